@@ -5,7 +5,6 @@ package struct CommandDescription: Sendable {
   /// What a verb does with its arguments; what it throws ends the program with a message.
   package typealias Body = @Sendable (ParsedArguments, Terminal) throws -> ExitStatus
 
-  /// A command line worth copying.
   package struct Example: Sendable {
     var command: String
     var purpose: String
@@ -17,7 +16,6 @@ package struct CommandDescription: Sendable {
   }
 
   package var name: String
-  /// One sentence, with its full stop.
   package var abstract: String
   /// Paragraphs with an empty line between; one whose lines are indented is kept as it is.
   ///
@@ -28,7 +26,6 @@ package struct CommandDescription: Sendable {
   package var arguments: [Argument]
   /// Options under the heading OPTIONS; `-h` and `--help` come by themselves.
   package var options: [Option]
-  /// Further options, each group under its own heading.
   package var groups: [OptionGroup]
   /// Verbs that come behind this one, `profiles show`; a verb that has them takes no arguments.
   package var verbs: [CommandDescription]
@@ -49,7 +46,7 @@ package struct CommandDescription: Sendable {
     self.verbs = verbs
     self.examples = examples
     self.run = run
-    let spellings = everyOption.flatMap { $0.names + $0.formerNames }
+    let spellings = everyOption.flatMap(\.names)
     assert(Set(spellings).count == spellings.count)
     assert(arguments.filter(\.isRepeatable).count <= 1)
     assert(verbs.isEmpty || arguments.isEmpty && verbs.allSatisfy(\.verbs.isEmpty))
@@ -58,18 +55,17 @@ package struct CommandDescription: Sendable {
   /// The options of all groups and `--help`, in the order of help.
   var everyOption: [Option] { optionSections.flatMap(\.options) }
 
-  /// The options as help and manual show them, the first section titled Options.
   var optionSections: [OptionGroup] {
     let general = OptionGroup(title: "Options", options: options + [.help])
     return [general] + groups
   }
 
-  /// The option with a name, a former one included, or nil.
+  /// The option with a name, or nil.
   package func option(named name: String) -> Option? {
     // Every value of a command line is looked for: the lists are not joined for it.
-    if let option = options.first(where: { $0.answers(to: name) }) { return option }
-    if Option.help.answers(to: name) { return Option.help }
-    for group in groups { if let option = group.options.first(where: { $0.answers(to: name) }) { return option } }
+    if let option = options.first(where: { $0.names.contains(name) }) { return option }
+    if Option.help.names.contains(name) { return Option.help }
+    for group in groups { if let option = group.options.first(where: { $0.names.contains(name) }) { return option } }
     return nil
   }
 
@@ -78,7 +74,6 @@ package struct CommandDescription: Sendable {
     words.prefix { $0 != "--" }.first { Option.help.names.contains($0) }
   }
 
-  /// Reads the words after the verb.
   func parse(_ words: [String]) throws(UsageError) -> ParsedArguments {
     var reader = WordReader(command: self, words: words)
     try reader.readAll()
@@ -214,9 +209,7 @@ private struct WordReader {
       given[option.key, default: []].append("")
       return
     }
-    var value: String
-    if let attached { value = attached } else { value = try takeValue(for: name, placeholder) }
-    value = option.current(value)
+    let value = if let attached { attached } else { try takeValue(for: name, placeholder) }
     if !option.isRepeatable && given[option.key] != nil { throw UsageError(.remove, "\(name.inQuotes) is given twice") }
     if !option.choices.isEmpty && !option.choices.contains(value) {
       throw .notAllowed(name, value, choices: option.choices)

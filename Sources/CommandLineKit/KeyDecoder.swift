@@ -8,7 +8,6 @@ struct KeyDecoder {
   static let longest = 32
 
   private var pending: [UInt8] = []
-  /// When an unfinished key is taken for what it is.
   private(set) var deadline: Duration?
 
   /// The keys that are complete with these bytes, or because their rest did not come in time.
@@ -69,7 +68,6 @@ struct KeyDecoder {
     return (bytes.first == 0xC2 && whole.last.map { $0 < 0xA0 } == true ? nil : .character(character), length)
   }
 
-  /// What starts with an escape.
   private static func sequence(_ bytes: ArraySlice<UInt8>) -> (key: KeyPress?, length: Int)? {
     let body = bytes.dropFirst()
     switch body.first {
@@ -121,13 +119,10 @@ struct KeyDecoder {
 
 /// One key, or a key with Control.
 package enum KeyPress: Equatable, Sendable {
-  /// A key that writes something, the space bar too.
   case character(Character)
   /// A letter with Control, in lower case, where it means nothing to the terminal.
   case control(Character)
-  /// The arrows.
   case up, down, left, right
-  /// The block above the arrows.
   case home, end, pageUp, pageDown, insert, delete
   /// Keys around the letters; Shift with Tab is `backTab`.
   case enter, tab, backTab, backspace, escape

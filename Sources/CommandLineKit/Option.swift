@@ -4,13 +4,8 @@ import SystemSupport
 package struct Option: Sendable {
   /// All spellings, `-o` and `--output`; the first long one names the option in messages.
   package var names: [String]
-  /// Spellings of an earlier version: read as the option, but neither in help nor completion.
-  package var formerNames: [String]
-  /// Values of an earlier version, or items of a list with commas, by what they are called now.
-  package var formerValues: [String: String]
   /// What stands for the value in help, `FILE`; nothing for a flag.
   package var value: String?
-  /// One or more sentences.
   package var help: String
   /// What happens without the option, as help tells it; the verb itself supplies the value.
   package var defaultText: String?
@@ -26,16 +21,12 @@ package struct Option: Sendable {
 
   package init(
     _ names: String..., value: String? = nil, help: String, defaultText: String? = nil, choices: [String] = [],
-    completion: Completion = .none, isRepeatable: Bool = false, writes outputEndings: [String]? = nil,
-    formerly formerNames: [String] = [], formerValues: [String: String] = [:]
+    completion: Completion = .none, isRepeatable: Bool = false, writes outputEndings: [String]? = nil
   ) {
     precondition(
-      !names.isEmpty && (names + formerNames).allSatisfy { $0.isShortName || $0.isLongName },
-      "An option is spelled -x or --word.")
+      !names.isEmpty && names.allSatisfy { $0.isShortName || $0.isLongName }, "An option is spelled -x or --word.")
     precondition(value != nil || choices.isEmpty, "A flag has no choices.")
     self.names = names
-    self.formerNames = formerNames
-    self.formerValues = formerValues
     self.value = value
     self.help = help
     self.defaultText = defaultText
@@ -49,20 +40,8 @@ package struct Option: Sendable {
 
   var isFlag: Bool { value == nil }
 
-  /// The spelling that stands for the option in tables of what was given.
   package var key: String { names.first(where: \.isLongName) ?? names[0] }
 
-  /// Whether a spelling, present or former, is this option's.
-  func answers(to name: String) -> Bool { names.contains(name) || formerNames.contains(name) }
-
-  /// A value, or list of values, with the former ones as they are spelled now.
-  func current(_ value: String) -> String {
-    guard !formerValues.isEmpty else { return value }
-    return value.split(separator: ",", omittingEmptySubsequences: false).map { formerValues[String($0)] ?? String($0) }
-      .joined(separator: ",")
-  }
-
-  /// The help with its choices, default and repetition spelled out.
   var fullHelp: String {
     var text = help
     if !choices.isEmpty { text += " One of \(choices.joinedWithOr)." }
@@ -74,11 +53,9 @@ package struct Option: Sendable {
 
 /// Options under a title of their own; one group may serve several verbs.
 package struct OptionGroup: Sendable {
-  /// The heading in help, in capitals.
   package var title: String
   package var options: [Option]
 
-  /// Options under a title.
   package init(title: String, options: [Option]) {
     self.title = title
     self.options = options
@@ -121,13 +98,11 @@ package struct Argument: Sendable {
     return isOptional ? "[\(word)]" : word
   }
 
-  /// The help with its choices spelled out.
   var fullHelp: String { choices.isEmpty ? help : "\(help) One of \(choices.joinedWithOr)." }
 }
 
 /// What a shell offers where a value or an argument is typed.
 package struct Completion: Equatable, Sendable {
-  /// The names of the file system that are offered.
   package enum Paths: Equatable, Sendable {
     case none
     /// Files whose names end in one of these (no dots), and folders in between; all files when empty.
@@ -135,11 +110,9 @@ package struct Completion: Equatable, Sendable {
     case folders
   }
 
-  /// Words that are offered as they are.
   package var words: [String]
   /// Words of this program's command line that print more to offer, one on each line: plain names only.
   package var query: String
-  /// Paths that are offered beside the words.
   package var paths: Paths
 
   /// What is offered; by itself nothing.
@@ -156,6 +129,5 @@ package struct Completion: Equatable, Sendable {
   /// Offers files with one of these endings, written without the dot.
   package static func file(endingIn endings: String...) -> Completion { Completion(paths: .files(endings: endings)) }
 
-  /// Offers a fixed list.
   package static func words(_ words: [String]) -> Completion { Completion(words: words) }
 }

@@ -11,7 +11,6 @@ package struct Output: Sendable {
   package let isTerminal: Bool
   /// Columns for text, read again each time, since a window can be resized.
   package var width: Int { columns() }
-  /// Whether bold and colour may be used.
   package let isColoured: Bool
   private let columns: @Sendable () -> Int
   private let foreground: @Sendable () -> Bool
@@ -35,7 +34,6 @@ package struct Output: Sendable {
 
   package func write(_ text: String) throws(StreamError) { try write(text.utf8Span.span) }
 
-  /// Writes the text and ends the line.
   package func line(_ text: String = "") throws(StreamError) { try write(text + "\n") }
 
   /// The text in a style where the stream shows styles, else as it is.
@@ -52,10 +50,8 @@ package struct Output: Sendable {
     case yellow = 33
   }
 
-  /// Standard output of this process.
   package static var standardOutput: Output { Output(descriptor: STDOUT_FILENO, name: "standard output") }
 
-  /// Standard error of this process.
   static var standardError: Output { Output(descriptor: STDERR_FILENO, name: "standard error") }
 
   /// A stream of the operating system; `name` is how messages call it.
@@ -103,11 +99,9 @@ private func terminalColumns(_ descriptor: Int32) -> Int {
 
 /// A stream that took no more.
 package struct StreamError: Error, Equatable, CustomStringConvertible {
-  /// What can be done about it.
   package enum Kind: Sendable {
     /// Nothing: the reader has all it wants, as `head` does.
     case brokenPipe
-    /// Free space or choose another place.
     case notWritten
   }
 

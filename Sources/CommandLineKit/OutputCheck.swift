@@ -15,10 +15,8 @@ extension OutputGuard {
 }
 
 extension ParsedArguments {
-  /// What stands for standard output.
   private static let standardOutput = "-"
 
-  /// The files that the command line names to be read.
   package var inputs: OutputGuard {
     var paths: [String] = []
     for argument in command.arguments { paths += given[argument.name] ?? [] }

@@ -11,7 +11,6 @@ package struct ParsedArguments: Sendable {
   /// All positional words in order.
   let positionals: [String]
 
-  /// Whether a flag was given.
   package func flag(_ name: String) -> Bool { !values(name).isEmpty }
 
   /// How often a flag was given, for `-vv`.
@@ -23,7 +22,6 @@ package struct ParsedArguments: Sendable {
   /// All values of a repeatable option or argument, in order.
   package func values(_ name: String) -> [String] { given[key(name)] ?? [] }
 
-  /// The value of an argument that must be given.
   package func argument(_ name: String) -> String {
     guard let value = value(name) else { preconditionFailure("\(name) is not a required argument of \(command.name).") }
     return value
@@ -82,7 +80,6 @@ package struct ParsedArguments: Sendable {
     "S": [("%", 0.01)], "INTENSITY": [("%", 0.01)], "SHARPNESS": [("%", 0.01)],
   ]
 
-  /// One case of an enumeration, by its raw value.
   package func choice<Choice: RawRepresentable<String> & CaseIterable>(
     _ name: String, as type: Choice.Type = Choice.self
   ) throws(UsageError) -> Choice? {

@@ -2,44 +2,34 @@ import SystemSupport
 
 /// A verb by its name, described when it is needed: a start of the program needs one.
 package struct CommandEntry: Sendable {
-  /// The name of the description.
   package let name: String
-  /// Makes the description.
   package let description: @Sendable () -> CommandDescription
 
-  /// A verb that is described later.
   package init(_ name: String, _ description: @autoclosure @escaping @Sendable () -> CommandDescription) {
     self.name = name
     self.description = description
   }
 
-  /// A verb that was described.
   package init(_ description: CommandDescription) { self.init(description.name, description) }
 }
 
 /// A program of several verbs, and all that is derived from their declarations.
 package struct Program: Sendable {
-  /// The word that starts it.
   package var name: String
   package var version: String
   /// The day of this version, `2025-01-31`, for the manual's foot.
   package var date: String
-  /// One sentence, with its full stop.
   package var abstract: String
   /// Paragraphs with an empty line between.
   package var discussion: String
   /// The verbs in the order help lists them; `help` comes by itself.
   private var entries: [CommandEntry]
-  /// The descriptions of all verbs, which are created at each call.
   package var commands: [CommandDescription] { entries.map { $0.description() } }
   package var examples: [CommandDescription.Example]
-  /// Sections for the manual alone, after the verbs.
   package var manualSections: [(title: String, body: String)]
   /// What to use instead of words that other programs have as verbs: `diff` for `compare`.
   package var alternatives: [String: String]
-  /// One line about what a verb throws, other than a wrong command line.
   package var message: @Sendable (any Error) -> String
-  /// The exit status of what a verb throws, other than a wrong command line.
   package var status: @Sendable (any Error) -> ExitStatus
 
   package init(
@@ -62,7 +52,6 @@ package struct Program: Sendable {
     self.status = status
   }
 
-  /// The options that stand in the place of a verb.
   package static let options = [Option.help, Option("--version", help: "Show the version.")]
 
   /// The declared verbs and `help`.
@@ -105,7 +94,6 @@ package struct Program: Sendable {
     }
   }
 
-  /// The verb of this name, or a refusal that suggests one.
   package func find(_ verb: String) throws(UsageError) -> CommandDescription {
     if let command = command(named: verb) { return command }
     if let alternative = alternatives[verb] {
@@ -170,10 +158,8 @@ package struct Program: Sendable {
     return .unknown("option", option, among: Self.options.flatMap(\.names))
   }
 
-  /// The line that shows how the program is called.
   package var usage: String { "\(name) VERB [OPTIONS] [ARGUMENTS]" }
 
-  /// The help of the program as a whole, laid out for a stream.
   package func help(for output: Output) -> String {
     var layout = TextLayout(for: output)
     layout.paragraphs(abstract)
@@ -191,7 +177,6 @@ package struct Program: Sendable {
 }
 
 extension CommandDescription {
-  /// The verb of this name behind this one, or a refusal that suggests one.
   package func find(_ verb: String) throws(UsageError) -> CommandDescription {
     if let command = verbs.first(where: { $0.name == verb }) { return command }
     let names = verbs.map(\.name)
@@ -205,18 +190,15 @@ extension CommandDescription {
 
 /// How the program ended, as the shell sees it.
 package enum ExitStatus: Int32, CaseIterable, Sendable {
-  /// Success.
   case done = 0
   /// The work could not be done: no space, no permission, no device.
   case failure = 1
   /// A file that was read is wrong; messages say where.
   case invalidInput = 2
-  /// What was compared differs by more than it may.
   case differs = 3
   /// The command line is wrong; 64 is `EX_USAGE` of BSD's sysexits.
   case usage = 64
 
-  /// What the manual says of this status.
   package var meaning: String {
     switch self {
     case .done: "Success."

@@ -36,7 +36,6 @@ package struct RawTerminal: ~Copyable {
     return isClosed || TerminalMode.isForeground(descriptor) ? nil : Self.interval
   }
 
-  /// How often a background process looks whether it has the terminal.
   private static let interval = Duration.milliseconds(250)
 
   /// The keys pressed since the last call, without waiting.

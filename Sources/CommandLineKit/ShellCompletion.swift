@@ -6,7 +6,6 @@ package enum Shell: String, CaseIterable, Sendable {
 }
 
 extension Program {
-  /// The script that teaches a shell to complete this program's verbs, options and values.
   package func completionScript(for shell: Shell) -> String {
     switch shell {
     case .bash: bashCompletion()
@@ -33,7 +32,6 @@ extension Program {
     }
   }
 
-  /// The program's name as part of a shell function's.
   var shellName: String { String(name.map { $0.isLetter || $0.isNumber ? $0 : "_" }) }
 }
 
@@ -44,7 +42,6 @@ extension String {
     return isPlain && !isEmpty ? self : shellQuoted
   }
 
-  /// The text in quotes, as one word of a POSIX shell, zsh included.
   var shellQuoted: String {
     "'" + split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
   }
@@ -142,7 +139,6 @@ extension Program {
     return text + bashBody(command, margin: "      ") + "      ;;\n"
   }
 
-  /// What is offered behind a verb.
   private func bashBody(_ command: CommandDescription, margin: String) -> String {
     var text = ""
     let valued = command.everyOption.filter { !$0.isFlag }
@@ -215,7 +211,6 @@ extension Program {
       """
   }
 
-  /// The function that offers some verbs.
   private func zshVerbs(_ commands: [CommandDescription], function: String) -> String {
     let verbs = commands.map { command in
       "    " + "\(command.name.escaping([":"])):\(command.abstract.firstSentence)".shellQuoted
@@ -347,7 +342,6 @@ extension Program {
     "__fish_seen_subcommand_from " + commands.map(\.name).joined(separator: " ")
   }
 
-  /// What is offered behind a verb.
   private func fishLines(of command: CommandDescription, _ condition: String) -> String {
     var text = ""
     for option in command.everyOption {

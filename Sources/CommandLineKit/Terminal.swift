@@ -3,9 +3,7 @@ internal import SystemSupport
 
 /// The program's one way to the user: results, messages and the clock they go by.
 package struct Terminal: Sendable {
-  /// Results.
   package var output: Output
-  /// Messages and progress.
   package var error: Output
   /// Time since some fixed moment; never goes back.
   package var clock: @Sendable () -> Duration

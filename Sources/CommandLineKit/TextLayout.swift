@@ -24,7 +24,6 @@ package struct TextLayout {
     }
   }
 
-  /// One text, wrapped, each line indented.
   package mutating func lines(_ body: String, indent: Int) {
     let margin = String(repeating: " ", count: indent)
     for line in Self.wrap(body, width: width - indent) { text += margin + line + "\n" }

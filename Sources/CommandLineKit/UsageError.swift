@@ -2,15 +2,10 @@ import SystemSupport
 
 /// A command line that cannot be obeyed.
 package struct UsageError: Error, Equatable, CustomStringConvertible {
-  /// What the user has to change.
   package enum Kind: Sendable {
-    /// Spell the verb or option as the program knows it.
     case unrecognizedName
-    /// Add the value or argument that is missing.
     case missingValue
-    /// Give a value of the right kind, range or list.
     case invalidValue
-    /// Take away what is one too many.
     case remove
   }
 

@@ -49,7 +49,6 @@ public enum TemblorProgram {
       ], alternatives: alternatives, message: Failure.message(_:), status: Failure.status(of:))
   }
 
-  /// What people look for under the names that other programs have for it.
   private static let alternatives = [
     "diff": "use 'temblor compare'", "export": "use 'temblor convert' or 'temblor render'",
     "import": "use 'temblor convert'", "open": "use 'temblor plot' to see, 'temblor play' to feel",

@@ -8,14 +8,12 @@ import SystemSupport
 struct ABXOptions {
   /// Trials of a test for which nothing else is said: 12 right are then rare by guessing.
   static let defaultTrialCount = 16
-  /// The most trials.
   static let maximumTrialCount = 10_000
 
   /// Trials that are agreed on, or nothing where the listener ends the test.
   let count: Int?
   /// What the draws follow from; nothing for a seed by chance.
   let seed: UInt64?
-  /// By what levels are matched.
   let match: LevelMatch
   /// Answers that are made up, where nobody listens.
   let listener: SimulatedListener?
@@ -41,7 +39,6 @@ struct ABXOptions {
         + "\(SimulatedListener.Word.allCases.map(\.rawValue).joinedWithOr)."),
   ]
 
-  /// What a command line asks for.
   init(_ arguments: ParsedArguments) throws(UsageError) {
     listener = try arguments.value("--simulate").map { (text) throws(UsageError) in try SimulatedListener(text) }
     let asked = try arguments.int("--trials", in: 0...Self.maximumTrialCount)
@@ -58,7 +55,6 @@ struct ABXOptions {
     path = arguments.value("--save")
   }
 
-  /// The keys that give the made-up answers.
   func keys(seed: UInt64) -> [KeyPress] {
     guard let listener else { return [] }
     let answers = listener.answers(seed: seed, count: count ?? listener.count ?? 0)
@@ -79,7 +75,6 @@ struct RecordFile: ~Copyable {
     file = try AtomicFileWriter(path)
   }
 
-  /// Writes the record, and gives the file its name.
   mutating func write(_ bytes: [UInt8]) throws(FileError) {
     try file?.write(bytes)
     try file?.commit()
@@ -91,7 +86,6 @@ struct CalendarTime: Equatable, Sendable {
   /// Seconds since the beginning of 1970.
   var seconds: Int
 
-  /// The moment of asking.
   static var now: CalendarTime { CalendarTime(seconds: Glibc.time(nil)) }
 
   /// `2026-01-31T12:00:00Z`.

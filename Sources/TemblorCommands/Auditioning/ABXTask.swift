@@ -12,10 +12,8 @@ final class ABXTask: SessionTask {
   private let gains: [Double]
   private let engine: PlaybackEngine
   private let console: LiveConsole
-  /// The test so far.
   private(set) var test: ABXTest
   private var source = ABXTest.Source.a
-  /// The answer that waits to be confirmed.
   private var pending: Side?
 
   /// A test that begins with A.
@@ -98,17 +96,13 @@ final class ABXTask: SessionTask {
 
 /// Answers that are made up before a test begins, so that no device and no keys are needed.
 struct SimulatedListener: Equatable {
-  /// The words that stand for a whole test.
   enum Word: String, CaseIterable {
-    /// All answers are right.
     case right
-    /// All are wrong.
     case wrong
     /// Each is a guess; the guesses follow from the seed too.
     case random
   }
 
-  /// Kept apart from the draws of the test.
   private static let guessing: UInt64 = 0x5eed
 
   private let word: Word?
@@ -129,7 +123,6 @@ struct SimulatedListener: Equatable {
   /// How many trials the answers are for, where they say so.
   var count: Int? { word == nil ? letters.count : nil }
 
-  /// The answers to the trials of a seed.
   func answers(seed: UInt64, count: Int) -> [Side] {
     let draws = ABXTest.draws(seed: seed, count: count)
     switch word {

@@ -10,19 +10,14 @@ internal import SystemSupport
 
 /// One of the things that are listened to in turn: a pattern that was read, or a recording.
 struct AuditionTake: Sendable {
-  /// What plays.
   enum Content: Sendable {
-    /// A pattern, compiled for the device.
     case pattern(LoadedPattern)
-    /// A sound, heard as it is.
     case recording(Sound)
   }
 
-  /// What messages call it.
   let name: String
   /// What an output made from it is called, without folder and ending.
   let stem: String
-  /// What plays.
   let content: Content
   /// The SHA-256 of its file.
   let hash: String
@@ -45,7 +40,6 @@ struct AuditionTake: Sendable {
     }
   }
 
-  /// Channels of a recording.
   var channelCount: Int? {
     switch content {
     case .pattern: nil
@@ -53,7 +47,6 @@ struct AuditionTake: Sendable {
     }
   }
 
-  /// Decodes a sound file, and hashes it as it is.
   private static func read(_ path: String) throws -> (Sound, hash: String) {
     let descriptor = try FileSystem.open(path)
     defer { close(descriptor) }

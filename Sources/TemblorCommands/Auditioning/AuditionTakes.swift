@@ -4,7 +4,6 @@ import PatternWorkflows
 
 /// The takes that a user wants to hear in turn, all of them or none: letters must stay where they are.
 struct AuditionTakes: Sendable {
-  /// The most takes, for which there are keys.
   static let most = 9
 
   /// The takes in the order of their letters.
@@ -34,7 +33,6 @@ struct AuditionTakes: Sendable {
     return (status == .done ? AuditionTakes(all: takes) : nil, status)
   }
 
-  /// The files that they are made from.
   var sources: [String] {
     all.flatMap { take in
       switch take.content {
@@ -44,6 +42,5 @@ struct AuditionTakes: Sendable {
     }
   }
 
-  /// How many channels the recordings have.
   var channelCounts: [Int] { all.compactMap(\.channelCount) }
 }

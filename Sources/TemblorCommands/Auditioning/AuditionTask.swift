@@ -10,12 +10,9 @@ final class AuditionTask: SessionTask {
   private let takes: PreparedTakes
   private let deck: TakeSwitcher
   private var levels: [LevelMatch: MatchedLevels] = [:]
-  /// By what levels are matched.
   private(set) var match: LevelMatch
-  /// The take that is heard.
   private(set) var chosen = 0
 
-  /// An audition that begins with the first take.
   init(_ takes: PreparedTakes, on engine: PlaybackEngine, match: LevelMatch, region: ClosedRange<Double>?, gap: Double)
     throws
   {
@@ -39,7 +36,6 @@ final class AuditionTask: SessionTask {
     return "1-\(count) or a-\(Self.letters[count - 1])"
   }
 
-  /// The letters that choose.
   private static let letters: [Character] = ["a", "b", "c", "d", "e", "f"]
 
   var state: PlaybackStatus.State { deck.state }
@@ -68,7 +64,6 @@ final class AuditionTask: SessionTask {
     return true
   }
 
-  /// The factors of a match, measured when it is first asked for.
   func levels(by match: LevelMatch) -> MatchedLevels {
     if let known = levels[match] { return known }
     let found = takes.levels(by: match)
@@ -112,7 +107,6 @@ final class SequentialAuditionTask: SessionTask {
   private let parts: [Part]
   private var announcedCount = 0
 
-  /// One take at its time.
   private struct Part {
     let name: String
     /// The engine's frame of its first sample.

@@ -8,9 +8,7 @@ import SystemSupport
 
 /// Takes that are compiled for an engine, and what they sound like for measuring.
 struct PreparedTakes: Sendable {
-  /// What plays.
   let pieces: [CompiledPattern]
-  /// What is heard of each, all with the same number of channels.
   let signals: [Signal]
 
   /// Nothing, before a device is known.
@@ -19,7 +17,6 @@ struct PreparedTakes: Sendable {
   /// Seconds of the longest.
   var duration: Double { pieces.map(\.duration).max() ?? 0 }
 
-  /// Whether all sound the same, sample for sample.
   var areEqual: Bool { signals.count > 1 && signals.allSatisfy { $0.channels == signals[0].channels } }
 
   /// The factors by which a match makes all as strong as the weakest.
@@ -38,7 +35,6 @@ struct PreparedTakes: Sendable {
 }
 
 extension AuditionTakes {
-  /// Makes all ready for an engine.
   func prepared(for engine: PlaybackEngine) throws -> PreparedTakes {
     let channels = RecordingChannels(engine.routing)
     let sounds = try all.map { take in try take.sound(at: engine.rate) }
@@ -58,7 +54,6 @@ extension AuditionTake {
     return try sound.resampled(to: rate, path: name)
   }
 
-  /// Compiles the take for every haptic bus of an engine.
   fileprivate func piece(for engine: PlaybackEngine, sound: Sound?, on channels: RecordingChannels) throws
     -> CompiledPattern
   {
@@ -74,7 +69,6 @@ extension AuditionTake {
 }
 
 extension CompiledPattern {
-  /// What a channel that carries everything makes of a pattern, the same on each.
   fileprivate func signal(channelCount: Int) -> Signal {
     guard let plan = plans.first else { return Signal(channels: [[]], rate: 48_000) }
     var rendering = OfflineRenderer(plan: plan)
@@ -85,7 +79,6 @@ extension CompiledPattern {
 
 /// Factors that make takes as strong as the weakest.
 struct MatchedLevels: Equatable, Sendable {
-  /// What they are by.
   var match: LevelMatch
   /// One for each take, none above 1.
   var gains: [Double]

@@ -8,18 +8,15 @@ import SoundFile
 /// A recording with more channels than there are such outputs is heard as their mean on all of them. Where no
 /// output carries haptics, it is heard as audio.
 struct RecordingChannels {
-  /// The place of each haptic bus among the outputs that carry haptics.
   private let places: [Int]
   private let hapticChannelCount: Int
 
-  /// The outputs of an engine.
   init(_ routing: OutputRouting) {
     let buses = routing.channels.compactMap(\.hapticBus)
     hapticChannelCount = buses.count
     places = (0..<routing.hapticBusCount).map { buses.firstIndex(of: $0) ?? 0 }
   }
 
-  /// Channels that can be distinguished.
   var count: Int { max(1, hapticChannelCount) }
 
   /// Gives outputs buses of their own as far as recordings of some channels need it; profiles stay.
@@ -47,7 +44,6 @@ struct RecordingChannels {
     return (routing, newProfiles.isEmpty ? profiles : newProfiles)
   }
 
-  /// A plan for each haptic bus.
   func plans(of sound: Sound) throws -> [RenderPlan] {
     guard hapticChannelCount > 0 else { return try places.map { _ in try audioPlan(of: sound) } }
     var made: [Int: RenderPlan] = [:]
@@ -61,7 +57,6 @@ struct RecordingChannels {
     }
   }
 
-  /// What is heard of a recording on the first outputs.
   func signal(of sound: Sound, channelCount: Int) -> Signal {
     let channels = (0..<channelCount).map { place in
       sound.channelCount <= count ? sound.channel(place % sound.channelCount) : sound.mean
@@ -69,7 +64,6 @@ struct RecordingChannels {
     return Signal(channels: channels, rate: sound.rate)
   }
 
-  /// A pattern whose one event plays the sound unmodified.
   private func audioPlan(of sound: Sound) throws -> RenderPlan {
     let path = "recording"
     let event = HapticEvent(kind: .audioCustom, time: 0, waveform: AudioWaveform(path: path, usesVolumeEnvelope: false))
@@ -80,10 +74,8 @@ struct RecordingChannels {
 }
 
 extension Sound {
-  /// One channel by itself.
   fileprivate func channel(_ index: Int) -> [Float] { (0..<frameCount).map { interleaved[$0 * channelCount + index] } }
 
-  /// The mean of all channels.
   fileprivate var mean: [Float] {
     let share = 1 / Float(channelCount)
     return (0..<frameCount).map { frame in

@@ -6,7 +6,6 @@ import HapticRender
 ///
 /// Used by one thread.
 final class SimulatedBackend: SessionBackend, @unchecked Sendable {
-  /// The time from one key to the next, and to the end behind the last.
   static let keyInterval = Duration.milliseconds(100)
   private static let periodSize = 480
 

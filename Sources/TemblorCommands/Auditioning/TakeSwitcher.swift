@@ -12,7 +12,6 @@ final class TakeSwitcher {
   static let dip = 0.005
   /// Seconds from asking for a change through silence to its first frame: well behind what is rendered ahead.
   static let dipLead = 0.03
-  /// The part of the whole that an arrow moves the play head by.
   static let stepShare = 1.0 / 16
   /// Where a take that does not repeat ends: longer than anything that plays.
   private static let never = 2 * FrameConversion.longest
@@ -24,9 +23,7 @@ final class TakeSwitcher {
   let duration: Double
   /// What repeats, in seconds, or nothing for the whole.
   private(set) var region: ClosedRange<Double>?
-  /// Whether it repeats.
   private(set) var isLooping: Bool
-  /// Whether the takes are paused.
   private(set) var isPaused = false
   /// Where the play head was put, and where the last block still has it.
   private var sought: (place: Double, left: Double)?
@@ -50,7 +47,6 @@ final class TakeSwitcher {
     try group.start(at: .frame(start), from: beginning)
   }
 
-  /// What the sound does.
   var state: PlaybackStatus.State {
     if isPaused { return .paused }
     return isAtEnd ? .idle : .playing
@@ -68,7 +64,6 @@ final class TakeSwitcher {
   /// Whether all have ended and nothing repeats.
   private var isAtEnd: Bool { !isLooping && place >= duration }
 
-  /// Where playing begins.
   private var beginning: Double { isLooping ? region?.lowerBound ?? 0 : 0 }
 
   // MARK: What is heard
@@ -81,7 +76,6 @@ final class TakeSwitcher {
     try group.setGainsViaSilence(gains, over: Self.dip, at: .frame(dipFrame))
   }
 
-  /// The same, and restarts in the silence.
   func restartThroughSilence(_ gains: [Double]) throws {
     let frame = dipFrame
     try group.setGainsViaSilence(gains, over: Self.dip, at: .frame(frame))
@@ -119,7 +113,6 @@ final class TakeSwitcher {
     sought = (seconds, group.position)
   }
 
-  /// Moves the play head by a number of steps.
   func step(_ count: Double) throws { try move(to: min(place, duration) + count * duration * Self.stepShare) }
 
   /// Puts the play head where playing begins.
@@ -142,14 +135,12 @@ final class TakeSwitcher {
     try setRegion((end - start < PatternPlayer.shortestLoop ? 0 : start)...end)
   }
 
-  /// Repeats a part, or the whole.
   func setRegion(_ region: ClosedRange<Double>?) throws {
     self.region = region
     isLooping = true
     try applyLoop()
   }
 
-  /// Repeats, or plays to the end.
   func toggleLoop() throws {
     isLooping.toggle()
     try applyLoop()
@@ -161,7 +152,6 @@ final class TakeSwitcher {
     try group.loop(from: isLooping ? region?.lowerBound ?? 0 : 0, end: end)
   }
 
-  /// What they do.
   static let keys = [
     KeyHelp(key: "space", meaning: "pause"), KeyHelp(key: "left right", meaning: "move"),
     KeyHelp(key: "home", meaning: "beginning"), KeyHelp(key: "[ ]", meaning: "set loop start, end"),
@@ -186,7 +176,6 @@ final class TakeSwitcher {
     return true
   }
 
-  /// What repeats, for the live line.
   var loopRemark: String {
     guard isLooping else { return "no loop" }
     guard let region else { return "loop" }
@@ -203,7 +192,6 @@ struct LoopPart: Equatable {
   private var end: Double?
   private var word = ""
 
-  /// What a command line asks for.
   init(_ arguments: ParsedArguments) throws(UsageError) {
     guard let word = arguments.value("--loop-range") else { return }
     self.word = word

@@ -112,7 +112,7 @@ struct SweepOptions {
         defaultText: text(SweepSignal.defaultBand.upperBound)),
       Option(
         "--sweep-duration", value: "SECONDS", help: "Duration of each sweep, 0.5 to 30.",
-        defaultText: text(SweepSignal.defaultDuration), formerly: ["--sweep-length"]),
+        defaultText: text(SweepSignal.defaultDuration)),
       Option(
         "--level", value: "DB", help: "Peak level in dBFS, -40 to -3.", defaultText: text(SweepSignal.defaultLevel)),
     ])

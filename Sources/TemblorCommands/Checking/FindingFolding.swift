@@ -2,7 +2,6 @@ import Reading
 
 /// Findings for people: of one rule in one file the first three, and one line for the rest.
 enum FindingFolding {
-  /// Findings of a rule that are printed one by one.
   static let shownCount = 3
 
   /// The findings with repeats folded into the fourth, in their order.

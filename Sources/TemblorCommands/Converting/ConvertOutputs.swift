@@ -5,17 +5,13 @@ import SystemSupport
 
 /// Where each converted pattern goes, and in what format.
 struct ConvertOutputs {
-  /// The path that stands for standard output.
   static let standardOutput = "-"
 
-  /// The format that is written.
   let format: any HapticFormat
   /// The path of each input's output; those of further files have suffixes.
   private(set) var items: [(input: PatternInput, path: String)] = []
-  /// What all patterns are made from.
   let inputs: OutputGuard
 
-  /// Works out the format and the files from the command line.
   init(_ arguments: ParsedArguments, inputs: [PatternInput], problemCount: Int, formats: FormatRegistry) throws {
     let output = arguments.value("--output")
     let count = inputs.count + problemCount

@@ -15,7 +15,6 @@ struct ConvertRun {
   private var entries: [Entry] = []
   private var sounds = CopiedSounds()
 
-  /// One input, for programs.
   private struct Entry {
     var input: String
     var from: String
@@ -35,7 +34,6 @@ struct ConvertRun {
     self.statuses = statuses
   }
 
-  /// Converts one pattern and reports what is lost.
   mutating func convert(_ input: PatternInput, to path: String, on terminal: Terminal) throws {
     do {
       var conversion = conversion
@@ -92,7 +90,6 @@ struct ConvertRun {
     return paths
   }
 
-  /// What was done, for programs.
   func json() -> [UInt8] {
     var json = JSONWriter()
     json.array { list in
@@ -124,7 +121,6 @@ struct LossLine {
     return "\(placed.place): \(placed.loss.kind.rawValue): \(placed.loss.message)\(size)"
   }
 
-  /// The same for programs.
   func write(to object: inout JSONObjectWriter) {
     object.member("file", placed.place.name)
     switch placed.place.position {

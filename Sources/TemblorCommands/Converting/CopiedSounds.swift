@@ -8,16 +8,12 @@ import SystemSupport
 struct CopiedSounds {
   /// A sound file that a pattern names, and where it is.
   struct File {
-    /// The path as the pattern names it.
     var name: String
-    /// The real path.
     var source: String
   }
 
-  /// What was copied where, by the places of the copies.
   private var sources: [String: String] = [:]
 
-  /// The sound files that a pattern names, and a loss for each that cannot be copied.
   static func find(_ references: [Examination.SoundReference], of input: PatternInput) -> (
     files: [File], losses: [PatternConversion.PlacedLoss]
   ) {

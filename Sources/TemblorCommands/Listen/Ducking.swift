@@ -11,7 +11,6 @@ struct Ducking: Equatable, Sendable {
 }
 
 extension ListenSession {
-  /// Sets how sounds are quietened, those that play too.
   func duck(_ ducking: Ducking) throws(ListenError) {
     self.ducking = ducking
     adjustDucking()
@@ -25,7 +24,6 @@ extension ListenSession {
     return isBelow ? ducking.gain : 1
   }
 
-  /// Quietens what has a lower priority than a sound, from its start on.
   func duckBelow(_ voice: ListenPlayer, at moment: ScheduledTime) throws(PlaybackError) {
     guard ducking.gain != 1 else { return }
     for other in voices where other.priority < voice.priority && other.duckGain != ducking.gain {

@@ -7,10 +7,8 @@ struct LRUCache<Key: Hashable, Value> {
   /// Nothing yet, and space for some values.
   init(capacity: Int) { self.capacity = max(1, capacity) }
 
-  /// Values that are kept.
   var count: Int { entries.count }
 
-  /// The value of a key, which counts as used now.
   mutating func value(_ key: Key) -> Value? {
     useCount += 1
     entries[key]?.use = useCount
@@ -26,6 +24,5 @@ struct LRUCache<Key: Hashable, Value> {
     }
   }
 
-  /// Forgets a value.
   mutating func forget(_ key: Key) { entries[key] = nil }
 }

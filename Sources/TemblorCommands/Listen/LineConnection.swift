@@ -11,7 +11,6 @@ package final class LineConnection {
   static let longestQueue = 1 << 20
   /// Bytes that may wait for a reader while more lines are taken.
   static let patientQueue = 1 << 16
-  /// The time between two looks at whether the terminal is this job's again.
   static let interval = Duration.milliseconds(500)
   /// Bytes that a pipe takes without waiting when it reports space: PIPE_BUF of Linux.
   private static let piece = 4_096
@@ -23,14 +22,12 @@ package final class LineConnection {
   private let isSocket: Bool
   private var reader = LineReader()
   private var unsent = SendBuffer()
-  /// Whether no more lines come, or are wanted.
   package private(set) var isAtEnd = false
   /// Whether lines are left where they are for now.
   package var isHeld = false
   /// Whether nothing more can be sent.
   private var isBroken = false
 
-  /// Takes over a connected socket.
   init(socket descriptor: Int32) {
     input = descriptor
     output = descriptor
@@ -39,7 +36,6 @@ package final class LineConnection {
     _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
   }
 
-  /// A connection of two open descriptors.
   package init(input: Int32 = STDIN_FILENO, output: Int32 = STDOUT_FILENO) {
     self.input = input
     self.output = output
@@ -48,10 +44,8 @@ package final class LineConnection {
 
   deinit { if isSocket { close(input) } }
 
-  /// Whether lines are typed at a terminal.
   package var isTyped: Bool { isatty(input) == 1 }
 
-  /// Whether the client has all it will get.
   var isDone: Bool { isBroken || isAtEnd && unsent.count == 0 }
 
   /// What to wait for: space while something waits to be sent, and lines while answers are read.
@@ -84,7 +78,6 @@ package final class LineConnection {
     return reader.finish().map { [$0] } ?? []
   }
 
-  /// Sends a line as far as possible and keeps the rest.
   package func send(_ reply: ListenReply) {
     // A reader who never comes must not fill the memory.
     if isBroken || !isSocket && unsent.count > Self.longestQueue { return }
@@ -93,7 +86,6 @@ package final class LineConnection {
     if isSocket && unsent.count > Self.longestQueue { isBroken = true }
   }
 
-  /// Sends what waits, as far as it is taken.
   package func flush() {
     guard !isBroken else { return }
     isBroken = unsafe !unsent.flush { bytes in
@@ -106,7 +98,6 @@ package final class LineConnection {
     }
   }
 
-  /// Sends what waits, for as long as somebody may be about to take it.
   package func finish(_ time: any TimeSource) {
     let end = time.now + Self.patience
     flush()
@@ -117,7 +108,6 @@ package final class LineConnection {
     }
   }
 
-  /// Lines are taken only from who reads the answers.
   private var isReading: Bool {
     if isAtEnd || isHeld { return false }
     return isBroken ? !isSocket : unsent.count <= Self.patientQueue
@@ -140,7 +130,6 @@ package struct LineReader {
   /// Bytes of the longest line, its end not counted: sixteen times a path of the system.
   static let limit = 65_536
 
-  /// What came between two ends of lines.
   package enum Line: Equatable, Sendable {
     /// Text without control characters, tabs apart.
     case text(String)
@@ -196,7 +185,6 @@ struct SendBuffer {
   /// Bytes that wait.
   var count: Int { bytes.count - sentCount }
 
-  /// Adds a line.
   mutating func append(_ line: String) {
     bytes += line.utf8
     bytes.append(UInt8(ascii: "\n"))

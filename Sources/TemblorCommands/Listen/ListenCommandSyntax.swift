@@ -2,9 +2,7 @@ internal import SystemSupport
 
 /// How one command is written, what it does, and how it is made of its words.
 struct ListenCommandSyntax: Sendable {
-  /// What a word has to be.
   enum Kind: Equatable, Sendable {
-    /// A name or a path.
     case text
     case number(ClosedRange<Double>)
     /// Seconds of the session, or `+` and seconds from now.
@@ -26,12 +24,8 @@ struct ListenCommandSyntax: Sendable {
   }
 
   var verb: String
-  /// What the verb was called in an earlier version; it is read, but not listed.
-  var formerVerb: String?
-  /// The optional ones come last.
   var operands: [Operand] = []
   var options: [Option] = []
-  /// One or two sentences.
   var help: String
   /// Makes the command; what depends on several words is checked here.
   var make: @Sendable (ListenValues) throws(ListenError) -> ListenCommand
@@ -44,7 +38,6 @@ struct ListenCommandSyntax: Sendable {
     return words.joined(separator: " ")
   }
 
-  /// Puts the words behind the verb into their places.
   func read(_ words: ArraySlice<ListenWord>) throws(ListenError) -> ListenValues {
     var words = words
     var values = ListenValues()
@@ -94,7 +87,6 @@ extension ListenCommandSyntax.Operand {
     return name
   }
 
-  /// What the word may be, as help and messages tell it.
   var bounds: String {
     switch kind {
     case .text: "a word, or text in quotes"
@@ -108,7 +100,6 @@ extension ListenCommandSyntax.Operand {
 
 /// The words of a command by the names of their places.
 struct ListenValues {
-  /// What stands in a place.
   enum Value: Equatable {
     case text(String)
     case number(Double)
@@ -118,16 +109,12 @@ struct ListenValues {
 
   var values: [String: Value] = [:]
 
-  /// The text of a place, if there is one.
   func text(_ name: String) -> String? { if case .text(let text) = values[name] { text } else { nil } }
 
-  /// The number of a place, if there is one.
   func number(_ name: String) -> Double? { if case .number(let number) = values[name] { number } else { nil } }
 
-  /// When to do it.
   var time: ListenTime { if case .time(let time) = values["at"] { time } else { .now } }
 
-  /// Whether a keyword was given.
   func flag(_ keyword: String) -> Bool { values[keyword] != nil }
 }
 
@@ -182,7 +169,6 @@ extension ListenCommandSyntax.Operand {
   /// Bytes of a text: a path of the system has at most 4096.
   static let longestText = 4_096
 
-  /// The value of a word in this place.
   func read(_ word: ListenWord) throws(ListenError) -> ListenValues.Value {
     switch kind {
     case .text:

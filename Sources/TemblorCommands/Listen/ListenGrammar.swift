@@ -5,7 +5,6 @@ internal import SystemSupport
 
 /// The commands of `temblor listen`, from which reading, help and manual come.
 package enum ListenGrammar {
-  /// Rates at which a pattern can be played, as the engine bounds them.
   static let rates = RenderPlayer.playbackRates
   /// Seconds that a time can be away, or a thing can last.
   static let seconds = 0...FrameConversion.longest
@@ -37,7 +36,7 @@ package enum ListenGrammar {
       .tap(intensity: values.number("INTENSITY") ?? 1, sharpness: values.number("SHARPNESS") ?? 0.5, at: values.time)
     },
     ListenCommandSyntax(
-      verb: "hum", formerVerb: "buzz", operands: [unit("INTENSITY"), unit("SHARPNESS"), duration],
+      verb: "hum", operands: [unit("INTENSITY"), unit("SHARPNESS"), duration],
       options: [at, .init(keyword: "as", slot: name), priority], help: "Play one continuous event."
     ) { values throws(ListenError) in
       .hum(
@@ -148,9 +147,8 @@ package enum ListenGrammar {
     },
   ]
 
-  /// The form of a command, or a refusal that suggests one.
   static func form(_ verb: String) throws(ListenError) -> ListenCommandSyntax {
-    if let form = forms.first(where: { $0.verb == verb || $0.formerVerb == verb }) { return form }
+    if let form = forms.first(where: { $0.verb == verb }) { return form }
     throw ListenError(
       .unknownKeyword, "unknown command \(verb.inQuotes)" + Suggestion.question(verb, among: forms.map(\.verb)))
   }
@@ -193,7 +191,6 @@ package enum ListenGrammar {
     return [.text(form.usage), .text(form.help)]
   }
 
-  /// The protocol as the help of the verb and the manual tell it.
   package static let discussion: String = {
     var text = """
       Each line is one command. Words are separated by spaces. Put "quotes" around names with spaces; inside quotes, write \\" for a quote and \\\\ for a backslash. Empty lines and lines that start with # are ignored. A line can have up to \(LineReader.limit) bytes.

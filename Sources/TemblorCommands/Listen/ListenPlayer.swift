@@ -6,25 +6,18 @@ internal import TransducerProfiles
 final class ListenPlayer {
   /// By what commands call it; a tap has none.
   let name: String?
-  /// What plays it.
   let player: PatternPlayer
   /// The engine's frame at which it starts, at the earliest.
   let start: Int64
-  /// Whose it is.
   let client: Int
   /// What it quietens: sounds of lower priorities.
   let priority: Int
-  /// Whether it has the samples of a noise.
   var isNoise = false
-  /// The gain it was given.
   var gain = 1.0
   /// The gain it has because of sounds of higher priorities.
   var duckGain = 1.0
-  /// Both gains together.
   var totalGain: Double { gain * duckGain }
-  /// Whether it is paused, or will be when it starts.
   var isPaused = false
-  /// Whether it is not heard.
   var isMuted = false
   /// The frame from which on its end is one that was asked for.
   var stopFrame: Int64?
@@ -36,7 +29,6 @@ final class ListenPlayer {
   var way: PanSegment?
   private var lines: [DynamicParameterID: Line] = [:]
 
-  /// How a dynamic parameter was last asked to move.
   private struct Line {
     var start: Int64
     var end: Int64
@@ -50,7 +42,6 @@ final class ListenPlayer {
     }
   }
 
-  /// A thing whose start has been sent.
   init(name: String?, player: PatternPlayer, start: Int64, client: Int = 0, priority: Int = 0) {
     self.name = name
     self.client = client
@@ -63,10 +54,8 @@ final class ListenPlayer {
   /// Notes that something was asked for a frame.
   func note(_ frame: Int64) { lastFrame = max(lastFrame, frame) }
 
-  /// Whether it has begun to play.
   var hasStarted: Bool { player.startFrame != nil }
 
-  /// Whether it has ended.
   var hasEnded: Bool { player.endCount > 0 }
 
   /// When a change is made that is to be made now: what waits for its start is changed as it starts.
@@ -91,7 +80,6 @@ final class ListenPlayer {
 
   /// Seconds in which what sounds moves where none are said.
   private static let usualRamp = 0.01
-  /// Commands that one move may take of the space for all.
   private static let mostCommands = 512
 
   /// Moves where it is felt, in a straight line from where it is by then.
@@ -116,7 +104,6 @@ final class ListenPlayer {
 
 /// When something is done, as the engine and as people are reported.
 struct ScheduledTime {
-  /// For the engine.
   var time: PlaybackTime
   /// The frame, or the one that comes next where it is to be done now.
   var frame: Int64

@@ -26,9 +26,7 @@ enum ListenCommand: Equatable, Sendable {
   case quit
   case shutdown
 
-  /// A pattern to be played.
   struct Play: Equatable, Sendable {
-    /// A file or a shipped pattern's name.
     var pattern: String
     var isLooping = false
     var start = ListenTime.now
@@ -42,7 +40,6 @@ enum ListenCommand: Equatable, Sendable {
     var priority = 0
   }
 
-  /// A continuous event.
   struct Hum: Equatable, Sendable {
     var intensity: Double
     var sharpness: Double
@@ -54,16 +51,13 @@ enum ListenCommand: Equatable, Sendable {
     var priority = 0
   }
 
-  /// A noise of a band.
   struct Noise: Equatable, Sendable {
     var intensity: Double
-    /// The middle of the band, as a sharpness.
     var sharpness: Double
     /// Octaves.
     var bandwidth: Double
     /// Seconds.
     var duration: Double
-    /// Which of the noises of the band.
     var seed = 0
     var start = ListenTime.now
     var name: String?
@@ -71,7 +65,6 @@ enum ListenCommand: Equatable, Sendable {
     var priority = 0
   }
 
-  /// A parameter that gets a new value.
   struct Setting: Equatable, Sendable {
     var parameter: ListenParameter
     var value: Double
@@ -85,7 +78,6 @@ enum ListenCommand: Equatable, Sendable {
 
 /// When something is to be done.
 enum ListenTime: Equatable, Sendable {
-  /// As soon as can be.
   case now
   /// So many seconds after the command is read.
   case after(Double)
@@ -97,22 +89,18 @@ enum ListenTime: Equatable, Sendable {
 enum ListenParameter: Equatable, Sendable {
   /// The factor on everything.
   case strength
-  /// A dynamic parameter of the pattern that acts while it sounds.
   case control(DynamicParameterID)
 
   /// Every name, in the order of help.
   static let names = table.map(\.name)
 
-  /// The parameter of a name.
   init?(_ name: String) {
     guard let entry = Self.table.first(where: { $0.name == name }) else { return nil }
     self = entry.parameter
   }
 
-  /// The name in commands.
   var name: String { Self.table.first { $0.parameter == self }?.name ?? "" }
 
-  /// The values that may be set.
   var range: ClosedRange<Double> {
     switch self {
     case .strength: 0...1
@@ -130,7 +118,6 @@ enum ListenParameter: Equatable, Sendable {
 
 /// A line that is sent: the one answer to a command, or an event.
 package struct ListenReply: Equatable, Sendable {
-  /// A piece of a line.
   enum Field: Equatable, Sendable {
     case text(String)
     case pair(String, String)
@@ -174,25 +161,16 @@ struct ListenError: Error, Equatable, CustomStringConvertible {
   enum Kind: String, CaseIterable, Sendable {
     /// Send text in UTF-8 without control characters.
     case invalidUTF8 = "invalid-utf8"
-    /// Send shorter lines.
     case tooLong = "too-long"
-    /// Close the quotes, and put blanks around them.
     case unclosedQuote = "unclosed-quote"
     /// Spell the command or option as `help` does.
     case unknownKeyword = "unknown-keyword"
-    /// Add the word that is missing.
     case missingArgument = "missing-argument"
-    /// Take away the word that is one too many.
     case unexpectedArgument = "unexpected-argument"
-    /// Give a value of the right kind and within its bounds.
     case invalidValue = "invalid-value"
-    /// Name something that plays.
     case unknownName = "unknown-name"
-    /// Name a pattern that exists and can be read.
     case invalidPattern = "invalid-pattern"
-    /// Wait until less is going on.
     case busy
-    /// Look after the device.
     case failed
   }
 
@@ -214,7 +192,6 @@ struct ListenWord: Equatable {
   var text: String
   var isQuoted = false
 
-  /// Whether this is a keyword.
   func isKeyword(_ keyword: String) -> Bool { !isQuoted && text == keyword }
 
   /// The words of a line: separated by blanks, or `"in quotes"` with `\"`, `\\`, `\n` and `\t`.
@@ -239,7 +216,6 @@ struct ListenWord: Equatable {
     return words
   }
 
-  /// Takes what stands in quotes.
   private static func quoted(_ rest: inout Substring.UnicodeScalarView) throws(ListenError) -> String {
     rest.removeFirst()
     var text = String.UnicodeScalarView()
@@ -261,7 +237,6 @@ struct ListenWord: Equatable {
     throw ListenError(.unclosedQuote, "missing closing quote")
   }
 
-  /// Whether a scalar separates words.
   static func isBlank(_ scalar: Unicode.Scalar) -> Bool { scalar == " " || scalar == "\t" }
 
   /// The text as one word of a line, in quotes where it needs them.

@@ -3,17 +3,14 @@ package struct ListenQueue {
   /// Lines that are obeyed before the next connection has its turn.
   static let turn = 64
 
-  /// What a line asked of the owner of the connection.
   package enum Ending: Equatable, Sendable { case quit, shutdown }
 
   private var lines: ArraySlice<LineReader.Line> = []
-  /// The request that waits for its pattern.
   private var loading: (request: ListenRequest, job: PatternLoader.Job)?
   /// The request that found no space, to be tried once more.
   private var waiting:
     (request: ListenRequest, piece: Result<PatternLoader.CachedPattern, ListenError>?, since: Duration)?
 
-  /// No lines.
   package init() {}
 
   /// Whether all lines have been obeyed, so that more can be taken.
@@ -26,7 +23,6 @@ package struct ListenQueue {
     return lines.isEmpty ? nil : .zero
   }
 
-  /// Puts lines behind those that wait.
   package mutating func add(_ new: [LineReader.Line]) { lines += new }
 
   /// Obeys some lines and hands on the answers, until one asks for an end, finds no space, or waits for its

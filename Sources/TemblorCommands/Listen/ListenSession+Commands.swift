@@ -6,7 +6,6 @@ internal import SystemSupport
 internal import TransducerProfiles
 
 extension ListenSession {
-  /// Plays a pattern, in the place of what has its name.
   func start(_ play: ListenCommand.Play, _ piece: PatternLoader.CachedPattern) throws(ListenError) -> [ListenReply
     .Field]
   {
@@ -21,7 +20,6 @@ extension ListenSession {
     }
   }
 
-  /// Plays a continuous event, in the place of what has its name.
   func start(_ hum: ListenCommand.Hum) throws(ListenError) -> [ListenReply.Field] {
     let event = HapticEvent(
       kind: .hapticContinuous, time: 0, duration: hum.duration,
@@ -48,7 +46,6 @@ extension ListenSession {
     return [.number("time", Double(moment.frame) / engine.rate)]
   }
 
-  /// Starts taps whose time is near.
   func sendTaps() {
     while let frame = taps.firstFrame, isNear(frame), let tap = taps.take(before: .max) {
       do throws(ListenError) { try start(tap, at: ScheduledTime(time: .frame(tap.frame), frame: tap.frame)) } catch {
@@ -62,7 +59,6 @@ extension ListenSession {
   static var nearSeconds: Double { 0.1 }
   /// Seconds before its time at which a tap gets a player where there are many.
   private static var farSeconds: Double { 2 }
-  /// Sounds beyond which taps wait until they are near.
   private static var readyCount: Int { 256 }
 
   private func isNear(_ frame: Int64) -> Bool {
@@ -87,7 +83,6 @@ extension ListenSession {
     }
   }
 
-  /// Runs calls of the engine, with its refusals as those of a command.
   func translated<Result>(_ calls: () throws(PlaybackError) -> Result) throws(ListenError) -> Result {
     do { return try calls() } catch {
       switch error.kind {
@@ -97,7 +92,6 @@ extension ListenSession {
     }
   }
 
-  /// Starts a player in the place of what has its name then, and keeps it.
   func start(
     _ player: PatternPlayer, as name: String?, at moment: ScheduledTime, from place: Double? = nil, gain: Double = 1,
     priority: Int = 0
@@ -133,7 +127,6 @@ extension ListenSession {
 }
 
 extension ListenSession {
-  /// Moves strength or a dynamic parameter.
   func set(_ setting: ListenCommand.Setting) throws(ListenError) {
     let moment = moment(setting.start)
     switch setting.parameter {
@@ -156,7 +149,6 @@ extension ListenSession {
     }
   }
 
-  /// Ends what is named, or everything, taps too.
   func stop(_ name: String?, at time: ListenTime) throws(ListenError) {
     let moment = moment(time)
     if name == nil { taps.removeAll(from: moment.frame) }
@@ -172,7 +164,6 @@ extension ListenSession {
     }
   }
 
-  /// Resumes what is paused.
   func resume(_ name: String?) throws(ListenError) {
     try each(name) { voice throws(PlaybackError) in
       try voice.player.resume(at: voice.changeTime)
@@ -180,17 +171,14 @@ extension ListenSession {
     }
   }
 
-  /// Goes on at another place, or starts there.
   func seek(_ name: String, to position: Double) throws(ListenError) {
     try each(name) { voice throws(PlaybackError) in try voice.player.seek(to: position, at: voice.changeTime) }
   }
 
-  /// Repeats what is named, or lets the running pass be its last.
   func loop(_ name: String, isOn: Bool, end: Double?) throws(ListenError) {
     try each(name) { voice throws(PlaybackError) in try voice.player.loop(passCount: isOn ? nil : 1, end: end) }
   }
 
-  /// Changes how fast what is named runs.
   func setPlaybackRate(_ rate: Double, of name: String) throws(ListenError) {
     try each(name) { voice throws(PlaybackError) in try voice.player.setPlaybackRate(rate) }
   }
@@ -208,7 +196,6 @@ extension ListenSession {
     }
   }
 
-  /// Silences what is named, or everything that plays now or later, or lets it be heard again.
   func setMuted(_ isMuted: Bool, _ name: String?) throws(ListenError) {
     if name == nil { engine.isMuted = isMuted }
     // Without a name, muting silences all at once; unmuting is for each that was muted alone, too.
@@ -235,7 +222,6 @@ extension ListenSession {
     if isToCome { drop(voice) }
   }
 
-  /// Does something with all voices of a name, or with all that have one.
   private func each(_ name: String?, _ change: (ListenPlayer) throws(PlaybackError) -> Void) throws(ListenError) {
     let changing = try name.map { name throws(ListenError) in try named(name) } ?? voices.filter { $0.name != nil }
     for voice in changing { try translated { () throws(PlaybackError) in try change(voice) } }

@@ -7,7 +7,6 @@ extension ListenSession {
   /// Noises that can play or wait at once; each has samples of its own.
   static let maximumNoiseCount = 16
 
-  /// Plays a noise, in the place of what has its name.
   func start(_ noise: ListenCommand.Noise, _ piece: PatternLoader.CachedPattern) throws(ListenError) -> [ListenReply
     .Field]
   {
@@ -35,7 +34,6 @@ extension ListenSession {
 }
 
 extension PatternLoader.CachedPattern {
-  /// One period of a noise, for each profile around the frequency of its sharpness.
   init(_ noise: ListenCommand.Noise, profiles: [TransducerProfile], rate: Double) throws(ListenError) {
     name = "noise"
     duration = 0

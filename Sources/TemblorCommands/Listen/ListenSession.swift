@@ -10,28 +10,20 @@ package import TransducerProfiles
 ///
 /// Answers at once and never waits; belongs to one thread. In virtual time it does the same as in real time.
 package final class ListenSession {
-  /// What plays.
   package let engine: PlaybackEngine
   /// What was started and has not ended, as of the last look, in the order it was asked for.
   var voices: [ListenPlayer] = []
-  /// Patterns that were read.
   let loader: PatternLoader
-  /// Taps that wait for their time.
   var taps = TapSchedule()
-  /// What quietens sounds while one of a higher priority plays.
   var ducking = Ducking()
-  /// Whose request is done.
   var client = 0
-  /// Continuous events and noises that were given a name.
   var nameCount = 0
-  /// The transducers that patterns can be moved among.
   let array: TransducerArray?
   private let device: String
   private let wake: WakeSignal?
   private var events: [ListenReply] = []
   /// The frame of the last end.
   private var endFrame: Int64 = 0
-  /// What went wrong at the device.
   var trouble = SinkEventFolding()
 
   /// A session in which nothing plays.
@@ -164,7 +156,6 @@ package final class ListenSession {
     return []
   }
 
-  /// A pattern that was loaded for a request, or is loaded now.
   private func piece(_ loaded: Result<PatternLoader.CachedPattern, ListenError>?, _ word: String) throws(ListenError)
     -> PatternLoader.CachedPattern
   {
@@ -172,7 +163,6 @@ package final class ListenSession {
     return try loaded.get()
   }
 
-  /// A noise that was made for a request, or is made now.
   private func piece(_ made: Result<PatternLoader.CachedPattern, ListenError>?, _ noise: ListenCommand.Noise)
     throws(ListenError) -> PatternLoader.CachedPattern
   {
@@ -195,10 +185,8 @@ package final class ListenSession {
     ]
   }
 
-  /// What the sound does.
   package enum Activity { case playing, paused, idle }
 
-  /// What the sound does.
   package var activity: Activity {
     if voices.contains(where: { $0.hasStarted && !$0.isPaused }) { return .playing }
     return voices.contains { $0.isPaused } ? .paused : .idle
@@ -211,7 +199,6 @@ package final class ListenSession {
     return names
   }
 
-  /// When something is to be done.
   func moment(_ time: ListenTime) -> ScheduledTime {
     let now = engine.position
     let frame =
@@ -231,7 +218,6 @@ package final class ListenSession {
     }
   }
 
-  /// Keeps what was started.
   func keep(_ voice: ListenPlayer) {
     if let wake { voice.player.endHandler = { wake.raise() } }
     voices.append(voice)
@@ -268,7 +254,6 @@ package final class ListenSession {
     events.append(.event(event, [.pair("name", name), .number("time", Double(frame) / engine.rate)]))
   }
 
-  /// Keeps an event to be reported.
   func tell(_ event: String, _ fields: [ListenReply.Field]) {
     events.append(.event(event, [.number("time", engine.seconds)] + fields))
   }

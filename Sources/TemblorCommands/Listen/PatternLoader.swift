@@ -17,17 +17,14 @@ final class PatternLoader: Sendable {
   /// Requests that may be loading at once; beyond, one is refused.
   static let maximumJobCount = 128
 
-  /// A pattern that is ready to be loaded.
   struct CachedPattern: Sendable {
     /// What it is called where no other name is given.
     var name: String
-    /// One plan for each haptic bus.
     var plans: [RenderPlan]
     /// Seconds.
     var duration: Double
   }
 
-  /// A request on its way.
   final class Job: Sendable {
     private let state = Mutex<Result<CachedPattern, ListenError>?>(nil)
 
@@ -73,7 +70,6 @@ final class PatternLoader: Sendable {
     self.message = message
   }
 
-  /// Patterns that are kept.
   var count: Int { entries.withLock { $0.count } }
 
   /// Starts to load the pattern of a file or a shipped one.

@@ -10,10 +10,8 @@ package final class SocketListener {
   /// Clients at once; more are refused with a message.
   static let maximumClientCount = 64
 
-  /// A client, by a number that is not given twice.
   package typealias Client = Int
 
-  /// Something a client did.
   package enum Event: Equatable {
     case connected(Client)
     case line(Client, LineReader.Line)
@@ -25,12 +23,9 @@ package final class SocketListener {
   private let descriptor: Int32
   private var connections: [(client: Client, connection: LineConnection)] = []
   private var nextClient = 1
-  /// Clients that were disconnected and not reported yet.
   private var left: [Client] = []
-  /// A descriptor to give up for turning a client away when the process has no other left.
   private var spare = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
 
-  /// Opens a socket at a path, in the place of one at which nobody answers any more.
   package init(_ path: String) throws(FileError) {
     let file = try SocketFile(path)
     place = file
@@ -53,10 +48,8 @@ package final class SocketListener {
   /// The clients that can be sent to, in the order they came.
   package var clients: [Client] { connections.map(\.client) }
 
-  /// Whether a client is connected that does not have all it will get.
   package var isServing: Bool { connections.contains { !$0.connection.isDone } }
 
-  /// Lets those go who have all they get, and answers what to wait for.
   package func watched() -> [PollDescriptor] {
     left += connections.filter { $0.connection.isDone }.map(\.client)
     connections.removeAll { $0.connection.isDone }
@@ -80,7 +73,6 @@ package final class SocketListener {
     connections.first { $0.client == client }?.connection.send(reply)
   }
 
-  /// Sends a line to all clients.
   package func sendToAll(_ reply: ListenReply) { for (_, connection) in connections { connection.send(reply) } }
 
   /// Leaves a client's lines where they are, or takes them again.
@@ -126,7 +118,6 @@ package final class SocketListener {
 
 /// A socket's file, made for its user alone and removed at the end.
 final class SocketFile {
-  /// Readable when a client waits to be accepted.
   let descriptor: Int32
   private let path: String
   private let stamp: FileStamp?

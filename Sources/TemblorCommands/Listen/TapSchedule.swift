@@ -2,7 +2,6 @@
 ///
 /// Adding and taking cost the logarithm of the count; a tap takes 32 bytes.
 struct TapSchedule {
-  /// Taps that a client may have waiting.
   static let maximumCount = 100_000
 
   /// A tap at a frame.
@@ -11,7 +10,6 @@ struct TapSchedule {
     var frame: Int64
     var intensity: Float
     var sharpness: Float
-    /// Whose it is.
     var client: Int
     /// Taps of one frame keep their order.
     var number = 0
@@ -21,7 +19,6 @@ struct TapSchedule {
   private var counts: [Int: Int] = [:]
   private var nextNumber = 0
 
-  /// Taps that wait.
   var count: Int { heap.count }
 
   /// The frame of the next.
@@ -54,7 +51,6 @@ struct TapSchedule {
     return first
   }
 
-  /// Puts a tap back that found no space.
   mutating func putBack(_ tap: Tap) {
     counts[tap.client, default: 0] += 1
     heap.append(tap)

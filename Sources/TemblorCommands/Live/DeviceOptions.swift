@@ -10,7 +10,6 @@ import SystemSupport
 struct DeviceOptions: Sendable {
   /// The device that plays where no other is named.
   static let defaultDevice = "default"
-  /// The word for the best samples that a device has itself.
   private static let automatic = "auto"
 
   static let group = OptionGroup(
@@ -26,23 +25,18 @@ struct DeviceOptions: Sendable {
         "--channels", value: "N", help: "Number of channels, 1 to 64.", defaultText: "two, or as many as are routed"),
       Option(
         "--sample-format", value: "FORMAT", help: "Sample format.", defaultText: automatic,
-        choices: [automatic] + SampleEncoding.allCases.map(\.rawValue), formerly: ["--format"]),
+        choices: [automatic] + SampleEncoding.allCases.map(\.rawValue)),
       Option(
-        "--period-size", value: "FRAMES", help: "Period size in frames, 16 to 16384.", defaultText: "240",
-        formerly: ["--period"]),
+        "--period-size", value: "FRAMES", help: "Period size in frames, 16 to 16384.", defaultText: "240"),
       Option(
         "--buffer-size", value: "FRAMES",
         help: "Buffer size in frames, at least two periods; larger is safer but adds latency.",
-        defaultText: "four periods", formerly: ["--buffer"]),
+        defaultText: "four periods"),
     ])
 
-  /// The name of the output.
   let device: String
-  /// What is asked of it.
   let request: OutputRequest
-  /// Whether the user named the device.
   let isNamed: Bool
-  /// The file that stands in the place of a device.
   var file: String? {
     let name = OutputRegistry.standard.name(device)
     return name.scheme == SoundFileBackend.scheme ? name.rest : nil
@@ -94,7 +88,6 @@ struct DeviceOptions: Sendable {
 }
 
 extension OutputError {
-  /// One line for the user, with the output's name.
   var message: String {
     // The list of devices is this program's own to name.
     let reason = kind == .notFound ? "no such device; run 'temblor devices' to list devices" : description
@@ -104,7 +97,6 @@ extension OutputError {
 
 /// Nobody named a device, and the default one cannot be opened.
 struct NoDefaultDevice: Error, Equatable, CustomStringConvertible {
-  /// Why it cannot.
   var reason: OutputError
 
   /// One line: the reason, that nothing was done, and how to get a file.
@@ -116,16 +108,13 @@ struct NoDefaultDevice: Error, Equatable, CustomStringConvertible {
 
 /// The device that plays, and what it granted.
 struct DeviceSummary: Equatable, Sendable {
-  /// The name it was asked for by.
   var name: String
   /// Frames per second, channels, periods.
   var format: SinkFormat
-  /// How samples are stored.
   var encoding: String
   /// Whether a sound card plays the frames without a sound server between.
   var isHardware = false
 
-  /// What an output granted.
   init(_ output: OpenedOutput) {
     name = output.name
     format = output.format
@@ -139,7 +128,6 @@ struct DeviceSummary: Equatable, Sendable {
       + "\(Int(format.rate)) Hz, \(encoding), period \(format.periodSize), buffer \(format.bufferSize) frames"
   }
 
-  /// Writes the figures into an object.
   func write(to entry: inout JSONObjectWriter) {
     entry.member("name", name)
     entry.member("rate", Int(format.rate))

@@ -11,10 +11,8 @@ final class LatencyProbe: SessionTask {
     var handing: Double
     /// What was still to be heard before it then.
     var device: Double
-    /// The look-ahead of the limiter.
     var limiter: Double
 
-    /// From the call until the tap begins.
     var total: Double { handing + device + limiter }
   }
 
@@ -23,7 +21,6 @@ final class LatencyProbe: SessionTask {
   /// Time after which a tap counts as lost, since the device was away.
   private static let patience = Duration.seconds(2)
 
-  /// What was measured so far.
   private(set) var measurements: [Measurement] = []
   private let count: Int
   private let engine: PlaybackEngine

@@ -16,7 +16,6 @@ final class ListenTask: SessionTask {
   private var idleSince: Duration?
   private var standardQueue = ListenQueue()
   private var queues: [SocketListener.Client: ListenQueue] = [:]
-  /// Whether what plays was asked to come to its end.
   private var isFinishing = false
 
   /// A performance without any command yet.
@@ -120,7 +119,6 @@ final class ListenTask: SessionTask {
     return left > 0 ? .wait(.inSeconds(left)) : .over
   }
 
-  /// The time until a queue can go on.
   private func nextTime(at now: Duration) -> Duration? {
     let queues = [standardQueue] + queues.values
     return queues.compactMap { $0.next(period: period) }.map { max(.zero, $0 - now) }.min()
@@ -142,7 +140,6 @@ final class ListenTask: SessionTask {
 
 /// What happened on other threads, for the thread of a live verb to take.
 final class EventInbox: Sendable {
-  /// Raised when something waits to be taken.
   let wake = WakeSignal()
   private let events = Mutex<[LivePlayback.Event]>([])
 
@@ -152,7 +149,6 @@ final class EventInbox: Sendable {
     wake.raise()
   }
 
-  /// Takes all events, oldest first, and lowers the signal.
   func take() -> [LivePlayback.Event] {
     wake.lower()
     return events.withLock { events in
@@ -165,7 +161,6 @@ final class EventInbox: Sendable {
 
 /// A stage without keys, which plays without output where there is no device, so that scripts keep working.
 final class ListenBackend: SessionBackend {
-  /// What happens at the device, for commands' connections.
   let inbox = EventInbox()
   private let stage: any SessionBackend
   private let needsDevice: Bool
@@ -188,7 +183,6 @@ final class ListenBackend: SessionBackend {
   /// The device that plays, or nothing where none does.
   var device: DeviceSummary? { granted.withLock { $0 } }
 
-  /// Standard input has commands.
   func keyboard() -> (any Keyboard)? { nil }
 
   func open(_ output: String, _ request: OutputRequest) throws(OutputError) -> sending OpenedOutput {

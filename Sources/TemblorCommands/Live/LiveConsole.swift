@@ -4,12 +4,10 @@ import SystemSupport
 
 /// Messages of a live verb, above its live line.
 final class LiveConsole {
-  /// Whether a person looks at the live line.
   let isWatched: Bool
   private var line: StatusLine
   private let output: Output
   private let isQuiet: Bool
-  /// Whether the keys are what was reported last.
   private var endsWithKeys = false
   /// How long the line may stay as it is while nothing plays.
   private static let idleInterval = Duration.seconds(1)
@@ -28,16 +26,13 @@ final class LiveConsole {
     return isIdle ? Self.idleInterval : timeout
   }
 
-  /// Reports what the user must know.
   func report(_ message: String) {
     endsWithKeys = false
     line.report(message)
   }
 
-  /// Reports what the user, or a script that keeps a log, may want to know.
   func announce(_ message: String) { if !isQuiet { report(message) } }
 
-  /// Reports what somebody who looks may want to know.
   func tell(_ message: String) { if isWatched { report(message) } }
 
   /// Reports what keys do, in lines that break between keys; once where nothing else was reported since.
@@ -54,10 +49,8 @@ final class LiveConsole {
     tell("Keys:" + lines.joined(separator: "\n     "))
   }
 
-  /// Shows how things are.
   func show(_ figures: @autoclosure () -> PlaybackStatus) { if isWatched { line.show(figures()) } }
 
-  /// Takes the line away.
   func clear() { line.clear() }
 }
 

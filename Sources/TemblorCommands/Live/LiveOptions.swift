@@ -24,7 +24,6 @@ struct LiveOptions {
   static let unrecordedSoundGroup = OptionGroup(
     title: soundGroup.title, options: soundGroup.options.filter { !$0.names.contains("--record") })
 
-  /// The bound of a recording of a verb that has no end of its own.
   static let recordLimit = Option(
     "--record-limit", value: "MINUTES", help: "Stop the recording after this long, while playback goes on; 1 to 1440.",
     defaultText: "60")
@@ -32,9 +31,7 @@ struct LiveOptions {
   static let quiet = Option("-q", "--quiet", help: "Print errors only.")
   static let json = Option("--json", help: "Print one JSON object at the end.")
 
-  /// What is asked of the device.
   let device: DeviceOptions
-  /// What the channels carry.
   let routing: ChannelRouting
   /// The profile of channels that have none of their own.
   let profile: TransducerProfile
@@ -44,10 +41,8 @@ struct LiveOptions {
   /// Seconds that a recording may last.
   private let recordSeconds: Double?
   private let isQuiet: Bool
-  /// Whether the result is printed as JSON.
   let asJSON: Bool
 
-  /// What a command line asks for.
   init(_ arguments: ParsedArguments) throws {
     routing = try RoutingOptions.routing(arguments)
     device = try DeviceOptions(arguments, minimumChannelCount: routing.minimumChannelCount)
@@ -105,7 +100,6 @@ struct LiveOptions {
     } catch let error as OutputError where !device.isNamed { throw NoDefaultDevice(reason: error) }
   }
 
-  /// An engine for what a device granted.
   private func engine(for granted: DeviceSummary, recordingsOf channelCounts: [Int]) throws(UsageError)
     -> PlaybackEngine
   {

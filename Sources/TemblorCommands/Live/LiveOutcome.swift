@@ -6,33 +6,24 @@ import SystemSupport
 
 /// What became of a live session.
 struct LiveOutcome {
-  /// Why it ended.
   enum Ending: String {
-    /// All was played.
     case over
-    /// A key asked for the end, or the keyboard went away.
     case quit
-    /// A signal asked for the end.
     case interrupted
-    /// The device cannot go on.
     case deviceEnded
   }
 
-  /// Why it ended.
   var ending = Ending.over
   /// What played; nothing where no device was opened.
   var device: DeviceSummary?
   /// Frames rendered, those included that were missed.
   var frameCount: Int64 = 0
-  /// Underruns of the device.
   var underrunCount = 0
   /// Those of them for which the program delivered frames too late.
   var ownUnderrunCount = 0
   /// Frames that could not be heard.
   var missedFrameCount = 0
-  /// Whether the device was there until the end.
   var isHeardToTheEnd = true
-  /// The greatest magnitude of a sample.
   var peak: Float = 0
   /// Frames in which a limiter held the level down.
   var limitedFrameCount: Int64 = 0
@@ -43,12 +34,10 @@ struct LiveOutcome {
   /// What became of the recording, where there was one.
   var recording: LiveRecording.Result?
 
-  /// The exit status.
   var status: ExitStatus {
     ending == .deviceEnded || !isHeardToTheEnd || recording?.isComplete == false ? .failure : .done
   }
 
-  /// The figures as a text of their own.
   func json() -> [UInt8] {
     var json = JSONWriter()
     json.object { entry in
@@ -58,7 +47,6 @@ struct LiveOutcome {
     return json.finish()
   }
 
-  /// Writes the figures into an object.
   func write(to entry: inout JSONObjectWriter) {
     let rate = device?.format.rate ?? 0
     entry.member("ending", ending.rawValue)
@@ -79,17 +67,14 @@ struct LiveOutcome {
 
 /// How long rendering took, and how far ahead of the ear it was, over all blocks of a run.
 struct RenderLoadStatistics: Equatable, Sendable {
-  /// Blocks that were looked at.
   private(set) var blockCount = 0
   /// The greatest render time of a block as a share of the time it lasts.
   private(set) var worstShare = 0.0
-  /// The mean of those shares.
   var meanShare: Double { blockCount > 0 ? shareSum / Double(blockCount) : 0 }
   /// The most frames that waited to be heard when a block had been handed over.
   private(set) var greatestDelay = 0
   private var shareSum = 0.0
 
-  /// Adds blocks rendered at a rate.
   mutating func add(_ records: [BlockTiming], rate: Double) {
     for record in records where record.frameCount > 0 {
       let share = (record.rendered - record.began).inSeconds * rate / Double(record.frameCount)
@@ -100,7 +85,6 @@ struct RenderLoadStatistics: Equatable, Sendable {
     }
   }
 
-  /// Writes the figures into an object.
   func write(to entry: inout JSONObjectWriter, rate: Double) {
     entry.member("blocks", blockCount)
     entry.member("meanRenderLoad", meanShare)
@@ -122,7 +106,6 @@ extension Duration {
 
 /// What is to be said of many measured values.
 struct Distribution: Equatable, Sendable {
-  /// The shares of values at or below which a quantile lies, with the names people read.
   static let columns: [(name: String, key: String, share: Double)] = [
     ("min", "min", 0.0), ("median", "median", 0.5), ("90 %", "p90", 0.9), ("99 %", "p99", 0.99), ("max", "max", 1.0),
   ]
@@ -153,7 +136,6 @@ struct Distribution: Equatable, Sendable {
     return (step, counts.enumerated().map { (least + Double($0.offset) * step, $0.element) })
   }
 
-  /// Writes the quantiles into an object.
   func write(to entry: inout JSONObjectWriter) {
     for column in Self.columns { entry.member(column.key, quantile(column.share)) }
   }

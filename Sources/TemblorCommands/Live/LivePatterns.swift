@@ -8,11 +8,9 @@ import HapticPlayback
 
 /// The patterns that a live verb was asked to play; those that cannot be are reported and left out.
 struct LivePatterns {
-  /// What can be played.
   private(set) var loaded: [LoadedPattern] = []
   private var failures: [(name: String, message: String, status: ExitStatus)] = []
 
-  /// Reads patterns, and reports those that are wrong.
   init(
     _ words: [String], reading: ReadingOptions, formats: FormatRegistry, sounds: PatternInput.SoundLookup,
     _ terminal: Terminal
@@ -28,7 +26,6 @@ struct LivePatterns {
     }
   }
 
-  /// The worst of what became of them.
   var status: ExitStatus { Failure.worst(failures.map(\.status)) }
 
   /// Compiles what can be for an engine; the rest is reported and left out.
@@ -53,7 +50,6 @@ struct LivePatterns {
     terminal.report(message)
   }
 
-  /// Writes one object for each pattern.
   func write(to list: inout JSONArrayWriter) {
     for pattern in loaded {
       list.object { entry in

@@ -9,18 +9,14 @@ import SystemSupport
 
 /// A sound file that what is heard is written to, which takes its name when it is complete.
 final class LiveRecording {
-  /// What became of a recording.
   struct Result: Equatable, Sendable {
-    /// The file.
     var path: String
-    /// Whether the file was written.
     var isComplete: Bool
     /// Frames in the file.
     var frameCount: Int64
     /// Frames that the disk was too slow for.
     var droppedFrameCount: Int64
 
-    /// Writes the figures into an object.
     func write(to entry: inout JSONObjectWriter) {
       entry.member("file", path)
       entry.member("complete", isComplete)
@@ -32,7 +28,6 @@ final class LiveRecording {
   /// 24 bits: finer than any converter, and held by every kind of file.
   private static let samples = SampleFormat.s24
 
-  /// What a driver copies into.
   let recording: RecordingBuffer
   private let path: String
   private let rate: Double

@@ -9,19 +9,16 @@ internal import SystemSupport
 ///
 /// The terminal is as it was when `run` returns, however it returns.
 final class LiveSession {
-  /// Into how many steps keys divide the strength.
   static let strengthSteps: Float = 20
   /// Time in which blocks are looked at; well before their records would be dropped.
   private static let recordInterval = Duration.milliseconds(500)
 
   /// How long a device may take to end once a key or a signal asked for that; with the file, a second.
   private static let promptLimit = Duration.milliseconds(750)
-  /// How long a recording may take to be completed then.
   private static let promptFileLimit = Duration.milliseconds(200)
   /// How long a recording may take to be completed where nobody is in a hurry.
   private static let fileLimit = Duration.seconds(30)
 
-  /// Messages, for the performance too.
   let console: LiveConsole
   private let stage: any SessionBackend
   private let wantsRecords: Bool
@@ -75,7 +72,6 @@ final class LiveSession {
     return outcome
   }
 
-  /// What plays.
   private struct Playing {
     let engine: PlaybackEngine
     let performance: any SessionTask
@@ -83,7 +79,6 @@ final class LiveSession {
     let recording: LiveRecording?
   }
 
-  /// The loop.
   private func perform(_ playing: Playing, _ driver: any EngineDriver, _ notice: borrowing InterruptSignal) throws
     -> LiveOutcome.Ending
   {
@@ -114,7 +109,6 @@ final class LiveSession {
     stage.time.wait(for: &watched, timeout: limits.compactMap { $0 }.min())
   }
 
-  /// Fades out, and takes what is left to know.
   private func end(_ playing: Playing, _ driver: any EngineDriver) {
     // An end that was asked for does not wait for what a long buffer holds.
     let isPrompt = outcome.ending == .interrupted || outcome.ending == .quit
@@ -258,10 +252,8 @@ final class KeepAwakeTone {
     try player.start()
   }
 
-  /// Voices it needs, one for each haptic bus.
   let voiceCount: Int
 
-  /// Keeps its level while the engine's strength changes.
   func follow(strength: Float) {
     guard strength != followed else { return }
     followed = strength

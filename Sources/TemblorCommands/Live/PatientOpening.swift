@@ -32,7 +32,6 @@ struct PatientOpening {
   private let box = Box()
   private let thread: BackgroundThread
 
-  /// Starts to open an output.
   init(_ outputs: OutputRegistry, _ output: String, _ request: OutputRequest, time: any TimeSource) {
     self.output = output
     let box = box
@@ -43,7 +42,6 @@ struct PatientOpening {
     }
   }
 
-  /// Waits until it is open, a signal comes, or the time is over.
   func wait() throws(OutputError) -> sending OpenedOutput {
     let notice = InterruptSignal()
     var watched = [PollDescriptor(thread.end.descriptor), PollDescriptor(notice.descriptor)]

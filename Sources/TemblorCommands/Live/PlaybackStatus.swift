@@ -4,14 +4,12 @@ import SystemSupport
 
 /// What playback does at one moment, as its live line shows it.
 struct PlaybackStatus: Equatable, Sendable {
-  /// What the sound is doing.
   enum State: Sendable {
     case playing, paused, muted
     /// Nothing plays, and something is waited for.
     case idle
   }
 
-  /// What the sound is doing.
   var state = State.playing
   /// Seconds from the start of the pattern, or of listening.
   var position: Double
@@ -21,11 +19,9 @@ struct PlaybackStatus: Equatable, Sendable {
   var peaks: [Float]
   /// Voices that sound; nothing where it is not to be shown.
   var voiceCount: Int? = 0
-  /// Underruns of the device.
   var underrunCount = 0
   /// The factor on everything, 0 to 1.
   var strength = 1.0
-  /// What is heard and how.
   var title: SessionTitle?
   /// What protection did since the last line; nothing where there is no transducer to protect.
   var protection: ProtectionSummary?
@@ -51,10 +47,8 @@ struct PlaybackStatus: Equatable, Sendable {
     return (pieces.joined(separator: " "), length)
   }
 
-  /// How much is printed, from the most to the least.
   private enum Detail: CaseIterable { case words, letters, strengthless, position, urgent }
 
-  /// The texts around the meter.
   private struct Parts {
     var times: [String]
     var counts: [(text: String, isAlarm: Bool)]
@@ -165,7 +159,6 @@ struct LevelMeter {
     }
   }
 
-  /// The meter, coloured by the output's leave.
   func text(for output: Output) -> String {
     var text = ""
     for (index, peak) in peaks.enumerated() {
@@ -177,7 +170,6 @@ struct LevelMeter {
     return text
   }
 
-  /// The highest of each group of neighbours, groups as equal as can be.
   private static func fold(_ peaks: [Float], into count: Int) -> [Float] {
     if peaks.count <= count { return peaks }
     return (0..<count).map { group in peaks[group * peaks.count / count..<(group + 1) * peaks.count / count].max() ?? 0
@@ -236,6 +228,5 @@ struct StatusLine {
     terminal.report(message)
   }
 
-  /// Takes the line away.
   mutating func clear() { line.clear() }
 }

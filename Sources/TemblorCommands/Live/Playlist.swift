@@ -41,7 +41,6 @@ final class Playlist: SessionTask {
     }
   }
 
-  /// How many of the pieces have begun, or are about to.
   private(set) var begunCount = 1
 
   var keys: [KeyHelp] {
@@ -102,9 +101,7 @@ final class Playlist: SessionTask {
 
 /// Something to play: a pattern compiled for every haptic bus of an engine.
 struct CompiledPattern: Sendable {
-  /// What messages call it.
   var name: String
-  /// One plan for each haptic bus.
   var plans: [RenderPlan]
   /// The pattern's duration in seconds.
   var duration: Double
@@ -141,7 +138,6 @@ final class SingleTrackPlayer {
     return player.endFrame
   }
 
-  /// What the sound does.
   var state: PlaybackStatus.State {
     if isPaused { return .paused }
     return player?.phase == .playing ? .playing : .idle
@@ -153,7 +149,6 @@ final class SingleTrackPlayer {
     return (min(player.position, piece.duration), piece.duration)
   }
 
-  /// Plays a piece in the place of what plays.
   func play(_ piece: CompiledPattern, at time: PlaybackTime = .now) throws {
     try stop()
     let player = try engine.player(for: piece.plans, duration: piece.duration, shares: shares)
@@ -165,7 +160,6 @@ final class SingleTrackPlayer {
     self.piece = piece
   }
 
-  /// Ends what plays, or is to come.
   func stop() throws {
     player?.endHandler = nil
     try player?.cancel()

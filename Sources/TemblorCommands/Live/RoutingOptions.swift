@@ -29,14 +29,12 @@ enum RoutingOptions {
         completion: .file(endingIn: "json")),
     ])
 
-  /// The option of verbs that play patterns in an array.
   static let pan = Option(
     "--pan", value: "POS",
     help:
       "Position in the --array: a position on a line, degrees on a ring, or metres X/Y on a plane; or positions over time, T:POS,T:POS, with linear interpolation.",
     defaultText: "all transducers alike")
 
-  /// What a command line asks for.
   static func routing(_ arguments: ParsedArguments) throws -> ChannelRouting {
     var routing = ChannelRouting()
     if let text = arguments.value("--haptics") { routing.haptics = try channels(text, option: "--haptics") }
@@ -69,7 +67,6 @@ enum RoutingOptions {
     ).outcome.mapError(ProfileRefusal.init).get()
   }
 
-  /// The word for no channel.
   static let none = "none"
   /// The gains that can be asked for, in decibels.
   static let decibels = -120.0...24.0
@@ -116,7 +113,6 @@ enum RoutingOptions {
 extension ChannelRouting.Channel {
   /// The longest delay, in seconds.
   static let maximumDelay = 1.0
-  /// The words and what they mean, for help and messages.
   static let words = ["haptics", "audio", "left", "right", "off", "profile=NAME", "gain=DB", "delay=MSms", "invert"]
 
   /// Reads `2=haptics,profile=aura-ast-2b-4,gain=-3,delay=2ms,invert`.
@@ -171,7 +167,6 @@ extension ChannelRouting.Channel {
 
 /// Positions in an array as people type them.
 enum PanArgument {
-  /// The most points of a path.
   private static let mostPoints = 1_000
 
   /// Reads `POS`, or `T:POS,T:POS` by rising time.

@@ -19,7 +19,6 @@ final class SavedPattern: SessionTask {
 
   /// How often the pattern was read without a mistake.
   private(set) var goodCount = 0
-  /// How often it was broken.
   private(set) var brokenCount = 0
 
   /// Watches a file and starts to play what it holds now.
@@ -66,7 +65,6 @@ final class SavedPattern: SessionTask {
     return true
   }
 
-  /// Reads the file and plays it, or shows what is wrong with it.
   private func read(startingAt time: PlaybackTime) throws {
     let piece: CompiledPattern
     do {
@@ -86,7 +84,6 @@ final class SavedPattern: SessionTask {
     if goodCount + brokenCount > 1 { console.announce(text) } else { console.tell(text) }
   }
 
-  /// Whether a waveform's path stays below the pattern's folder as far as its text shows.
   private func isInside(_ path: String) -> Bool { path != self.path && !path.split(separator: "/").contains("..") }
 
   private func show(_ error: any Error) {

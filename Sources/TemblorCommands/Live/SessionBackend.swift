@@ -4,13 +4,11 @@ import HapticPlayback
 
 /// Where a live verb plays: outputs, a clock and a keyboard; tests put virtual ones in.
 protocol SessionBackend: Sendable {
-  /// What the verb waits in.
   var time: any TimeSource { get }
 
   /// The keys, or nothing where the program was not started at a terminal; at most one at a time.
   func keyboard() -> (any Keyboard)?
 
-  /// Opens an output by its name.
   func open(_ output: String, _ request: OutputRequest) throws(OutputError) -> sending OpenedOutput
 
   /// Plays an engine through an output.
@@ -46,7 +44,6 @@ struct SystemBackend: SessionBackend {
 
 /// What renders an engine while a live verb runs.
 protocol EngineDriver: AnyObject {
-  /// Whether the sink has ended.
   var isOver: Bool { get }
 
   /// Fades out, lets the rest be heard, and returns when that is done, or when a time has passed.

@@ -3,11 +3,9 @@ import HapticPlayback
 
 /// What a live verb does on an engine, called by its session on one thread.
 protocol SessionTask: AnyObject {
-  /// What else ends a wait.
   var watched: [PollDescriptor] { get }
   /// What its own keys do, in the order of help; none where it has none.
   var keys: [KeyHelp] { get }
-  /// What the sound does, for the live line.
   var state: PlaybackStatus.State { get }
   /// Seconds of what plays, and its length where it has one.
   var place: (position: Double, duration: Double?) { get }
@@ -17,7 +15,6 @@ protocol SessionTask: AnyObject {
   /// Whether the live line must show nothing of the sound itself, its level and its voices.
   var isBlind: Bool { get }
 
-  /// Does what is due.
   func perform(at now: Duration) throws -> SessionStep
 
   /// Does what a key asks for; answers whether the key means anything here.
@@ -29,7 +26,6 @@ protocol SessionTask: AnyObject {
 
 /// What comes after a performance did what was due.
 enum SessionStep: Equatable {
-  /// It is to be asked again within a time, or when something happens.
   case wait(Duration?)
   /// There is nothing more to play.
   case over
@@ -37,7 +33,6 @@ enum SessionStep: Equatable {
 
 /// What is heard and how, in a few words.
 struct SessionTitle: Equatable, Sendable {
-  /// What is heard.
   var long: String
   /// The same where there is little space.
   var short: String
@@ -47,9 +42,7 @@ struct SessionTitle: Equatable, Sendable {
 
 /// A key in the list that `?` shows.
 struct KeyHelp: Equatable {
-  /// The key as people call it.
   var key: String
-  /// What it does, in a few words.
   var meaning: String
 }
 

@@ -6,7 +6,6 @@ import TransducerProfiles
 
 /// A profile as the user named it: by its name, by a file, or on standard input.
 struct ProfileInput {
-  /// What messages call the text.
   let name: String
   let text: [UInt8]
   /// Where it was found by its name, or nothing for a file that was named.
@@ -40,19 +39,16 @@ struct ProfileInput {
       name: entry.textName, text: try entry.text(), entry: entry, stem: entry.path == nil ? nil : word)
   }
 
-  /// The profile.
   func profile() throws(ProfileRefusal) -> TransducerProfile {
     do { return try ProfileFile.read(text: text, name: name) } catch { throw ProfileRefusal(error: error) }
   }
 
-  /// What there is to say about the text, which may be an array's too.
   var findings: [Finding] {
     guard ArrayCheckResult.isArrayText(by: text) else { return examine().findings }
     return ArrayCheckResult(text: text, name: name, folder: FileSystem.folder(of: name), library: .fromEnvironment())
       .findings
   }
 
-  /// Everything there is to say about the text.
   func examine() -> ProfileCheckResult { ProfileCheckResult(text: text, name: name, stem: stem) }
 }
 

@@ -5,21 +5,15 @@ import TransducerProfiles
 
 /// What a profile does, laid out for people.
 struct ProfileSummary {
-  /// What stands in the file.
   let profile: TransducerProfile
-  /// The same with the frequencies that are played.
   let placed: TransducerProfile
-  /// The filters and limits for the hardware.
   let settings: TransducerSettings?
-  /// Where it comes from.
   let origin: String
 
-  /// The points of sharpness that are shown.
   static let steps = 6
   /// The frame rate that filters are shown for.
   static let rate = 48_000.0
 
-  /// Lays a profile out.
   init(profile: TransducerProfile, origin: String) {
     self.profile = profile
     self.origin = origin
@@ -27,7 +21,6 @@ struct ProfileSummary {
     settings = profile.transducerSettings(rate: Self.rate)
   }
 
-  /// The whole sheet.
   func text(for output: Output) -> String {
     var layout = TextLayout(for: output)
     layout.lines("\(profile.name): \(profile.summary.printable)", indent: 0)
@@ -103,7 +96,6 @@ struct ProfileSummary {
     return ", \(shares[0]) to \(shares[1]) % square"
   }
 
-  /// Frequency and level of continuous events and bursts at evenly spaced sharpness.
   private var bySharpness: [String] {
     let factors = placed.levelsOverSharpness(count: Self.steps, drive: settings)
     let isKnown = profile.hasKnownResponse
@@ -206,7 +198,6 @@ struct ProfileSummary {
     return NumberFormatting.rounded(most * NumberFormatting.amplitude(decibels: decibels), places: 2) + " g"
   }
 
-  /// The filters and limits between the pattern and the hardware.
   func fit(_ settings: TransducerSettings) -> [(label: String, help: String)] {
     let rows = [
       ("high-pass", FrequencyMapping.hertz(settings.highPass) + " Hz"), ("resonance", resonance(settings)),

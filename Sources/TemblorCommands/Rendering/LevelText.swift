@@ -8,7 +8,6 @@ struct LevelText {
   /// `limited to -1 dBFS for 0.57 s`, or nothing where the limiter did not act.
   let limiting: String?
 
-  /// The level of what was rendered at a rate.
   init(_ statistics: RenderStatistics, rate: Double) {
     let frames = statistics.limitedFrameCount
     peak = NumberFormatting.peak(statistics.peak) + (frames > 0 ? " before the limiter" : "")
@@ -20,6 +19,5 @@ struct LevelText {
     limiting = "limited to \(ceiling) dBFS for \(NumberFormatting.seconds(Double(frames) / rate))"
   }
 
-  /// The peak and what the limiter did.
   var whole: String { ([peak] + [limiting].compactMap(\.self)).joined(separator: ", ") }
 }

@@ -9,7 +9,6 @@ import SystemSupport
 
 /// Where each rendering goes.
 struct RenderOutputs: Sendable {
-  /// The path that stands for standard output.
   static let standardOutput = "-"
 
   private(set) var items: [RenderBatch.Item] = []
@@ -68,7 +67,6 @@ struct RenderOutputs: Sendable {
     }
   }
 
-  /// The file that was named, or that name with a stem's suffix.
   private static func path(_ output: String, of buses: RenderSettings.Buses) -> String {
     let suffix = suffix(of: buses)
     guard !suffix.isEmpty else { return output }
@@ -91,7 +89,6 @@ struct RenderOutputs: Sendable {
 
 /// The rules that files which verbs write have in common.
 enum OutputNames {
-  /// The endings of pages.
   static let pageEndings = ["html", "htm"]
 
   /// Refuses a name for several files that is plainly meant for one.
@@ -108,14 +105,12 @@ enum OutputNames {
       .invalidValue, "\(path.inQuotes) is the name of one file, but there are \(count) \(noun); name a folder")
   }
 
-  /// Refuses an output that is among the files that takes are made from, sounds of patterns included.
   static func checkInputs(_ path: String, option: String = "--output", of takes: [TakeInput]) throws(UsageError) {
     // A file that does not exist is nobody's input, and reading patterns for it would be in vain.
     guard FileSystem.entry(at: path) != .nothing else { return }
     try OutputGuard(reading: takes.flatMap(\.sources)).check(path, option: option)
   }
 
-  /// The kind of file that a name's extension and an option agree on.
   static func kind<Kind: RawRepresentable<String> & Equatable>(
     of path: String, named: Kind?, asked: Kind?, option: String, extensions: String
   ) throws(UsageError) -> Kind {
@@ -145,7 +140,6 @@ enum OutputNames {
 
 /// Where each picture goes, and in what format.
 struct PlotOutputs: Equatable, Sendable {
-  /// One picture.
   struct Item: Equatable, Sendable {
     /// What it shows: one input, or several over one another.
     var inputs: [TakeInput]
@@ -153,7 +147,6 @@ struct PlotOutputs: Equatable, Sendable {
     var format: PlotFormat
   }
 
-  /// The path that stands for standard output.
   static let standardOutput = "-"
 
   private(set) var items: [Item] = []

@@ -4,7 +4,6 @@ import SystemSupport
 
 /// What protection did for a transducer, for people and for programs.
 struct ProtectionSummary: Equatable, Sendable {
-  /// What a drive is held back for.
   enum Cause: String, Sendable {
     case excursion
     case power
@@ -31,7 +30,6 @@ struct ProtectionSummary: Equatable, Sendable {
     peakExcursion = Double(statistics.peakExcursion)
   }
 
-  /// Figures of playing.
   init(
     excursionLimitedFrameCount: Int64, powerLimitedFrameCount: Int64, leastGain: Float, temperatureRise: Double,
     peakExcursion: Double = 0
@@ -59,7 +57,6 @@ struct ProtectionSummary: Equatable, Sendable {
     return "\(heat), gain \(gain) dB (\(cause.rawValue))"
   }
 
-  /// Writes the figures into an object.
   func write(to entry: inout JSONObjectWriter) {
     entry.member("excursionLimitedFrames", Int(excursionLimitedFrameCount))
     entry.member("powerLimitedFrames", Int(powerLimitedFrameCount))

@@ -7,10 +7,8 @@ import SystemSupport
 /// Renders a batch and reports what became of each file.
 struct RenderReport {
   let batch: RenderBatch
-  /// What was asked for and could not be found.
   let problems: [FileError]
 
-  /// The most sounds of which it is said singly that they were limited.
   private static let greatestChangeCount = 3
   /// The peak from which the limiter changed a sound by 0.1 dB and more.
   private static let leastLimited = Float(Renderer.ceiling) * 1.0116

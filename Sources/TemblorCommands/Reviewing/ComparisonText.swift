@@ -6,10 +6,8 @@ import SystemSupport
 /// Comparisons with one reference as text: words first, then a table of figures.
 struct ComparisonText {
   let comparisons: [Comparison]
-  /// Whether all differences are reported.
   var isComplete = false
 
-  /// What is reported of each comparison, then the table.
   func text(for output: Output) -> String {
     guard let first = comparisons.first else { return "" }
     var text = takeLine(first.options.referenceLabel, first.reference, for: output)

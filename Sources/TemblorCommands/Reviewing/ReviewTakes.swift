@@ -12,17 +12,14 @@ import TransducerProfiles
 
 /// A pattern and what a page plays of it: as it is felt, and for small speakers.
 struct ReviewTakes: Sendable {
-  /// The profile whose renders are heard on small speakers.
   static let speakerProfile = "speaker"
   /// The rate, in hertz, of patterns with sounds for the ear.
   private static let fullRate = 48_000
 
-  /// The pattern as the profile renders it.
   var take: Take
   /// What the page plays: the take itself, and what small speakers play instead.
   var sounds: PageSounds
 
-  /// Why a pattern could not be read.
   struct Unreadable: Error {
     var message: String
     var status: ExitStatus

@@ -6,7 +6,6 @@ import SystemSupport
 struct ToleranceText {
   /// The limits; those that were left out are 0.
   private(set) var tolerance = Tolerance()
-  /// The units of the limits that were given.
   private var units: Set<String> = []
 
   /// Reads limits as people write them: `0.5dB,5ms,2%`, in any order; what is left out allows nothing.
@@ -50,7 +49,6 @@ struct ToleranceText {
       + limit(tolerance.percent, "%", "%")
   }
 
-  /// Whether each comparison keeps the tolerance, and what exceeds it.
   func judgement(of comparisons: [Comparison]) -> String {
     "\n"
       + comparisons.map { comparison in

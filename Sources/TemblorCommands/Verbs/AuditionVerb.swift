@@ -18,7 +18,7 @@ enum AuditionVerb {
 
   static let loop = Option(
     "--loop-range", value: "FROM-TO", help: "Loop this range in seconds, such as 0.5-1.2; '0.5-' runs to the end.",
-    defaultText: "all", formerly: ["--loop"])
+    defaultText: "all")
 
   static let gap = Option(
     "--gap", value: "SECONDS", help: "Silence before the takes restart.", defaultText: "\(defaultGap)")
@@ -50,7 +50,6 @@ enum AuditionVerb {
     ) { arguments, terminal in try run(arguments, terminal, on: SystemBackend(), formats: formats) }
   }
 
-  /// Plays on a stage.
   static func run(
     _ arguments: ParsedArguments, _ terminal: Terminal, on stage: any SessionBackend,
     formats: FormatRegistry = .standard

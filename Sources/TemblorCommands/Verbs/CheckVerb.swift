@@ -45,7 +45,7 @@ enum CheckVerb {
           isRepeatable: true), Option("--all", help: "Print every finding, also repeated ones."),
         Option("--fix", help: "Correct mechanical mistakes in the files first."),
         Option("--no-notes", help: "Do not print notes."),
-        Option("--list-rules", help: "List the rules with explanations and exit.", formerly: ["--rules"]),
+        Option("--list-rules", help: "List the rules with explanations and exit."),
         SharedOptions.json, Option("--sarif", help: "Print the result as SARIF 2.1.0, for code hosts."),
       ] + SharedOptions.soundOptions,
       examples: [
@@ -114,7 +114,6 @@ enum CheckVerb {
     } catch { return Failure.message(error) }
   }
 
-  /// All findings about one pattern, its sound files included, and what a profile's hardware makes of it.
   static func examine(_ input: PatternInput, for profile: TransducerProfile? = nil) throws -> [Finding] {
     let examination = input.formats.examine(try input.file())
     let places = examination.places.place(of:)
@@ -143,7 +142,6 @@ enum CheckVerb {
     }
   }
 
-  /// A line for each finding.
   static func text(_ findings: [Finding], for output: Output) -> String {
     findings.map { FindingLine($0).text(for: output) }.joined()
   }
@@ -168,7 +166,6 @@ enum CheckVerb {
     return groups.flatMap { group in rules.filter { $0.group == group } }
   }
 
-  /// The categories that can be chosen.
   private static var categories: [String] { Rule.Category.allCases.map(\.rawValue) }
 
   /// The rules to leave out; those whose findings are errors cannot be.

@@ -6,7 +6,6 @@ import SystemSupport
 
 /// What a failure means to the user: a line and an exit status.
 enum Failure {
-  /// One line, with the file it is about.
   static func message(_ error: any Error) -> String {
     let message =
       switch error {
@@ -19,7 +18,6 @@ enum Failure {
     return message.printable
   }
 
-  /// Whether the input is wrong or something could not be done.
   static func status(of error: any Error) -> ExitStatus {
     switch error {
     case is InputError, is ProfileRefusal, is CalibrationRefusal: .invalidInput

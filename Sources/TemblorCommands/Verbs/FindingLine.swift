@@ -36,7 +36,6 @@ struct FindingLine {
     return line + " " + output.styled("[\(rule)]", .dim) + "\n"
   }
 
-  /// The same for programs.
   func write(to entry: inout JSONObjectWriter) {
     entry.member("file", place.name)
     switch place.position {

@@ -44,7 +44,6 @@ enum FormatsVerb {
     }
   }
 
-  /// What was measured of one content.
   private struct Row {
     var content: FormatMatrix.Content
     var from: String

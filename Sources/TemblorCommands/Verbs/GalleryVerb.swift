@@ -79,7 +79,6 @@ enum GalleryVerb {
   /// What the page is called where nobody says.
   private static let usualTitle = "Haptic patterns"
 
-  /// The page of some patterns.
   static func page(_ takes: [ReviewTakes], title: String) throws -> [UInt8] {
     let gallery = PatternGallery(title: title, generator: "Temblor \(temblorVersion)")
     return try gallery.html(takes.map(\.take), sounds: takes.map(\.sounds))

@@ -65,7 +65,6 @@ enum InfoVerb {
     }
   }
 
-  /// What is reported about.
   private enum Subject {
     case pattern(PatternSummary)
     case sound(SoundSummary)

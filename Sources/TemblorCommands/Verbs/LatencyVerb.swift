@@ -21,7 +21,6 @@ enum LatencyVerb {
     ]
   ) { arguments, terminal in try run(arguments, terminal, on: SystemBackend()) }
 
-  /// Measures on a stage.
   static func run(_ arguments: ParsedArguments, _ terminal: Terminal, on stage: any SessionBackend) throws -> ExitStatus
   {
     let options = try LiveOptions(arguments)
@@ -45,7 +44,6 @@ enum LatencyVerb {
     return outcome.status
   }
 
-  /// The parts of the way, as rows.
   private static func rows(_ all: [LatencyProbe.Measurement]) -> [(name: String, key: String, values: Distribution)] {
     [
       ("call to device", "handing", Distribution(all.map(\.handing))),

@@ -46,7 +46,6 @@ enum ListenVerb {
   /// How long nothing plays before the device may sleep.
   static let restDelay = Duration.seconds(10)
 
-  /// Plays on a stage.
   static func run(
     _ arguments: ParsedArguments, _ terminal: Terminal, on stage: any SessionBackend, standard: LineConnection,
     formats: FormatRegistry = .standard
@@ -85,7 +84,6 @@ enum ListenVerb {
     return outcome.status
   }
 
-  /// The socket that was named, or the one that the service manager has created.
   private static func listener(_ arguments: ParsedArguments) throws(FileError) -> SocketListener? {
     if let path = arguments.value("--socket") { return try SocketListener(path) }
     return ServiceManager.activatedSocket.map { SocketListener(activated: $0) }

@@ -15,7 +15,6 @@ struct PatternSummary {
   private let statistics: RenderStatistics
   private let rootMeanSquare: Double
   private let frequencies: ClosedRange<Double>?
-  /// The same as they are played, moved into the band of the profile's hardware.
   private let playedFrequencies: ClosedRange<Double>?
 
   /// Reads, compiles and renders a pattern to measure it: takes a few milliseconds for each minute.
@@ -54,7 +53,6 @@ struct PatternSummary {
     ]
   }
 
-  /// A short paragraph.
   var text: String {
     let counted = counts.filter { $0.count > 0 }.map { "\($0.count) \($0.count == 1 ? $0.one : $0.several)" }.joined(
       separator: ", ")
@@ -87,7 +85,6 @@ struct PatternSummary {
     return "events at \(asked), played at \(played)"
   }
 
-  /// The same for programs.
   func write(to json: inout JSONObjectWriter) {
     json.member("pattern", name)
     json.member("duration", pattern.composition.duration)

@@ -40,7 +40,6 @@ enum PlayVerb {
     ) { arguments, terminal in try run(arguments, terminal, on: SystemBackend(), formats: formats) }
   }
 
-  /// Plays on a stage.
   static func run(
     _ arguments: ParsedArguments, _ terminal: Terminal, on stage: any SessionBackend,
     formats: FormatRegistry = .standard

@@ -42,8 +42,7 @@ enum PlotVerb {
         Option(
           "--show", value: "LIST",
           help: "Panels to draw: \(PlotPart.allCases.map(\.rawValue).joinedWithOr), or several separated by commas "
-            + "between.", defaultText: "all", completion: .words(PlotPart.allCases.map(\.rawValue)),
-          formerValues: ["wave": "waveform", "spectrum": "spectrogram"]),
+            + "between.", defaultText: "all", completion: .words(PlotPart.allCases.map(\.rawValue))),
         Option("--overlay", help: "Draw two to \(Plot.maximumSubjectCount) inputs over one another for comparison."),
         Option("--from", value: "SECONDS", help: "Start of the part to draw.", defaultText: "0"),
         Option("--to", value: "SECONDS", help: "End of the part to draw.", defaultText: "the end"),
@@ -125,7 +124,6 @@ enum PlotVerb {
     }
   }
 
-  /// An error of drawing does not know what was drawn.
   private static func message(_ error: any Error, about inputs: [TakeInput]) -> String {
     if let error = error as? PlotError, error.kind == .invalidPattern {
       return "\(inputs[0].name.printable): \(error.description.printable)"
@@ -164,7 +162,6 @@ extension PlotVerb {
       parts = try Self.parts(arguments.value("--show"))
     }
 
-    /// The picture as text.
     func text(of plot: Plot) -> String { plot.terminalText(width: columns, colors: isColoured, unicode: isUnicode) }
 
     private static func seconds(_ arguments: ParsedArguments) throws(UsageError) -> ClosedRange<Double>? {

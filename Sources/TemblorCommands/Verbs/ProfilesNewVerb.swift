@@ -59,7 +59,6 @@ enum ProfilesNewVerb {
     try terminal.output.write(advice(name, path: path, isFound: output == nil))
   }
 
-  /// The text of the file.
   private static func text(_ arguments: ParsedArguments) throws -> [UInt8] {
     let name = arguments.argument("NAME")
     guard ProfileName.isValid(name) else {
@@ -89,7 +88,6 @@ enum ProfilesNewVerb {
     return ProfileFile.write(profile, schema: schema)
   }
 
-  /// Where it is, and what to do next.
   private static func advice(_ name: String, path: String, isFound: Bool) -> String {
     let word = isFound ? name : path.contains("/") || path.hasSuffix(".json") ? path : "./" + path
     var text = "\(path.printable): written\n"

@@ -135,10 +135,8 @@ enum ProfilesSchemaVerb {
 /// What the list says of one profile.
 struct ProfileRow {
   let entry: ProfileEntry
-  /// The profile, or why it cannot be used.
   let reading: Result<TransducerProfile, any Error>
 
-  /// Reads the profile behind an entry.
   init(_ entry: ProfileEntry) {
     self.entry = entry
     reading = Result { try ProfileFile.read(text: entry.text(), name: entry.textName) }
@@ -164,7 +162,6 @@ struct ProfileRow {
     return ", replaces \(first.text)"
   }
 
-  /// The same for programs.
   func write(to json: inout JSONObjectWriter) {
     json.member("name", entry.name)
     json.member("origin", entry.origin.rawValue)
@@ -184,7 +181,6 @@ struct ProfileRow {
 }
 
 extension ProfileEntry.Origin {
-  /// A word for people.
   var text: String {
     switch self {
     case .user: "yours"
@@ -198,7 +194,6 @@ extension FrequencyMapping {
   /// `20–80 Hz`, or `175 Hz` for one frequency.
   var text: String { low == high ? Self.hertz(low) + " Hz" : (low...high).text + " Hz" }
 
-  /// A frequency to a tenth.
   static func hertz(_ value: Double) -> String { NumberFormatting.rounded(value, places: 1) }
 }
 

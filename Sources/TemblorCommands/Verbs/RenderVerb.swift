@@ -27,7 +27,7 @@ enum RenderVerb {
           choices: SoundFileFormat.Container.allCases.map(\.rawValue)),
         Option(
           "--sample-format", value: "FORMAT", help: "Sample format.", defaultText: "s16",
-          choices: SampleFormat.allCases.map(\.rawValue), formerly: ["--format"]), SharedOptions.rate,
+          choices: SampleFormat.allCases.map(\.rawValue)), SharedOptions.rate,
         Option(
           "--channels", value: "N", help: "Number of channels, 1 to 64.", defaultText: "one, or as many as are routed"),
         RoutingOptions.pan, SharedOptions.json, Option("-q", "--quiet", help: "Print errors only."),
@@ -41,8 +41,8 @@ enum RenderVerb {
             Option(
               "--acceleration",
               help:
-                "Write the simulated acceleration of the profile's transducer instead of the drive signal; 1 is the peak for a full-scale sine at resonance. Values beyond the range of the format are clipped. Channels without haptics are unchanged.",
-              formerly: ["--felt"]),
+                "Write the simulated acceleration of the profile's transducer instead of the drive signal; 1 is the peak for a full-scale sine at resonance. Values beyond the range of the format are clipped. Channels without haptics are unchanged."
+            ),
             Option("--stems", help: "Write haptics and audio to separate files, NAME.haptic and NAME.audio."),
           ]),
         OptionGroup(

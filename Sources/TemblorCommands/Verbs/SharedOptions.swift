@@ -12,7 +12,6 @@ enum SharedOptions {
   static let patternHelp =
     "A pattern file of any format, a folder of them, the name of a shipped pattern, or - for standard input."
 
-  /// The patterns that a verb takes.
   static func pattern(_ formats: FormatRegistry) -> Argument {
     Argument(patternName, help: patternHelp, completion: .patterns(formats), isRepeatable: true)
   }
@@ -29,7 +28,6 @@ enum SharedOptions {
   static let sampleRates =
     Int(RenderPlan.supportedSampleRates.lowerBound)...Int(RenderPlan.supportedSampleRates.upperBound)
 
-  /// The sample rates as help shows them.
   static let sampleRateText = "\(sampleRates.lowerBound) to \(sampleRates.upperBound)"
 
   static let rate = Option("--rate", value: "HZ", help: "Sample rate, \(sampleRateText).", defaultText: "48000")
@@ -44,7 +42,6 @@ enum SharedOptions {
   static let asReference = Option(
     "--as-reference", help: "Read as the format's reference software does, including its faults.")
 
-  /// The options about the sound files that patterns play.
   static let soundOptions = [
     Option(
       "--sounds", value: "FOLDER", help: "Search the sound files of patterns in this folder.",
@@ -52,7 +49,6 @@ enum SharedOptions {
     Option("--without-sounds", help: "Leave out events that play sound files."),
   ]
 
-  /// Where the sound files of patterns are, as asked for.
   static func sounds(_ arguments: ParsedArguments) throws(UsageError) -> PatternInput.SoundLookup {
     let folder = arguments.value("--sounds")
     if arguments.flag("--without-sounds") {
@@ -68,27 +64,22 @@ enum SharedOptions {
 
   static let json = Option("--json", help: "Print the result as JSON.")
 
-  /// The profile that was asked for.
   static func profile(_ arguments: ParsedArguments) throws -> TransducerProfile {
     try arguments.value("--profile").map(profile(named:)) ?? .phone
   }
 
-  /// A job for the profile that was asked for, given up when the user interrupts.
   static func job(_ arguments: ParsedArguments) throws -> RenderJob {
     var job = RenderJob(profile: try profile(arguments))
     job.isCancelled = { SignalHandling.isRequested }
     return job
   }
 
-  /// The profile of a name or in a file.
   static func profile(named word: String) throws -> TransducerProfile { try ProfileInput.find(word).profile() }
 
-  /// What control points count from, as asked for.
   static func curveTimes(_ arguments: ParsedArguments) throws -> ReadingOptions.CurveTimes {
     try arguments.choice("--curve-times", as: ReadingOptions.CurveTimes.self) ?? .automatic
   }
 
-  /// How patterns are read.
   static func reading(_ arguments: ParsedArguments) throws -> ReadingOptions {
     ReadingOptions(curveTimes: try curveTimes(arguments), asReference: arguments.flag("--as-reference"))
   }

@@ -17,7 +17,6 @@ struct SoundSummary {
   private let felt: [WeightedEnergy]
   private let spectrum: Spectrum?
 
-  /// Measures a file.
   init(_ path: String, weighting: VibrotactileWeighting, progress: (Double) -> Void = { _ in }) throws {
     name = path
     self.weighting = weighting
@@ -26,7 +25,6 @@ struct SoundSummary {
     spectrum = Spectrum(averaging: measurement.spectra)
   }
 
-  /// What is wrong with the sound.
   var complaints: [String] {
     var complaints: [String] = []
     if let truncation = measurement.truncation { complaints.append(truncation.text) }
@@ -43,7 +41,6 @@ struct SoundSummary {
 
   private var wholeFelt: WeightedEnergy? { spectrum.map { WeightedEnergy(of: $0, weighting: weighting) } }
 
-  /// A short paragraph.
   var text: String {
     let count = measurement.channels.count
     var lines = [
@@ -83,7 +80,6 @@ struct SoundSummary {
 
   private func decibels(_ value: Double) -> String { NumberFormatting.rounded(value, places: 1) }
 
-  /// Where the energy is, leaving out bands of less than half a hundredth.
   private var bands: String {
     guard let spectrum, spectrum.power > 0 else { return "silent" }
     guard let centroid = spectrum.centroid else { return "an offset alone" }
@@ -110,7 +106,6 @@ struct SoundSummary {
     return "\(onsets.count), at \(times.joined(separator: ", "))" + (onsets.count > Self.mostTimes ? " … s" : " s")
   }
 
-  /// The same for programs.
   func write(to json: inout JSONObjectWriter) {
     json.member("sound", name)
     json.member("duration", duration)
@@ -162,6 +157,5 @@ struct SoundSummary {
 }
 
 extension String {
-  /// The text with spaces up to a width, and one at least.
   fileprivate func padding(to width: Int) -> String { self + String(repeating: " ", count: max(1, width - count)) }
 }

@@ -23,7 +23,6 @@ enum TapVerb {
     ]
   ) { arguments, terminal in try run(arguments, terminal, on: SystemBackend()) }
 
-  /// Plays on a stage.
   static func run(_ arguments: ParsedArguments, _ terminal: Terminal, on stage: any SessionBackend) throws -> ExitStatus
   {
     let options = try LiveOptions(arguments)
@@ -41,7 +40,6 @@ enum TapVerb {
     return outcome.status
   }
 
-  /// A pattern of equal taps.
   static func taps(_ count: Int, gap: Double, intensity: Float, sharpness: Float) -> HapticPattern {
     HapticPattern(
       events: (0..<count).map { index in
@@ -53,7 +51,6 @@ enum TapVerb {
 }
 
 extension CompiledPattern {
-  /// A pattern made in code, compiled for every haptic bus of an engine.
   init(name: String, pattern: HapticPattern, for engine: PlaybackEngine) throws {
     self.init(
       name: name, plans: try engine.profiles.map { try RenderPlan(compiling: pattern, profile: $0, rate: engine.rate) },

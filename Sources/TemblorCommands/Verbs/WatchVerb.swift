@@ -28,7 +28,6 @@ enum WatchVerb {
     ) { arguments, terminal in try run(arguments, terminal, on: SystemBackend(), formats: formats) }
   }
 
-  /// Watches on a stage.
   static func run(
     _ arguments: ParsedArguments, _ terminal: Terminal, on stage: any SessionBackend,
     formats: FormatRegistry = .standard

@@ -162,15 +162,6 @@ import Testing
     }
   }
 
-  @Test func theFormerVerbIsReadButNotListed() throws {
-    #expect(
-      ListenGrammar.read("buzz 1 0.2 3 as x")?.command
-        == .success(.hum(.init(intensity: 1, sharpness: 0.2, duration: 3, name: "x"))))
-    #expect(try ListenGrammar.help("buzz") == ListenGrammar.help("hum"))
-    #expect(!ListenReply.ok(try ListenGrammar.help(nil)).line.contains("buzz"))
-    #expect(!ListenGrammar.discussion.contains("buzz"))
-  }
-
   @Test func helpTellsEveryCommand() throws {
     #expect(
       ListenReply.ok(try ListenGrammar.help(nil)).line
