@@ -14,21 +14,16 @@ public struct ReadingOptions: Equatable, Sendable {
   public var curveTimes: CurveTimes
   /// How intensity follows from the amplitudes of formats that hold amplitudes.
   public var amplitude: AmplitudeLaw
-  /// Whether a format is read with the faults of its maker's reference software instead of as its
-  /// documentation says.
-  public var asReference: Bool
   /// Whether findings below errors, allowances and losses are wanted; without them reading is
   /// faster.
   public var wantsFindings: Bool
 
   /// Makes options; those not given read everything as the format documents it.
   public init(
-    curveTimes: CurveTimes = .automatic, amplitude: AmplitudeLaw = .root, asReference: Bool = false,
-    wantsFindings: Bool = true
+    curveTimes: CurveTimes = .automatic, amplitude: AmplitudeLaw = .root, wantsFindings: Bool = true
   ) {
     self.curveTimes = curveTimes
     self.amplitude = amplitude
-    self.asReference = asReference
     self.wantsFindings = wantsFindings
   }
 }

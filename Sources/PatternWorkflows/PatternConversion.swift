@@ -101,7 +101,6 @@ public struct PatternConversion: Sendable {
 
   /// Whether nothing but the format is asked for.
   private var isPlain: Bool {
-    writing == WritingOptions(name: writing.name) && reading.amplitude == .root && !reading.asReference
-      && !leavesOutSounds
+    writing == WritingOptions(name: writing.name) && reading.amplitude == .root && !leavesOutSounds
   }
 }

@@ -35,7 +35,7 @@ enum FormatBenchmarks {
     let time = try Stopwatch.median { _ = try FormatRegistry.standard.read(file) }
     return Measurement(
       name: "\(name) to composition", value: Double(bytes.count) / 1e6 / time, unit: "MB/s",
-      goal: format.id == "hmpg" ? nil : 100, isBetterWhenGreater: true)
+      goal: 100, isBetterWhenGreater: true)
   }
 
   /// Transients of many levels.

@@ -49,9 +49,13 @@ struct ConvertOutputs {
     guard let output, output != standardOutput else {
       throw UsageError(.missingValue, "'--to' is required where no output file is named")
     }
-    let candidates = formats.formats(named: output).filter(\.isWritable)
+    let named = formats.formats(named: output)
+    let candidates = named.filter(\.isWritable)
     guard let first = candidates.first else {
-      throw UsageError(.invalidValue, "unknown file extension of \(output.inQuotes); set the format with '--to'")
+      throw UsageError(
+        .invalidValue,
+        named.first.map { "the format \($0.id) cannot be written; choose another with '--to'" }
+          ?? "unknown file extension of \(output.inQuotes); set the format with '--to'")
     }
     guard candidates.count == 1 else {
       throw UsageError(

@@ -28,7 +28,7 @@ enum ABXVerb {
         Argument("B", help: "The take to compare with.", completion: .takes(.standard)),
       ],
       options: ABXOptions.options + [
-        AuditionVerb.loop, AuditionVerb.gap, SharedOptions.curveTimes, SharedOptions.asReference,
+        AuditionVerb.loop, AuditionVerb.gap, SharedOptions.curveTimes,
         Option("--json", help: "Print the record as JSON instead of the result as text."), LiveOptions.quiet,
       ] + SharedOptions.soundOptions,
       groups: [LiveOptions.unrecordedSoundGroup, RoutingOptions.group, DeviceOptions.group],

@@ -38,7 +38,7 @@ enum AuditionVerb {
       options: [
         Option(
           "--match", value: "MATCH", help: "Initial level matching.", defaultText: LevelMatch.none.rawValue,
-          choices: LevelMatch.allCases.map(\.rawValue)), loop, gap, SharedOptions.curveTimes, SharedOptions.asReference,
+          choices: LevelMatch.allCases.map(\.rawValue)), loop, gap, SharedOptions.curveTimes,
         LiveOptions.json, LiveOptions.quiet,
       ] + SharedOptions.soundOptions, groups: [LiveOptions.soundGroup, RoutingOptions.group, DeviceOptions.group],
       examples: [

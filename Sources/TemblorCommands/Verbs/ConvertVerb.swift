@@ -62,7 +62,7 @@ enum ConvertVerb {
               help:
                 "How intensity follows from amplitude in formats that hold amplitudes: its square root, or equal to it.",
               defaultText: AmplitudeLaw.root.rawValue, choices: AmplitudeLaw.allCases.map(\.rawValue)),
-            SharedOptions.asReference, SharedOptions.curveTimes,
+            SharedOptions.curveTimes,
           ]), OptionGroup(title: "Sound files", options: SharedOptions.soundOptions),
       ],
       examples: [
@@ -97,9 +97,7 @@ enum ConvertVerb {
     let amplitude = try arguments.choice("--amplitude", as: AmplitudeLaw.self) ?? .root
     var conversion = PatternConversion(
       to: target, from: arguments.value("--from").flatMap(formats.format(id:)),
-      reading: ReadingOptions(
-        curveTimes: try SharedOptions.curveTimes(arguments), amplitude: amplitude,
-        asReference: arguments.flag("--as-reference")),
+      reading: ReadingOptions(curveTimes: try SharedOptions.curveTimes(arguments), amplitude: amplitude),
       writing: WritingOptions(
         dialect: arguments.value("--dialect"),
         tolerance: try arguments.double("--reduce", in: 0...1) ?? WritingOptions.defaultTolerance, amplitude: amplitude,

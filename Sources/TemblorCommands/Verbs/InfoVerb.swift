@@ -21,7 +21,7 @@ enum InfoVerb {
           completion: .takes(formats), isRepeatable: true)
       ],
       options: [
-        SharedOptions.profile, SharedOptions.rate, SharedOptions.curveTimes, SharedOptions.asReference,
+        SharedOptions.profile, SharedOptions.rate, SharedOptions.curveTimes,
         Option(
           "--weighting", value: "NAME",
           help:

@@ -26,7 +26,7 @@ enum PlayVerb {
             "Play each pattern N times, further passes between its loop points if it has some; 0 repeats it until you skip.",
           defaultText: "1"),
         Option("--gap", value: "SECONDS", help: "Silence between two patterns.", defaultText: "\(defaultGap)"),
-        RoutingOptions.pan, SharedOptions.curveTimes, SharedOptions.asReference, LiveOptions.json, LiveOptions.quiet,
+        RoutingOptions.pan, SharedOptions.curveTimes, LiveOptions.json, LiveOptions.quiet,
       ] + SharedOptions.soundOptions, groups: [LiveOptions.soundGroup, RoutingOptions.group, DeviceOptions.group],
       examples: [
         .init("temblor play heartbeat", "Feel a shipped pattern."),

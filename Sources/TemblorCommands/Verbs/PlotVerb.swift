@@ -46,7 +46,7 @@ enum PlotVerb {
         Option("--overlay", help: "Draw two to \(Plot.maximumSubjectCount) inputs over one another for comparison."),
         Option("--from", value: "SECONDS", help: "Start of the part to draw.", defaultText: "0"),
         Option("--to", value: "SECONDS", help: "End of the part to draw.", defaultText: "the end"),
-        SharedOptions.profile, SharedOptions.curveTimes, SharedOptions.asReference,
+        SharedOptions.profile, SharedOptions.curveTimes,
       ] + SharedOptions.soundOptions,
       examples: [
         .init("temblor plot heartbeat", "Look at a pattern in the terminal."),

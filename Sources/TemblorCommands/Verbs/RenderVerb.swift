@@ -60,7 +60,7 @@ enum RenderVerb {
             Option(
               "--tail", value: "SECONDS", help: "Silence after the sound.",
               defaultText: "\(OfflineRenderer.defaultTail), or until the hardware of the profile is at rest"),
-            SharedOptions.curveTimes, SharedOptions.asReference,
+            SharedOptions.curveTimes,
           ]), OptionGroup(title: "Sound files", options: SharedOptions.soundOptions), RoutingOptions.group,
       ],
       examples: [

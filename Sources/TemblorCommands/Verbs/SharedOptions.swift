@@ -39,9 +39,6 @@ enum SharedOptions {
     defaultText: ReadingOptions.CurveTimes.automatic.rawValue,
     choices: ReadingOptions.CurveTimes.allCases.map(\.rawValue))
 
-  static let asReference = Option(
-    "--as-reference", help: "Read as the format's reference software does, including its faults.")
-
   static let soundOptions = [
     Option(
       "--sounds", value: "FOLDER", help: "Search the sound files of patterns in this folder.",
@@ -81,7 +78,7 @@ enum SharedOptions {
   }
 
   static func reading(_ arguments: ParsedArguments) throws -> ReadingOptions {
-    ReadingOptions(curveTimes: try curveTimes(arguments), asReference: arguments.flag("--as-reference"))
+    ReadingOptions(curveTimes: try curveTimes(arguments))
   }
 
   /// The frame rate that was asked for.

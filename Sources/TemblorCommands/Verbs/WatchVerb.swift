@@ -19,7 +19,7 @@ enum WatchVerb {
           "--loop", value: "N",
           help:
             "Play each version N times, further passes between its loop points if it has some; 0 repeats it until the next.",
-          defaultText: "1"), SharedOptions.curveTimes, SharedOptions.asReference, LiveOptions.json, LiveOptions.quiet,
+          defaultText: "1"), SharedOptions.curveTimes, LiveOptions.json, LiveOptions.quiet,
       ] + SharedOptions.soundOptions, groups: [LiveOptions.soundGroup, RoutingOptions.group, DeviceOptions.group],
       examples: [
         .init("temblor watch mine.ahap", "Feel every save."),

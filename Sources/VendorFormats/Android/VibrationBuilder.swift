@@ -66,8 +66,8 @@ struct VibrationBuilder {
 
   /// The points without those that only approximate a line between two corners of the composition.
   private func reduced(_ points: [EnvelopePoint]) -> [EnvelopePoint] {
-    var anchors: Set<Int> = []
-    func anchor(_ seconds: Double) { anchors.insert(Int((seconds * 1e6).rounded())) }
+    var anchors: Set<Double> = []
+    func anchor(_ seconds: Double) { anchors.insert((seconds * 1e6).rounded()) }
     for layer in composition.layers {
       for event in layer.pattern.events {
         anchor(event.time)
@@ -81,7 +81,7 @@ struct VibrationBuilder {
     var run: [EnvelopePoint] = []
     for point in points {
       run.append(point)
-      guard anchors.contains(Int((point.time * 1e6).rounded())) else { continue }
+      guard anchors.contains((point.time * 1e6).rounded()) else { continue }
       kept += PointReduction(run, tolerance: Self.straightness).points.dropFirst(kept.isEmpty ? 0 : 1)
       run = [point]
     }

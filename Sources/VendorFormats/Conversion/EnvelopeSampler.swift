@@ -64,7 +64,7 @@ struct EnvelopeSampler {
       return [EnvelopePoint(time: event.time, level: scale.level(intensity: level, gain: 1), sharpness: tone)]
     }
     let hold = event.duration ?? HapticEvent.unlimitedDuration
-    guard hold > 0, hold.isFinite, event.time.isFinite else { return [] }
+    guard hold > 0, (event.time + hold).isFinite else { return [] }
     func seconds(_ id: EventParameterID, _ control: ControlTimeline) -> Double {
       EnvelopeTimes.seconds(normalised: event.value(of: id) + Float(control.value(at: event.time)))
     }

@@ -22,10 +22,7 @@ struct CurveInterpolator {
   }
 
   /// The samples from 0 to the last key.
-  ///
-  /// - Parameter asReference: Whether a quadratic spline is found in steps of a tenth of a sample, and
-  ///   a Bézier curve of an even number of keys ends at the last but one.
-  func samples(_ kind: MPEGCurveKind, asReference: Bool = false) -> [Double] {
+  func samples(_ kind: MPEGCurveKind) -> [Double] {
     guard points.count > 1, let last = points.last, last.x >= 0 else { return [] }
     var samples = [Double](repeating: 0, count: Int(last.x) + 1)
     if points.count == 2 {
@@ -36,9 +33,8 @@ struct CurveInterpolator {
     case .linear: addLines(to: &samples) { $0 }
     case .cubic, .unknown: addLines(to: &samples) { (3 - 2 * $0) * $0 * $0 }
     case .akima: addAkima(distinct, to: &samples)
-    case .bezier: addBezier(distinct, to: &samples, isCut: asReference)
-    case .bSpline:
-      if asReference { addSteppedSpline(distinct, to: &samples) } else { addSpline(distinct, to: &samples) }
+    case .bezier: addBezier(distinct, to: &samples)
+    case .bSpline: addSpline(distinct, to: &samples)
     }
     return samples
   }
@@ -87,13 +83,13 @@ struct CurveInterpolator {
   }
 
   /// Quadratic curves, every second key a control point.
-  private func addBezier(_ points: [Point], to samples: inout [Double], isCut: Bool) {
+  private func addBezier(_ points: [Point], to samples: inout [Double]) {
     var index = 0
     while index + 2 < points.count {
       Self.addArc(points[index], points[index + 1], points[index + 2], to: &samples)
       index += 2
     }
-    if index + 2 == points.count, !isCut {
+    if index + 2 == points.count {
       CurveInterpolator(points: Array(points[index...])).addLines(to: &samples) { $0 }
     }
   }
@@ -127,42 +123,5 @@ struct CurveInterpolator {
         index == 0 ? points[0] : middle(index), points[index + 1], index == last ? points[last + 2] : middle(index + 1),
         to: &samples)
     }
-  }
-
-  /// The same as the reference software finds it: the first of ten steps a sample that is not before it.
-  ///
-  /// Source: MPEGGroup/HapticReferenceSoftware, 2de9ff1, what its synthesizer writes.
-  private func addSteppedSpline(_ points: [Point], to samples: inout [Double]) {
-    let last = samples.count - 1
-    guard points.count > 2, last > 0 else { return addSpline(points, to: &samples) }
-    let spans = points.count - 2
-    let knots = [0, 0] + (0...spans).map { Double($0) / Double(spans) } + [1, 1]
-    // The span of knots that a parameter is in begins two before this one.
-    var knot = 3
-    func blended(_ t: Double, _ value: (Point) -> Double) -> Double {
-      var values = (0..<3).map { value(points[knot - 3 + $0]) }
-      for round in 1..<3 {
-        for place in stride(from: 2, through: round, by: -1) {
-          let start = knots[knot - 3 + place]
-          let width = knots[knot + place - round] - start
-          let share = t == start ? 0 : (t - start) / width
-          values[place] = (1 - share) * values[place - 1] + share * values[place]
-        }
-      }
-      return values[2]
-    }
-    let step = 1 / Double(last) / 10
-    var t = 0.0
-    var reached = 0.0
-    samples[0] = points[0].y
-    for index in 1..<max(last, 1) {
-      while reached < Double(index), t < 1 {
-        t += step
-        while knot + 1 < points.count + 1, t >= knots[knot] { knot += 1 }
-        reached = blended(t, \.x)
-      }
-      samples[index] = blended(t, \.y)
-    }
-    samples[last] = points[points.count - 1].y
   }
 }

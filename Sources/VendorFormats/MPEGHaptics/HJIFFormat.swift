@@ -24,8 +24,6 @@ public struct HJIFFormat: HapticFormat {
   }
 
   /// Reads a file of the standard or of its drafts and checks it against every rule.
-  ///
-  /// With `asReference` the composition is what the reference software synthesises at 8 kHz.
   public func examine(_ file: SourceFile, options: ReadingOptions) -> Examination {
     let json: JSONDocument
     do throws(JSONError) { json = try JSONDocument(text: file.bytes, name: file.name) } catch {
@@ -56,10 +54,7 @@ public struct HJIFFormat: HapticFormat {
   /// Audio events are dropped; frequencies are rounded to whole hertz.
   public func write(_ composition: HapticComposition, options: WritingOptions) throws(InputError) -> Writing? {
     try composition.checkFinite(MPEGRules.hjif.outOfRange)
-    let limits = MPEGEncoder.Limits(
-      timescale: 48_000, keyPosition: Int(Int32.max) / 2, effectCount: 4_000_000, bandCount: 1_000,
-      signalTolerance: 1.0 / 8_192)
-    let encoder = MPEGEncoder(composition, limits: limits, options: options, losses: LossLog())
+    let encoder = MPEGEncoder(composition, options: options)
     return Writing([Writing.File(HJIFWriter.write(encoder.document))], losses: encoder.losses.finish())
   }
 
@@ -85,9 +80,9 @@ struct MPEGExamination {
 
   /// Maps the document and collects what was found.
   func examination(_ options: ReadingOptions) -> Examination {
-    let resolver = MPEGResolver(document, rules: rules, asReference: options.asReference, log: log, offset: offset)
+    let resolver = MPEGResolver(document, rules: rules, log: log, offset: offset)
     var mapping = MPEGMapping(document, resolver: resolver, sourcePlace: place)
-    mapping.map(asReference: options.asReference)
+    mapping.map()
     let log = mapping.resolver.log
     let isReadable = log.errorCount == 0
     var composition = HapticComposition(layers: mapping.layers)

@@ -4,37 +4,27 @@ import HapticModel
 /// Makes a document of a composition: one perception with one channel, transients in one band,
 /// continuous events in as many vectorial bands as sound at once, sampled signals as linear curves.
 struct MPEGEncoder {
-  /// What one of the two files can hold.
-  struct Limits {
-    var timescale: Int
-    /// Ticks from the start of an effect to its last key.
-    var keyPosition: Int
-    /// Effects of all bands.
-    var effectCount: Int
-    /// Bands of the channel.
-    var bandCount: Int
-    /// How far lines of a signal may be from its samples.
-    var signalTolerance: Double
-  }
-
-  /// The most key frames that are written.
-  private static let keyLimit = 8_000_000
+  /// Ticks per second.
+  private static let timescale = 48_000
+  /// Ticks from the start of an effect to its last key.
+  private static let longestEffect = Int(Int32.max)
+  /// The most effects, key frames and bands that are written.
+  private static let limits = (effects: 4_000_000, keys: 8_000_000, bands: 1_000)
+  /// How far lines of a signal may be from its samples, of full scale.
+  private static let signalTolerance = 1.0 / 8_192
 
   private(set) var document = MPEGDocument()
-  private(set) var losses: LossLog
-  private let limits: Limits
+  private(set) var losses = LossLog()
   private var effectCount = 0
   private var keyCount = 0
   private var bands: [MPEGDocument.Band] = []
   /// For each band the tick from which on it is free.
   private var ends: [Int] = []
 
-  init(_ composition: HapticComposition, limits: Limits, options: WritingOptions, losses: LossLog) {
-    self.limits = limits
-    self.losses = losses
+  init(_ composition: HapticComposition, options: WritingOptions) {
     let composition = composition.unrolled(passes: options.loops, losses: &self.losses)
     self.losses.dropAudio(of: composition)
-    document.timescale = limits.timescale
+    document.timescale = Self.timescale
     document.level = 1
     // The schema requires a date; one that is always the same keeps equal files equal.
     document.date = "2023-01-01T00:00:00Z"
@@ -69,13 +59,13 @@ struct MPEGEncoder {
 
   /// The nearest tick of a time; the difference is a loss.
   private mutating func ticks(_ seconds: Double, _ element: CompositionElement) -> Int {
-    let exact = seconds * Double(limits.timescale)
+    let exact = seconds * Double(Self.timescale)
     let rounded = exact.rounded()
-    let error = abs(exact - rounded) / Double(limits.timescale)
+    let error = abs(exact - rounded) / Double(Self.timescale)
     if error > 1e-7 {
       losses.add(
         .approximated, .composition,
-        "times are rounded to ticks of 1/\(limits.timescale) s, by as many seconds as given", size: error)
+        "times are rounded to ticks of 1/\(Self.timescale) s, by as many seconds as given", size: error)
     }
     return Int(min(max(rounded, 0), 1e15))
   }
@@ -93,7 +83,7 @@ struct MPEGEncoder {
 
   /// Whether one more effect can be written, and so many keys.
   private mutating func hasRoom(_ keys: Int, _ element: CompositionElement) -> Bool {
-    guard effectCount < limits.effectCount, keyCount + keys <= Self.keyLimit else {
+    guard effectCount < Self.limits.effects, keyCount + keys <= Self.limits.keys else {
       losses.add(.dropped, element, "the file can hold no more effects")
       return false
     }
@@ -110,12 +100,12 @@ struct MPEGEncoder {
     for envelope in envelopes {
       let point = envelope.points[0]
       let position = ticks(point.time, .event(envelope.event))
-      if effect.keys.isEmpty || position - effect.position > limits.keyPosition {
+      if effect.keys.isEmpty || position - effect.position > Self.longestEffect {
         if !effect.keys.isEmpty { band.effects.append(effect) }
         guard hasRoom(1, .event(envelope.event)) else { break }
         effect = MPEGDocument.Effect()
         // The first one starts with the file, as those of the reference software do.
-        effect.position = band.effects.isEmpty && position <= limits.keyPosition ? 0 : position
+        effect.position = band.effects.isEmpty && position <= Self.longestEffect ? 0 : position
       } else {
         keyCount += 1
       }
@@ -132,6 +122,10 @@ struct MPEGEncoder {
   private mutating func add(_ envelope: EventEnvelope) {
     let element = CompositionElement.event(envelope.event)
     let start = ticks(envelope.start, element)
+    guard ticks(envelope.end, element) - start <= Self.longestEffect else {
+      losses.add(.dropped, element, "the event lasts more than \(Self.longestEffect / Self.timescale) s")
+      return
+    }
     var keys: [MPEGDocument.Key] = []
     for point in envelope.points {
       let next = key(
@@ -148,14 +142,13 @@ struct MPEGEncoder {
     append(keys, at: start, to: Self.band(.vectorial), element)
   }
 
-  /// Adds an effect, in parts where it is longer than keys can count.
   private mutating func append(
     _ keys: [MPEGDocument.Key], at start: Int, to kind: MPEGDocument.Band, _ element: CompositionElement
   ) {
     let end = start + Int(keys[keys.count - 1].position)
     var index = bands.indices.first { bands[$0].kind == kind.kind && ends[$0] <= start }
     if index == nil {
-      guard bands.count < limits.bandCount else {
+      guard bands.count < Self.limits.bands else {
         losses.add(.dropped, element, "the file can hold no more effects that sound at once")
         return
       }
@@ -165,41 +158,12 @@ struct MPEGEncoder {
     }
     guard let index else { return }
     ends[index] = end
-    for part in parts(of: keys, element, isWave: kind.kind == .vectorial) {
-      guard hasRoom(part.count, element) else { return }
-      var effect = MPEGDocument.Effect()
-      let first = part[0].position
-      effect.position = start + Int(first)
-      effect.keys = part
-      for index in effect.keys.indices { effect.keys[index].position -= first }
-      bands[index].effects.append(effect)
-    }
-  }
-
-  /// Keys in lists whose positions the file can count, each beginning where the one before ends.
-  private mutating func parts(of keys: [MPEGDocument.Key], _ element: CompositionElement, isWave: Bool)
-    -> [[MPEGDocument.Key]]
-  {
-    guard Int(keys[keys.count - 1].position) > limits.keyPosition else { return [keys] }
-    if isWave {
-      losses.add(.approximated, element, "the phase begins again where an event is cut into several effects")
-    }
-    var parts: [[MPEGDocument.Key]] = []
-    var part = [keys[0]]
-    for next in keys.dropFirst() {
-      while Int(next.position - part[0].position) > limits.keyPosition {
-        let last = part[part.count - 1]
-        let limit = Int(part[0].position) + limits.keyPosition
-        let share = Float(limit - Int(last.position)) / Float(next.position - last.position)
-        let cut = MPEGDocument.Key(
-          position: Int32(limit), amplitude: last.amplitude + (next.amplitude - last.amplitude) * share,
-          frequency: last.frequency + (next.frequency - last.frequency) * share)
-        parts.append(part + [cut])
-        part = [cut]
-      }
-      part.append(next)
-    }
-    return parts + [part]
+    guard hasRoom(keys.count, element) else { return }
+    var effect = MPEGDocument.Effect()
+    effect.position = start + Int(keys[0].position)
+    effect.keys = keys
+    for index in effect.keys.indices { effect.keys[index].position -= keys[0].position }
+    bands[index].effects.append(effect)
   }
 
   // MARK: - Signals
@@ -216,7 +180,7 @@ struct MPEGEncoder {
         time: signal.time + Double(index) / signal.rate,
         level: Double(sample.isFinite ? sample : 0) * MPEGMapping.continuousAmplitude, sharpness: 0)
     }
-    let reduced = PointReduction(points, tolerance: limits.signalTolerance, sharpnessWeight: 0)
+    let reduced = PointReduction(points, tolerance: Self.signalTolerance, sharpnessWeight: 0)
     if reduced.error > 1e-6 {
       losses.add(
         .approximated, .layer(layer), "the samples of a signal become lines, off by as much of full scale as given",

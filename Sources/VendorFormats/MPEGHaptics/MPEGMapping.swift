@@ -10,6 +10,8 @@ struct MPEGMapping {
   /// Source: MPEGGroup/HapticReferenceSoftware, 2de9ff1, the AHAP input of its encoder.
   static let continuousAmplitude = 0.6138
   static let transientAmplitude = 0.792
+  /// Seconds of a transient: two cycles of 90.9 Hz. Source: as above.
+  private static let transientSeconds = 0.022
   /// Samples per second of curves and waves that become signals, for those of a minute at most and
   /// for longer ones, so that a small file cannot take much memory.
   private static let signalRates = (short: 48_000.0, long: 8_000.0)
@@ -36,30 +38,14 @@ struct MPEGMapping {
   }
 
   /// The layers of all channels; nothing is sampled for a document that has errors.
-  mutating func map(asReference: Bool) {
-    let channels = resolver.channels
+  mutating func map() {
     noteWhatIsLeftOut()
     guard resolver.log.errorCount == 0 else { return }
-    if asReference { mapReference(channels) } else { for channel in channels { map(channel) } }
+    for channel in resolver.channels { map(channel) }
     if layers.isEmpty {
       layers = [HapticComposition.Layer(HapticPattern())]
       layerPlaces = [0]
       eventPlaces = [[]]
-    }
-  }
-
-  /// The reference software's samples, one layer a channel.
-  private mutating func mapReference(_ channels: [MPEGResolver.Channel]) {
-    guard let synthesis = ReferenceSynthesis(channels, timescale: document.timescale, rate: 8_000) else {
-      refuse(channels.first?.place ?? 0, "all channels together are too long to be synthesised")
-      return
-    }
-    for channel in channels {
-      let samples = synthesis.samples(of: channel).map { Float($0 / Self.continuousAmplitude) }
-      append(
-        HapticComposition.Layer(
-          HapticPattern(), signals: [SampledSignal(time: 0, rate: 8_000, samples: samples)], name: channel.name),
-        at: channel.place, events: [])
     }
   }
 
@@ -112,7 +98,7 @@ struct MPEGMapping {
               bent.add(made, curves: event.curves, until: made.time + (made.duration ?? 0))
               bentPlaces.append(effect.place)
             }
-          } else if let signal = sampled(wave: effect, of: band.description, gain: channel.gain) {
+          } else if let signal = sampled(wave: effect, gain: channel.gain) {
             signals.append(signal)
           }
         }
@@ -152,7 +138,7 @@ struct MPEGMapping {
       let amplitude = abs(Double(key.amplitude)) * gain
       let intensity = amplitude / Self.transientAmplitude
       // Without a frequency it is that of the burst, which is always the same.
-      let hertz = key.frequency.isNaN ? 2 / ReferenceSynthesis.transientSeconds : Double(key.frequency)
+      let hertz = key.frequency.isNaN ? 2 / Self.transientSeconds : Double(key.frequency)
       let sharpness = SharpnessScale.mpeg.sharpness(ofHertz: hertz)
       noteClamping(intensity, sharpness, amplitude, hertz, of: effect)
       var parameters = EventParameters()
@@ -212,7 +198,7 @@ struct MPEGMapping {
     return true
   }
 
-  private mutating func sampled(wave effect: MPEGDocument.Effect, of band: MPEGDocument.Band, gain: Double)
+  private mutating func sampled(wave effect: MPEGDocument.Effect, gain: Double)
     -> SampledSignal?
   {
     let ticks = Double(effect.keys.last?.position ?? 0)
@@ -222,7 +208,7 @@ struct MPEGMapping {
       return nil
     }
     let rate = Self.rate(of: duration)
-    var wave = VectorialWave(effect, of: band, timescale: document.timescale, asReference: false)
+    var wave = VectorialWave(effect, timescale: document.timescale)
     let step = Double(document.timescale) / rate
     let count = Int((duration * rate).rounded(.down)) + 1
     let samples = (0..<count).map { frame in

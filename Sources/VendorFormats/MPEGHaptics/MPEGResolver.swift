@@ -29,8 +29,6 @@ struct MPEGResolver {
   private static let depthLimit = 16
 
   let rules: MPEGRules
-  /// Whether what the reference software leaves out is left out.
-  let asReference: Bool
   /// Where a part is in the file, for the order of findings.
   let offset: (Int) -> Int
   var log: FindingLog
@@ -38,9 +36,8 @@ struct MPEGResolver {
   private var keyCount = 0
   private var effectCount = 0
 
-  init(_ document: MPEGDocument, rules: MPEGRules, asReference: Bool, log: FindingLog, offset: @escaping (Int) -> Int) {
+  init(_ document: MPEGDocument, rules: MPEGRules, log: FindingLog, offset: @escaping (Int) -> Int) {
     self.rules = rules
-    self.asReference = asReference
     self.log = log
     self.offset = offset
     for perception in document.perceptions {
@@ -76,7 +73,7 @@ struct MPEGResolver {
     description.effects = []
     var effects: [MPEGDocument.Effect] = []
     if band.kind == .wavelet {
-      let block = WaveletBlock(band, timescale: asReference ? 1_000 : timescale)
+      let block = WaveletBlock(band, timescale: timescale)
       if block.count == nil {
         note(
           rules.blockLength, band.place,
@@ -122,15 +119,9 @@ struct MPEGResolver {
         return
       }
       var copy = named
-      if asReference {
-        // The position of the library's effect is replaced there, not added.
-        copy.position = 0
-        guard copy.kind == .basis else { return }
-      }
       copy.place = effect.place
       append(copy, at: start + effect.position, of: band, library, depth: depth + 1, to: &effects)
     case .composite:
-      if asReference { return }
       for child in effect.children {
         append(child, at: start + effect.position, of: band, library, depth: depth + 1, to: &effects)
       }
@@ -162,7 +153,7 @@ struct MPEGResolver {
     guard band.kind == .vectorial else { return effect }
     if !keys.contains(where: { !$0.frequency.isNaN }) {
       note(rules.missingFrequency, effect.place, "the wave has no frequency and is silent")
-      return asReference ? effect : nil
+      return nil
     }
     if band.low < band.high,
       let outside = keys.first(where: { Double($0.frequency) < band.low || Double($0.frequency) > band.high })
@@ -170,12 +161,8 @@ struct MPEGResolver {
       note(
         rules.frequencyOutsideBand, effect.place,
         "\(outside.frequency) Hz is outside the band from \(band.low) to \(band.high) Hz")
-      if !asReference {
-        let limits = Float(band.low)...Float(band.high)
-        for index in effect.keys.indices where !effect.keys[index].frequency.isNaN {
-          let hertz = effect.keys[index].frequency
-          effect.keys[index].frequency = min(max(hertz, limits.lowerBound), limits.upperBound)
-        }
+      for index in effect.keys.indices where !effect.keys[index].frequency.isNaN {
+        effect.keys[index].frequency = min(max(effect.keys[index].frequency, Float(band.low)), Float(band.high))
       }
     }
     return effect

@@ -9,21 +9,17 @@ struct VectorialWave {
   private let phase: Double
   private let signal: MPEGBaseSignal
   private let timescale: Double
-  private let limits: ClosedRange<Double>?
-  private let asReference: Bool
   private var nextAmplitude = 0
   private var nextFrequency = 0
 
-  /// Prepares an effect; with `asReference` phases count 1,000 ticks a second, averaged frequencies are
-  /// clamped to the band, and the phase jumps behind the last frequency.
-  init(_ effect: MPEGDocument.Effect, of band: MPEGDocument.Band, timescale: Int, asReference: Bool) {
+  init(_ effect: MPEGDocument.Effect, timescale: Int) {
     amplitudes = effect.keys.filter { !$0.amplitude.isNaN }.map { (Double($0.position), Double($0.amplitude)) }
-    let tick = asReference ? 0.001 : 1 / Double(timescale)
+    let tick = 1 / Double(timescale)
     var phase = effect.phase
     var frequencies: [(position: Double, hertz: Double, phase: Double)] = []
     for key in effect.keys where !key.frequency.isNaN {
       let position = Double(key.position)
-      let hertz = asReference ? Double(key.frequency).rounded(.towardZero) : Double(key.frequency)
+      let hertz = Double(key.frequency)
       if let last = frequencies.last {
         phase += .pi * (position - last.position) * tick * (last.hertz + hertz)
       } else {
@@ -34,9 +30,7 @@ struct VectorialWave {
     self.frequencies = frequencies
     self.phase = effect.phase
     self.timescale = Double(timescale)
-    self.asReference = asReference
     signal = effect.signal
-    limits = asReference && band.low <= band.high ? band.low...band.high : nil
   }
 
   /// The value at a position in ticks from the start of the effect, not before that of the last call.
@@ -59,23 +53,20 @@ struct VectorialWave {
   private func wave(at position: Double) -> Double {
     guard let last = frequencies.last else { return shape(0, 0, phase) }
     guard nextFrequency < frequencies.count else {
-      let elapsed = asReference ? position : position - last.position
-      return shape(elapsed / timescale, last.hertz, last.phase)
+      return shape((position - last.position) / timescale, last.hertz, last.phase)
     }
     let to = frequencies[nextFrequency]
     guard nextFrequency > 0 else { return shape(position / timescale, to.hertz, phase) }
     let from = frequencies[nextFrequency - 1]
     let elapsed = position - from.position
     let slope = (to.hertz - from.hertz) / (to.position - from.position)
-    var mean = from.hertz + slope * elapsed / 2
-    if let limits { mean = min(max(mean, limits.lowerBound), limits.upperBound) }
-    return shape(elapsed / timescale, mean, from.phase)
+    return shape(elapsed / timescale, from.hertz + slope * elapsed / 2, from.phase)
   }
 
   private func shape(_ seconds: Double, _ hertz: Double, _ phase: Double) -> Double {
     let turns = hertz == 0 ? 0 : hertz * (seconds + phase / (2 * .pi * hertz))
     switch signal {
-    case .sine: return hertz == 0 && !asReference ? sin(phase) : sin(2 * .pi * turns)
+    case .sine: return hertz == 0 ? sin(phase) : sin(2 * .pi * turns)
     case .square: return 1 - 2 * (turns - floor(turns)).rounded()
     case .triangle: return 1 - 4 * abs((turns - 0.25).rounded() - (turns - 0.25))
     case .sawToothUp: return 2 * (turns - floor(turns + 0.5))

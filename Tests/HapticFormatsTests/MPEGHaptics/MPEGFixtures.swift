@@ -73,18 +73,18 @@ enum MPEG {
   static let tap = "\"band_type\": \"Transient\""
   static func curve(_ kind: String) -> String { "\"band_type\": \"Curve\", \"curve_type\": \"\(kind)\"" }
 
-  static func examine(_ text: String, asReference: Bool = false) -> Examination {
-    HJIFFormat().examine(SourceFile(Array(text.utf8), name: "t"), options: ReadingOptions(asReference: asReference))
+  static func examine(_ text: String) -> Examination {
+    HJIFFormat().examine(SourceFile(Array(text.utf8), name: "t"), options: ReadingOptions())
   }
 
-  static func composition(_ text: String, asReference: Bool = false) throws -> HapticComposition {
-    let examination = examine(text, asReference: asReference)
+  static func composition(_ text: String) throws -> HapticComposition {
+    let examination = examine(text)
     return try #require(examination.composition, "\(examination.findings.map(\.description))")
   }
 
   /// The one signal of a composition.
-  static func signal(_ text: String, asReference: Bool = false) throws -> SampledSignal {
-    let signals = try composition(text, asReference: asReference).layers.flatMap(\.signals)
+  static func signal(_ text: String) throws -> SampledSignal {
+    let signals = try composition(text).layers.flatMap(\.signals)
     try #require(signals.count == 1)
     return signals[0]
   }

@@ -1,0 +1,277 @@
+import Foundation
+import Reading
+@testable import HapticFormats
+@testable import VendorFormats
+import Testing
+
+/// What the synthesizer of the reference software makes of a document, with its faults: the figures of
+/// conformance are those of its samples.
+///
+/// Source: MPEGGroup/HapticReferenceSoftware, 2de9ff1, what its `Synthesizer` writes. Two faults that
+/// keep it from writing anything are not reproduced: it hangs at a transient without an amplitude and
+/// reads outside its memory where a curve has an even number of Bézier keys.
+struct ReferenceSynthesis {
+  typealias Effect = MPEGDocument.Effect
+
+  private struct Band {
+    var description: MPEGDocument.Band
+    var effects: [Effect]
+  }
+
+  /// Seconds of a transient: two cycles of 90.9 Hz.
+  private static let transientSeconds = 0.022
+  private static let rate = 8_000
+
+  private let timescale: Int
+  /// Frames of each channel.
+  private let frameCount: Int
+
+  /// The samples of the first channel of a text, as the software writes them in 16 bits.
+  static func samples(hjif bytes: [UInt8]) throws -> [Int] {
+    var decoder = HJIFDecoder(try JSONDocument(text: bytes, name: "t"), wantsFindings: true)
+    decoder.decode()
+    try #require(decoder.log.errorCount == 0)
+    return try samples(of: decoder.document)
+  }
+
+  static func samples(of document: MPEGDocument) throws -> [Int] {
+    let perception = try #require(document.perceptions.first)
+    let channels = perception.channels.map { channel in
+      (channel, channel.bands.map { resolved($0, perception.library) })
+    }
+    let ticks = channels.map { Self.ticks(of: $0, $1, timescale: document.timescale) }.max() ?? 0
+    let synthesis = ReferenceSynthesis(
+      timescale: document.timescale, frameCount: Int((Double(rate) * ticks / Double(document.timescale)).rounded()))
+    let first = try #require(channels.first)
+    let gain = first.0.gain * tenfold(perception.unitExponent) / MPEGMapping.continuousAmplitude
+    return synthesis.samples(of: first.1).map { MPEG.quantised(Float($0 * gain)) }
+  }
+
+  /// The effects of a band with those of the library in place of references: its position is not added, and
+  /// composite effects are silent.
+  private static func resolved(_ band: MPEGDocument.Band, _ library: [Effect]) -> Band {
+    var effects = band.effects.compactMap { effect -> Effect? in
+      guard effect.kind == .reference else { return effect.kind == .basis ? effect : nil }
+      guard var named = library.first(where: { $0.id == effect.id }), named.kind == .basis else { return nil }
+      named.position = effect.position
+      return named
+    }
+    if band.kind != .wavelet {
+      effects = effects.filter { !$0.keys.isEmpty }.enumerated().sorted {
+        ($0.element.position, $0.offset) < ($1.element.position, $1.offset)
+      }.map(\.element)
+    }
+    return Band(description: band, effects: effects)
+  }
+
+  private static func ticks(of channel: MPEGDocument.Channel, _ bands: [Band], timescale: Int) -> Double {
+    if channel.sampling > 0, channel.sampleCount > 0 {
+      return Double(timescale) * (Double(channel.sampleCount) / Double(channel.sampling))
+    }
+    return bands.compactMap { band in
+      guard let last = band.effects.last else { return nil }
+      let length: Double
+      switch band.description.kind {
+      case .wavelet: length = 0
+      case .transient: length = Double(last.keys.last?.position ?? 0) + transientSeconds * Double(timescale)
+      case .curve, .vectorial: length = Double(last.keys.last?.position ?? 0)
+      }
+      return Double(last.position) + length
+    }.max() ?? 0
+  }
+
+  /// The sum of bands, clipped at ±1 behind each.
+  private func samples(of bands: [Band]) -> [Double] {
+    var sum = [Double](repeating: 0, count: frameCount)
+    for band in bands {
+      switch band.description.kind {
+      case .transient: for effect in band.effects { addTransient(effect, to: &sum) }
+      case .vectorial: for effect in band.effects { addWave(effect, of: band.description, to: &sum) }
+      case .curve: for effect in band.effects { addCurve(effect, of: band.description, to: &sum) }
+      case .wavelet: addBlocks(of: band, to: &sum)
+      }
+      for index in sum.indices { sum[index] = min(max(sum[index], -1), 1) }
+    }
+    return sum
+  }
+
+  /// The ticks of a frame.
+  private func position(_ frame: Int) -> Double { Double(timescale) * (Double(frame) / Double(Self.rate)) }
+
+  /// The frames from one tick to another, and a few beside them.
+  private func frames(_ start: Double, _ end: Double) -> Range<Int> {
+    let perTick = Double(Self.rate) / Double(timescale)
+    let first = min(max(Int(min(start * perTick, 1e15)) - 1, 0), frameCount)
+    return first..<max(first, min(Int(min(end * perTick, 1e15)) + 2, frameCount))
+  }
+
+  private func addTransient(_ effect: MPEGDocument.Effect, to sum: inout [Double]) {
+    let length = Self.transientSeconds / (1 / Double(timescale))
+    for key in effect.keys {
+      let start = Double(effect.position)
+      for frame in frames(start + Double(key.position), start + Double(key.position) + length) {
+        let elapsed = position(frame) - start - Double(key.position)
+        guard elapsed >= 0, elapsed <= length else { continue }
+        sum[frame] += sin(4 * .pi * elapsed / length) * Double(key.amplitude)
+      }
+    }
+  }
+
+  private func addWave(_ effect: MPEGDocument.Effect, of band: MPEGDocument.Band, to sum: inout [Double]) {
+    let wave = ReferenceWave(effect, of: band, timescale: timescale)
+    let start = Double(effect.position)
+    let end = start + Double(effect.keys.last?.position ?? 0)
+    for frame in frames(start, end) {
+      let position = position(frame)
+      guard position >= start, position <= end else { continue }
+      sum[frame] += wave.value(at: position - start)
+    }
+  }
+
+  private func addCurve(_ effect: MPEGDocument.Effect, of band: MPEGDocument.Band, to sum: inout [Double]) {
+    // Two keys are interpolated and then forgotten.
+    guard effect.keys.count > 2 else { return }
+    // Seconds take the place of ticks twice, in 32 bits.
+    let start = Int(Int32(truncatingIfNeeded: effect.position &* Self.rate &* timescale))
+    guard start < frameCount, -start < frameCount else { return }
+    func frame(_ ticks: Int32) -> Double { Double(Int(ticks) * Self.rate / timescale) }
+    let first = frame(effect.keys[0].position)
+    let points = effect.keys.enumerated().map { index, key in
+      CurveInterpolator.Point(x: index == 0 ? 0 : frame(key.position) - first, y: Double(key.amplitude))
+    }
+    let samples = Self.samples(of: points, band.curve)
+    for (index, sample) in samples.enumerated() where index + start >= 0 {
+      guard index + start < frameCount else { break }
+      sum[index + start] += sample
+    }
+  }
+
+  private func addBlocks(of band: Band, to sum: inout [Double]) {
+    let rate = Double(Int(band.description.high))
+    guard let count = WaveletBlock(band.description, timescale: 1_000).count else { return }
+    for (number, effect) in band.effects.enumerated() {
+      let samples = WaveletDecoder.samples(of: effect.stream, count: count)
+      let start = (Double(number) * Double(count) * Double(timescale) / rate).rounded(.towardZero)
+      for frame in frames(start, start + Double(count) * Double(timescale) / rate) {
+        let position = position(frame)
+        guard position >= start else { continue }
+        let index = Int(((position - start) * rate / Double(timescale)).rounded(.down))
+        if index < count { sum[frame] += samples[index] }
+      }
+    }
+  }
+
+  /// Curves as the software has them: a Bézier curve of an even number of keys ends at the last but one, and of a
+  /// quadratic spline each sample is the first of ten steps that is not before it.
+  private static func samples(of points: [CurveInterpolator.Point], _ kind: MPEGCurveKind) -> [Double] {
+    let count = Int(points[points.count - 1].x) + 1
+    switch kind {
+    case .bezier where points.count % 2 == 0:
+      let samples = CurveInterpolator(points: Array(points.dropLast())).samples(kind)
+      return samples + Array(repeating: 0, count: count - samples.count)
+    case .bSpline where count > 1: return spline(points, count: count)
+    default: return CurveInterpolator(points: points).samples(kind)
+    }
+  }
+
+  private static func spline(_ points: [CurveInterpolator.Point], count: Int) -> [Double] {
+    let last = count - 1
+    let spans = points.count - 2
+    let knots = [0, 0] + (0...spans).map { Double($0) / Double(spans) } + [1, 1]
+    // The span of knots that a parameter is in begins two before this one.
+    var knot = 3
+    func blended(_ t: Double, _ value: (CurveInterpolator.Point) -> Double) -> Double {
+      var values = (0..<3).map { value(points[knot - 3 + $0]) }
+      for round in 1..<3 {
+        for place in stride(from: 2, through: round, by: -1) {
+          let start = knots[knot - 3 + place]
+          let width = knots[knot + place - round] - start
+          let share = t == start ? 0 : (t - start) / width
+          values[place] = (1 - share) * values[place - 1] + share * values[place]
+        }
+      }
+      return values[2]
+    }
+    var samples = [Double](repeating: 0, count: count)
+    let step = 1 / Double(last) / 10
+    var t = 0.0
+    var reached = 0.0
+    samples[0] = points[0].y
+    for index in 1..<max(last, 1) {
+      while reached < Double(index), t < 1 {
+        t += step
+        while knot + 1 < points.count + 1, t >= knots[knot] { knot += 1 }
+        reached = blended(t, \.x)
+      }
+      samples[index] = blended(t, \.y)
+    }
+    samples[last] = points[points.count - 1].y
+    return samples
+  }
+}
+
+/// A vectorial wave whose phases count 1,000 ticks a second, whose averaged frequencies are clamped to the band,
+/// and whose phase jumps behind the last frequency.
+private struct ReferenceWave {
+  private let effect: MPEGDocument.Effect
+  private let amplitudes: [MPEGDocument.Key]
+  private var frequencies: [(position: Double, hertz: Double, phase: Double)] = []
+  private let timescale: Double
+  private let limits: ClosedRange<Double>
+
+  init(_ effect: MPEGDocument.Effect, of band: MPEGDocument.Band, timescale: Int) {
+    self.effect = effect
+    self.timescale = Double(timescale)
+    limits = band.low <= band.high ? band.low...band.high : 0...10_000
+    amplitudes = effect.keys.filter { !$0.amplitude.isNaN }
+    var phase = effect.phase
+    for key in effect.keys where !key.frequency.isNaN {
+      let (position, hertz) = (Double(key.position), Double(key.frequency).rounded(.towardZero))
+      if let last = frequencies.last {
+        phase += .pi * (position - last.position) * 0.001 * (last.hertz + hertz)
+      } else {
+        phase += 2 * .pi * position * 0.001 * hertz
+      }
+      frequencies.append((position, hertz, phase))
+    }
+  }
+
+  /// The value at a position in ticks from the start of the effect.
+  func value(at position: Double) -> Double {
+    var level = 1.0
+    if let last = amplitudes.last {
+      let next = amplitudes.firstIndex { Double($0.position) >= position } ?? amplitudes.count
+      level = Double(next < amplitudes.count ? amplitudes[next].amplitude : last.amplitude)
+      if next > 0, next < amplitudes.count {
+        let (from, to) = (amplitudes[next - 1], amplitudes[next])
+        let share = (position - Double(from.position)) / Double(to.position - from.position)
+        level = Double(from.amplitude) + (Double(to.amplitude) - Double(from.amplitude)) * share
+      }
+    }
+    return level * wave(at: position)
+  }
+
+  private func wave(at position: Double) -> Double {
+    guard let last = frequencies.last else { return shape(0, 0, effect.phase) }
+    guard let next = frequencies.firstIndex(where: { $0.position >= position }) else {
+      return shape(position, last.hertz, last.phase)
+    }
+    let to = frequencies[next]
+    guard next > 0 else { return shape(position, to.hertz, effect.phase) }
+    let from = frequencies[next - 1]
+    let elapsed = position - from.position
+    let mean = from.hertz + (to.hertz - from.hertz) / (to.position - from.position) * elapsed / 2
+    return shape(elapsed, min(max(mean, limits.lowerBound), limits.upperBound), from.phase)
+  }
+
+  private func shape(_ ticks: Double, _ hertz: Double, _ phase: Double) -> Double {
+    let turns = hertz == 0 ? 0 : hertz * (ticks / timescale + phase / (2 * .pi * hertz))
+    switch effect.signal {
+    case .sine: return sin(2 * .pi * turns)
+    case .square: return 1 - 2 * (turns - floor(turns)).rounded()
+    case .triangle: return 1 - 4 * abs((turns - 0.25).rounded() - (turns - 0.25))
+    case .sawToothUp: return 2 * (turns - floor(turns + 0.5))
+    case .sawToothDown: return 2 * (floor(turns + 0.5) - turns)
+    }
+  }
+}
