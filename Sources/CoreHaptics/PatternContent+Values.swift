@@ -32,8 +32,8 @@ extension HapticEvent {
     var waveform: AudioWaveform?
     if let id = event.audioResourceID {
       waveform = AudioWaveform(path: AudioResourcePath.path(for: id))
-    } else if kind == .audioCustom {
-      throw CHHapticError(.invalidAudioResource, "\(place): an AudioCustom event requires an audioResourceID")
+    } else if kind.playsFile {
+      throw CHHapticError(.invalidAudioResource, "\(place): an \(kind.rawValue) event requires an audioResourceID")
     }
     var parameters = EventParameters()
     for (index, parameter) in event.eventParameters.enumerated() {

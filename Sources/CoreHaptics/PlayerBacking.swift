@@ -107,7 +107,7 @@ final class PlayerBacking: @unchecked Sendable {
     _ = try pattern.samples(at: 48_000, resources: engine.with { $0.resources })
     note(.playerMade(pattern.composition, at: deviceTime(.now)))
     let longest =
-      pattern.composition.layers.flatMap(\.pattern.events).filter { $0.kind == .hapticContinuous }.compactMap(
+      pattern.composition.layers.flatMap(\.pattern.events).filter { $0.kind.isVibration }.compactMap(
         \.duration
       ).max() ?? 0
     if longest > Self.longestEvent { note(.breach(.longEvent(seconds: longest))) }

@@ -76,6 +76,15 @@ public struct HapticEvent: Equatable, Sendable {
     self.waveform = waveform
   }
 
+  /// Seconds until release begins: 0 for a transient, nil where the length of a sound file decides.
+  public var length: Double? {
+    switch kind.facts.length {
+    case .impulse: 0
+    case .duration: duration ?? Self.unlimitedDuration
+    case .file: duration.flatMap { $0 > 0 ? $0 : nil }
+    }
+  }
+
   /// The value of a parameter: the given one clamped to its range, else the default for this kind.
   ///
   /// What is not a number counts as not given.
@@ -88,8 +97,51 @@ public struct HapticEvent: Equatable, Sendable {
 }
 
 extension HapticEvent.Kind {
+  /// What decides how long an event lasts: nothing of its own, its duration, or its sound file.
+  public enum Length: Sendable { case impulse, duration, file }
+
+  /// What is known of a kind beside how it is rendered.
+  struct Facts {
+    var noun: String
+    var label: String
+    var isHaptic: Bool
+    var length: Length
+    /// What an event has that was given none.
+    var intensity: Float = 0.6
+    var sharpness: Float = 0.422601
+  }
+
+  /// A further kind has its row here.
+  var facts: Facts {
+    switch self {
+    case .hapticTransient:
+      Facts(noun: "transient", label: "transient", isHaptic: true, length: .impulse, intensity: 0.75, sharpness: 0.5)
+    case .hapticContinuous: Facts(noun: "continuous event", label: "continuous", isHaptic: true, length: .duration)
+    case .audioContinuous: Facts(noun: "audio tone", label: "tone", isHaptic: false, length: .duration)
+    case .audioCustom: Facts(noun: "sound file", label: "sound file", isHaptic: false, length: .file)
+    }
+  }
+
+  /// What sentences call an event of this kind; several with an `s`.
+  public var noun: String { facts.noun }
+
+  /// What tables and the data of pages call an event of this kind.
+  public var label: String { facts.label }
+
   /// Whether events of this kind are felt; the others are heard.
-  public var isHaptic: Bool { self == .hapticTransient || self == .hapticContinuous }
+  public var isHaptic: Bool { facts.isHaptic }
+
+  /// Whether events of this kind end by themselves at once, without an envelope.
+  public var isTransient: Bool { facts.length == .impulse }
+
+  /// Whether events of this kind hold for their duration, or 30 s where none was given.
+  public var isContinuous: Bool { facts.length == .duration }
+
+  /// Whether events of this kind are felt for their duration.
+  public var isVibration: Bool { isHaptic && isContinuous }
+
+  /// Whether events of this kind play a sound file, whole unless they have a duration.
+  public var playsFile: Bool { facts.length == .file }
 
   /// Whether an event of this kind is changed by a parameter.
   ///
@@ -98,7 +150,7 @@ extension HapticEvent.Kind {
   public func responds(to id: EventParameterID) -> Bool {
     switch id {
     case .hapticIntensity, .hapticSharpness: isHaptic
-    case .attackTime, .decayTime, .releaseTime, .sustained: self != .hapticTransient
+    case .attackTime, .decayTime, .releaseTime, .sustained: !isTransient
     case .audioVolume, .audioPan, .audioPitch, .audioBrightness: !isHaptic
     }
   }

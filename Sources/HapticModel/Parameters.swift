@@ -35,8 +35,8 @@ public enum EventParameterID: String, CaseIterable, Sendable {
   /// follows Apple's header, which says 1 where that table says 0.
   public func defaultValue(for kind: HapticEvent.Kind) -> Float {
     switch self {
-    case .hapticIntensity: kind == .hapticTransient ? 0.75 : 0.6
-    case .hapticSharpness: kind == .hapticTransient ? 0.5 : 0.422601
+    case .hapticIntensity: kind.facts.intensity
+    case .hapticSharpness: kind.facts.sharpness
     case .sustained, .audioVolume, .audioBrightness: 1
     case .attackTime, .decayTime, .releaseTime, .audioPan, .audioPitch: 0
     }

@@ -129,7 +129,7 @@ extension PatternRules {
     var strong: [(span: ClosedRange<Double>, event: EventReference)] = []
     for (layer, content) in composition.layers.enumerated() {
       let control = ControlTimeline(of: .hapticIntensityControl, in: content.pattern)
-      for (index, event) in content.pattern.events.enumerated() where event.kind == .hapticContinuous {
+      for (index, event) in content.pattern.events.enumerated() where event.kind.isVibration {
         let level = Double(event.value(of: .hapticIntensity))
         guard level >= strongLevel - 1e-6, event.value(of: .sustained) > 0, let duration = event.duration, duration > 0
         else { continue }
@@ -176,7 +176,7 @@ struct FeltTransient {
     for (layer, content) in composition.layers.enumerated() {
       let intensity = ControlTimeline(of: .hapticIntensityControl, in: content.pattern)
       let sharpness = ControlTimeline(of: .hapticSharpnessControl, in: content.pattern)
-      for (index, event) in content.pattern.events.enumerated() where event.kind == .hapticTransient {
+      for (index, event) in content.pattern.events.enumerated() where event.kind.isTransient {
         let edge = event.value(of: .hapticSharpness) + Float(sharpness.value(at: event.time))
         transients.append(
           FeltTransient(

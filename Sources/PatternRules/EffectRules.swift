@@ -61,7 +61,7 @@ extension PatternRules {
         guard level > nothing else { continue }
         let control = isHaptic ? haptic : audio
         if level * control.value(at: event.time) > nothing { return }
-        guard event.kind != .hapticTransient else { continue }
+        guard !event.kind.isTransient else { continue }
         let end = event.time + (event.duration ?? HapticEvent.unlimitedDuration)
         guard end.isFinite, end > event.time else { continue }
         let spans = control.spans(of: nothing / level, in: event.time...end, budget: &budget)
@@ -114,13 +114,7 @@ extension PatternRules {
 
   /// When the last of some events ends; infinite where the length of a sound file decides, nil without events.
   private static func lastMoment(of events: [HapticEvent]) -> Double? {
-    events.map { event in
-      switch event.kind {
-      case .hapticTransient: event.time
-      case .hapticContinuous, .audioContinuous: event.time + (event.duration ?? HapticEvent.unlimitedDuration)
-      case .audioCustom: event.duration.map { $0 > 0 ? event.time + $0 : .infinity } ?? .infinity
-      }
-    }.max()
+    events.map { $0.time + ($0.length ?? .infinity) }.max()
   }
 
   // MARK: - Duplicates
@@ -149,7 +143,7 @@ extension PatternRules {
   // MARK: - Defaults
 
   private static func noteDefaults(of composition: HapticComposition, _ log: inout CompositionLog) {
-    for kind in [HapticEvent.Kind.hapticTransient, .hapticContinuous] {
+    for kind in HapticEvent.Kind.allCases where kind.isHaptic {
       for id in [EventParameterID.hapticIntensity, .hapticSharpness] {
         var first: EventReference?
         var count = 0

@@ -93,15 +93,9 @@ extension TransducerProfile {
     for layer in composition.layers {
       let control = ControlTimeline(of: .hapticSharpnessControl, in: layer.pattern)
       for event in layer.pattern.events {
-        let law: FrequencyMapping
-        var end = event.time
-        switch event.kind {
-        case .hapticContinuous:
-          law = frequency
-          end += max(0, event.duration ?? HapticEvent.unlimitedDuration)
-        case .hapticTransient: law = transient.frequency
-        default: continue
-        }
+        guard event.kind.isHaptic, let length = event.length else { continue }
+        let law = scale(of: event.kind).frequency
+        let end = event.time + max(0, length)
         let offsets = control.extremes(in: event.time...max(event.time, end), budget: &budget)
         for offset in [offsets.lowerBound, offsets.upperBound] {
           let sharpness = Double(event.value(of: .hapticSharpness)) + offset

@@ -84,6 +84,6 @@ public struct LoadedPattern: Sendable {
 extension HapticComposition {
   /// Leaves out the events that play sound files.
   package mutating func removeSoundFiles() {
-    for index in layers.indices { layers[index].pattern.events.removeAll { $0.kind == .audioCustom } }
+    for index in layers.indices { layers[index].pattern.events.removeAll { $0.kind.playsFile } }
   }
 }

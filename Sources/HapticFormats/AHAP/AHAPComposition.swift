@@ -166,7 +166,7 @@ extension HapticEvent {
   /// where it is no longer, or has envelope times.
   fileprivate func pieces(of seconds: Double) -> [HapticEvent] {
     let times: [EventParameterID] = [.attackTime, .decayTime, .releaseTime, .sustained]
-    guard kind == .hapticContinuous, let duration, duration > seconds, duration < 1e6 * seconds,
+    guard kind.isVibration, let duration, duration > seconds, duration < 1e6 * seconds,
       !parameters.identifiers.contains(where: times.contains)
     else { return [self] }
     return (0..<Int((duration / seconds).rounded(.up))).map { index in

@@ -36,7 +36,7 @@ extension PatternDecoder {
   private mutating func checkLength(
     _ kind: HapticEvent.Kind, duration: Double?, _ value: JSONValue?, of event: JSONValue
   ) {
-    guard kind == .hapticContinuous || kind == .audioContinuous else { return }
+    guard kind.isContinuous else { return }
     guard let value, value.kind != .null else {
       log.add(
         .missingDuration, at: event, "a continuous event should have the key \"EventDuration\"",
@@ -85,8 +85,8 @@ extension PatternDecoder {
     -> AudioWaveform?
   {
     let code = CoreHapticsCode.invalidAudioResource
-    if members.names & AHAPKey.waveformBits == 0, kind != .audioCustom { return nil }
-    if let kind, kind != .audioCustom {
+    if members.names & AHAPKey.waveformBits == 0, kind?.playsFile != true { return nil }
+    if let kind, !kind.playsFile {
       // Nothing depends on them, whatever they hold: editors write null.
       for member in [
         members[.eventWaveformPath], members[.eventWaveformUseVolumeEnvelope], members[.eventWaveformLoopEnabled],
@@ -103,9 +103,9 @@ extension PatternDecoder {
       flag(of: $0, as: AHAPKey.eventWaveformLoopEnabled.rawValue, code: code)
     }
     guard let path = members[.eventWaveformPath].flatMap({ present($0) }) else {
-      if kind == .audioCustom {
+      if let kind {
         log.add(
-          .waveformPath, at: event, "an AudioCustom event must have the key \"EventWaveformPath\"",
+          .waveformPath, at: event, "\(kind.text) must have the key \"EventWaveformPath\"",
           hint: Self.misspelling(of: .eventWaveformPath, in: event, scope: .event), code: code)
       }
       return nil
@@ -132,12 +132,7 @@ extension PatternDecoder {
 
 extension HapticEvent.Kind {
   /// The kind with its article.
-  var text: String {
-    switch self {
-    case .hapticTransient, .hapticContinuous: "a \(rawValue) event"
-    case .audioContinuous, .audioCustom: "an \(rawValue) event"
-    }
-  }
+  var text: String { "\(rawValue.utf8.first == UInt8(ascii: "A") ? "an" : "a") \(rawValue) event" }
 }
 
 extension PatternDecoder {

@@ -48,9 +48,9 @@ extension HapticComposition {
 extension HapticEvent {
   /// The part of the event between two times, or nil where there is none.
   fileprivate func cut(from: Double, to: Double, isFirst: Bool) -> HapticEvent? {
-    guard time < to || (time == to && isFirst && kind == .hapticTransient) else { return nil }
+    guard time < to || (time == to && isFirst && kind.isTransient) else { return nil }
     var event = self
-    if kind == .hapticContinuous || kind == .audioContinuous {
+    if kind.isContinuous {
       let ends = min(time + (duration ?? Self.unlimitedDuration), to)
       event.time = max(time, from)
       guard ends > event.time else { return nil }

@@ -76,18 +76,12 @@ public struct PatternTimeline: Sendable {
     // Only the voices of this event are looked at; a long pattern's would fill memory for nothing.
     draft.voices.removeAll()
     draft.envelopes.removeAll(keepingCapacity: true)
-    switch event.kind {
-    case .hapticTransient: draft.addBurst(event, onset: onset, controls: controls)
-    case .hapticContinuous: draft.addVibration(event, onset: onset, controls: controls)
-    case .audioContinuous: draft.addTone(event, onset: onset, controls: controls)
-    case .audioCustom:
-      guard let sample = samples[event.waveform?.path ?? ""] else {
-        let start = Double(onset) / draft.rate
-        guard let duration = event.duration, duration > 0 else { return [] }
-        return [Corner(time: start, level: 1), Corner(time: start + duration, level: 1)]
-      }
-      draft.addSample(event, onset: onset, controls: controls, sample: sample, index: 0)
+    let sample = samples[event.waveform?.path ?? ""]
+    if event.kind.playsFile, sample == nil {
+      let start = Double(onset) / draft.rate
+      return event.length.map { [Corner(time: start, level: 1), Corner(time: start + $0, level: 1)] } ?? []
     }
+    draft.add(event, onset: onset, controls: controls, file: sample.map { ($0, 0) })
     let envelopes = (0..<draft.voices.count).map { draft.voices[$0].envelope }
     guard let longest = envelopes.max(by: { $0.end < $1.end }) else { return [] }
     return corners(of: longest, onset: onset, rate: draft.rate)

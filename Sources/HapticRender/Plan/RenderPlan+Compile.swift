@@ -172,11 +172,8 @@ extension RenderPlanBuilder {
       let event = pattern.events[index]
       let onset = FrameConversion.frame(seconds: event.time, rate: rate)
       controls.move(to: onset)
-      switch event.kind {
-      case .hapticTransient: addBurst(event, onset: onset, controls: controls)
-      case .hapticContinuous: addVibration(event, onset: onset, controls: controls)
-      case .audioContinuous: addTone(event, onset: onset, controls: controls)
-      case .audioCustom:
+      var file: (sample: AudioBuffer, index: Int32)?
+      if event.kind.playsFile {
         let path = event.waveform?.path ?? ""
         guard let sample = samples[path] else {
           throw RenderError(
@@ -185,8 +182,9 @@ extension RenderPlanBuilder {
         }
         let place = sampleIndices[path] ?? Int32(clamping: self.samples.count)
         if sampleIndices.updateValue(place, forKey: path) == nil { self.samples.append(sample) }
-        addSample(event, onset: onset, controls: controls, sample: sample, index: place)
+        file = (sample, place)
       }
+      add(event, onset: onset, controls: controls, file: file)
     }
   }
 

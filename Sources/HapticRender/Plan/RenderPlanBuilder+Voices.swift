@@ -2,8 +2,21 @@ import HapticModel
 internal import RealtimeMemory
 
 extension RenderPlanBuilder {
+  /// Adds the voices of an event, with the sound file that it plays.
+  mutating func add(
+    _ event: HapticEvent, onset: Int64, controls: EventControls, file: (sample: AudioBuffer, index: Int32)?
+  ) {
+    switch event.kind {
+    case .hapticTransient: addBurst(event, onset: onset, controls: controls)
+    case .hapticContinuous: addVibration(event, onset: onset, controls: controls)
+    case .audioContinuous: addTone(event, onset: onset, controls: controls)
+    case .audioCustom:
+      if let file { addSample(event, onset: onset, controls: controls, sample: file.sample, index: file.index) }
+    }
+  }
+
   /// Adds a continuous haptic event: one sine for each partial of the profile.
-  mutating func addVibration(_ event: HapticEvent, onset: Int64, controls: EventControls) {
+  private mutating func addVibration(_ event: HapticEvent, onset: Int64, controls: EventControls) {
     guard
       let (envelope, index) = envelope(
         of: event, onset: onset, duration: event.duration ?? RenderPlan.unlimitedDuration,
@@ -25,7 +38,7 @@ extension RenderPlanBuilder {
   }
 
   /// Adds an audio tone: one sine for each harmonic.
-  mutating func addTone(_ event: HapticEvent, onset: Int64, controls: EventControls) {
+  private mutating func addTone(_ event: HapticEvent, onset: Int64, controls: EventControls) {
     guard
       let (envelope, index) = audioEnvelope(
         of: event, onset: onset, duration: event.duration ?? RenderPlan.unlimitedDuration, controls: controls)
@@ -46,7 +59,7 @@ extension RenderPlanBuilder {
   }
 
   /// Adds a sound file: cut or padded to the event's duration, looped for it where asked.
-  mutating func addSample(
+  private mutating func addSample(
     _ event: HapticEvent, onset: Int64, controls: EventControls, sample: AudioBuffer, index: Int32
   ) {
     let isLooping = event.waveform?.isLooping ?? false
@@ -81,7 +94,7 @@ extension RenderPlanBuilder {
   /// Adds a transient: a burst whose level and frequency are those at its onset.
   ///
   /// The sine is odd about the burst's middle and the envelope even, so the burst has no mean.
-  mutating func addBurst(_ event: HapticEvent, onset: Int64, controls: EventControls) {
+  private mutating func addBurst(_ event: HapticEvent, onset: Int64, controls: EventControls) {
     let intensity = clamped(Double(event.value(of: .hapticIntensity)) * controls.value(.hapticIntensity))
     let sharpness = clamped(Double(event.value(of: .hapticSharpness)) + controls.value(.hapticSharpness))
     let law = profile.transient

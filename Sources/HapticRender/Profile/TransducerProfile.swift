@@ -1,3 +1,5 @@
+package import HapticModel
+
 /// How a pattern becomes a waveform for one kind of transducer.
 ///
 /// Everything physical that Core Haptics leaves open is here as data: frequency, level, waveform.
@@ -80,6 +82,11 @@ public struct TransducerProfile: Equatable, Sendable {
     self.drive = drive
     self.amplifier = amplifier
     self.sources = sources
+  }
+
+  /// What sharpness and intensity become for the haptic events of a kind.
+  package func scale(of kind: HapticEvent.Kind) -> (frequency: FrequencyMapping, level: Double) {
+    kind.isTransient ? (transient.frequency, transient.level) : (frequency, level)
   }
 
   /// The default: the scale on which Core Haptics' default sharpness, 0.422601, is exactly 125 Hz, and

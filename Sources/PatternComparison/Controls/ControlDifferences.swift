@@ -49,12 +49,12 @@ struct ControlDifferences {
     var times: [ClosedRange<Double>] = []
     for event in events.sorted(by: { $0.time < $1.time }) {
       // A sound file without a duration may be as long as a pattern.
-      let isOpen = event.kind == .audioCustom && event.duration == nil
+      let isOpen = event.kind.playsFile && event.duration == nil
       let start = max(0, event.time)
-      let end = max(start, event.time) + (isOpen ? ListedEvent.openDuration : event.duration ?? 0)
+      let end = max(start, event.time) + (isOpen ? HapticEvent.unlimitedDuration : event.duration ?? 0)
       // No burst of our own profiles is longer than 40 ms.
       let ring =
-        event.kind == .hapticTransient ? 0.04 : EnvelopeTimes.seconds(normalised: Float(event.value(.releaseTime)))
+        event.kind.isTransient ? 0.04 : EnvelopeTimes.seconds(normalised: Float(event.value(.releaseTime)))
       let range = start...(end + max(ring, EnvelopeTimes.shortestEdge))
       if let last = times.last, last.upperBound >= range.lowerBound {
         times[times.count - 1] = last.lowerBound...max(last.upperBound, range.upperBound)

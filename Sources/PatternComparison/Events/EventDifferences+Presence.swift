@@ -25,13 +25,10 @@ extension EventDifferences {
 
   /// The level of an event's loudest moment in dBFS, no control counted.
   private func fullScale(_ event: ListedEvent) -> Double {
-    let law = profile.intensity
     let amplitude =
-      switch event.kind {
-      case .hapticTransient: profile.transient.level * law.amplitude(atIntensity: event.strength)
-      case .hapticContinuous: profile.level * law.amplitude(atIntensity: event.strength)
-      case .audioContinuous, .audioCustom: 0.5 * event.strength
-      }
+      event.isHaptic
+      ? profile.scale(of: event.kind).level * profile.intensity.amplitude(atIntensity: event.strength)
+      : 0.5 * event.strength
     return amplitude > 1e-6 ? 20 * log10(amplitude) : -120
   }
 

@@ -44,7 +44,7 @@ struct EventDifferences {
 
   /// Seconds at which an event ends, a tap's burst counted.
   func end(_ event: ListedEvent) -> Double {
-    guard event.kind == .hapticTransient else { return event.end }
+    guard event.kind.isTransient else { return event.end }
     return event.time + profile.transient.seconds(atSharpness: event.value(.hapticSharpness))
   }
 

@@ -13,7 +13,7 @@ struct EventSentence {
     switch attribute {
     case .level: return subject.verb("is", "are") + " " + SentenceFormatting.strength(amount)
     case .frequency:
-      let word = kind == .hapticTransient ? (isMore ? "sharper" : "duller") : (isMore ? "higher" : "lower")
+      let word = kind.isTransient ? (isMore ? "sharper" : "duller") : (isMore ? "higher" : "lower")
       return subject.verb("is", "are") + " \(SentenceFormatting.percent(amount)) \(word)"
     case .duration:
       return subject.verb("is", "are") + " \(SentenceFormatting.span(amount)) \(isMore ? "longer" : "shorter")"
@@ -44,7 +44,7 @@ struct EventSentence {
     switch attribute {
     case .level: return (kind.isHaptic ? "intensity " : "volume ") + written
     case .frequency:
-      guard kind != .audioCustom else { return "pitch " + written }
+      guard !kind.playsFile else { return "pitch " + written }
       let hertz = SentenceFormatting.hertz(
         EventAttribute.hertz(after, of: kind, profile), insteadOf: EventAttribute.hertz(before, of: kind, profile))
       return "\(hertz) (\(kind.isHaptic ? "sharpness" : "pitch") \(written))"
@@ -176,13 +176,9 @@ enum EventAttribute: CaseIterable {
 
   /// The frequency of a sharpness or pitch; that of a sound file is its speed.
   static func hertz(_ value: Double, of kind: HapticEvent.Kind, _ profile: TransducerProfile) -> Double {
-    switch kind {
-    case .hapticTransient: profile.transient.frequency.hertz(atSharpness: value)
-    case .hapticContinuous: profile.frequency.hertz(atSharpness: value)
+    if kind.isHaptic { return profile.scale(of: kind).frequency.hertz(atSharpness: value) }
     // An octave to each side of twice the band's end, as the rendering model has it.
-    case .audioContinuous: 2 * profile.frequency.high * pow(2, value)
-    case .audioCustom: pow(2, value)
-    }
+    return (kind.playsFile ? 1 : 2 * profile.frequency.high) * pow(2, value)
   }
 
   private static func seconds(_ normalised: Double) -> Double { EnvelopeTimes.seconds(normalised: Float(normalised)) }

@@ -17,20 +17,13 @@ struct ListedEvent {
   /// Its number among its kind, from 1 on.
   var number = 0
 
-  /// Seconds an event without a duration lasts, by Apple's documented limit.
-  static let openDuration = 30.0
-
   init(_ event: HapticEvent, index: Int) {
     self.index = index
     kind = event.kind
     time = event.time.isFinite ? event.time : 0
-    switch event.kind {
-    case .hapticTransient: duration = nil
-    case .hapticContinuous, .audioContinuous: duration = event.duration ?? Self.openDuration
-    case .audioCustom: duration = event.duration.flatMap { $0 > 0 ? $0 : nil }
-    }
+    duration = event.kind.isTransient ? nil : event.length
     values = EventParameterID.allCases.map { id in event.kind.responds(to: id) ? Double(event.value(of: id)) : 0 }
-    waveform = event.kind == .audioCustom ? event.waveform : nil
+    waveform = event.kind.playsFile ? event.waveform : nil
   }
 
   /// A value; 0 where the kind does not react to it.
@@ -98,14 +91,7 @@ extension HapticEvent.Kind {
   var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 
   /// What a sentence calls one.
-  var word: String {
-    switch self {
-    case .hapticTransient: "transient"
-    case .hapticContinuous: "continuous event"
-    case .audioContinuous: "tone"
-    case .audioCustom: "sound"
-    }
-  }
+  var word: String { playsFile ? "sound" : noun }
 }
 
 /// What sentences call the events of one pattern.

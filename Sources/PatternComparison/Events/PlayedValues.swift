@@ -33,7 +33,7 @@ struct PlayedValues {
       min(1, max(0, attribute == .level ? value * control : value + control))
     }
     let start = max(0, event.time)
-    let end = event.kind == .hapticTransient ? start : max(start, event.end)
+    let end = event.kind.isTransient ? start : max(start, event.end)
     var times = [start, end]
     // A segment ends where the next one begins, with a value of its own.
     for segment in timeline.segments where segment.start > start && segment.start < end {

@@ -77,7 +77,7 @@ struct EventRenderer {
   /// Seconds at which an event is silent again.
   private func end(of event: ListedEvent) -> Double {
     let release =
-      event.kind == .hapticTransient ? 0.04 : EnvelopeTimes.seconds(normalised: Float(event.value(.releaseTime)))
+      event.kind.isTransient ? 0.04 : EnvelopeTimes.seconds(normalised: Float(event.value(.releaseTime)))
     return event.end + max(release, EnvelopeTimes.shortestEdge) + Self.ring
   }
 

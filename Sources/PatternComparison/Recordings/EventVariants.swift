@@ -13,7 +13,7 @@ struct EventVariants {
   /// is modulated.
   func frequency(of index: Int, times ratio: Double) -> (stem: Stem, before: Double, after: Double)? {
     let stem = reference.stems[index]
-    guard let renderer = reference.renderer, stem.event.kind != .audioCustom else { return modulated(stem, by: ratio) }
+    guard let renderer = reference.renderer, !stem.event.kind.playsFile else { return modulated(stem, by: ratio) }
     let id: EventParameterID = stem.event.isHaptic ? .hapticSharpness : .audioPitch
     let before = stem.event.value(id)
     let after = before + step(of: stem.event, before, ratio, renderer.profile)
@@ -41,7 +41,7 @@ struct EventVariants {
   /// What a value grows by when the frequency is multiplied.
   private func step(of event: ListedEvent, _ value: Double, _ ratio: Double, _ profile: TransducerProfile) -> Double {
     guard event.isHaptic else { return log2(ratio) }
-    let law = event.kind == .hapticTransient ? profile.transient.frequency : profile.frequency
+    let law = profile.scale(of: event.kind).frequency
     switch law.scale {
     case .logarithmic: return log(ratio) / max(1e-9, log(law.high / law.low))
     case .linear: return law.hertz(atSharpness: value) * (ratio - 1) / max(1e-9, law.high - law.low)
@@ -52,7 +52,7 @@ struct EventVariants {
   func time(of index: Int, later seconds: Double) -> Stem? {
     var moved = reference.stems[index]
     moved.time += seconds
-    guard let renderer = reference.renderer, moved.event.kind != .audioCustom, renderer.hasControls else {
+    guard let renderer = reference.renderer, !moved.event.kind.playsFile, renderer.hasControls else {
       return moved
     }
     return rendered(reference.stems[index], renderer, later: seconds) { $0.time = max(0, $0.time + seconds) }.map {

@@ -227,7 +227,7 @@ struct RecordingDifferences {
     let amount = sides.isMirrored ? 100 * (1 / ratio - 1) : change.amount
     let (before, after) = sides.isMirrored ? (change.after, change.before) : (change.before, change.after)
     let word =
-      change.event.kind == .hapticTransient ? (amount > 0 ? "sharper" : "duller") : (amount > 0 ? "higher" : "lower")
+      change.event.kind.isTransient ? (amount > 0 ? "sharper" : "duller") : (amount > 0 ? "higher" : "lower")
     var sentence = "\(names.subject([subject(change)]).verb("is", "are")) \(SentenceFormatting.percent(amount)) \(word)"
     if let before, let after { sentence += ": \(SentenceFormatting.hertz(after, insteadOf: before))" }
     add(change, amount: amount, unit: .percent, before: before, after: after, sentence: sentence + ".")

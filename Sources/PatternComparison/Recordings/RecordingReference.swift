@@ -116,7 +116,7 @@ extension RecordingReference {
   init?(_ take: Take, _ signal: LowRateSignal) {
     guard let composition = take.composition else { return nil }
     let renderer = EventRenderer(composition, profile: take.profile, rate: take.signal.rate)
-    let events = ListedEvent.list(composition).filter { $0.kind != .audioCustom }
+    let events = ListedEvent.list(composition).filter { !$0.kind.playsFile }
     guard events.count <= 2_000, let parts = renderer.parts(of: events, count: take.signal.frameCount) else {
       return nil
     }
@@ -131,7 +131,7 @@ extension RecordingReference {
       }
     }
     let hasSounds = composition.layers.contains {
-      !$0.signals.isEmpty || $0.pattern.events.contains { $0.kind == .audioCustom }
+      !$0.signals.isEmpty || $0.pattern.events.contains { $0.kind.playsFile }
     }
     let share = Samples.energy(rest) / max(Samples.energy(signal.samples), 1e-30)
     if share > 0.1, !hasSounds { return nil }

@@ -56,11 +56,11 @@ struct FindingText: Equatable {
     let places = indices.compactMap { same.firstIndex(of: $0) }.sorted()
     if places.count > 1 {
       let numbers = places.map { "\($0 + 1)" }
-      guard places.count < 4, !isAdded else { return "\(places.count) \(kind.plural)" }
-      return "\(kind.plural) \(numbers.dropLast().joined(separator: ", ")) and \(numbers.last ?? "")"
+      guard places.count < 4, !isAdded else { return "\(places.count) \(kind.noun)s" }
+      return "\(kind.noun)s \(numbers.dropLast().joined(separator: ", ")) and \(numbers.last ?? "")"
     }
-    if isAdded || same.count == 1 { return kind.singular }
-    return "\(SentenceFormatting.anyOrdinal((places.first ?? 0) + 1)) \(kind.singular)"
+    if isAdded || same.count == 1 { return kind.noun }
+    return "\(SentenceFormatting.anyOrdinal((places.first ?? 0) + 1)) \(kind.noun)"
   }
 
   /// What is true of the events, or nil where only the sentence says it.
@@ -201,19 +201,6 @@ struct FindingText: Equatable {
   private static func number(_ value: Double, places: Int) -> String {
     PageNumberFormatting.shown(PageNumberFormatting.plain(value, places: places))
   }
-}
-
-extension HapticEvent.Kind {
-  fileprivate var singular: String {
-    switch self {
-    case .hapticTransient: "transient"
-    case .hapticContinuous: "continuous event"
-    case .audioContinuous: "audio tone"
-    case .audioCustom: "sound file"
-    }
-  }
-
-  fileprivate var plural: String { singular + "s" }
 }
 
 extension String {

@@ -1,3 +1,4 @@
+internal import HapticModel
 internal import HapticRender
 internal import SignalPlots
 
@@ -136,7 +137,7 @@ struct OverlayPicture {
   }
 
   private func transients(_ take: PageTake, class name: String, delay: Double) -> String {
-    let transients = (take.events ?? []).filter { $0.kind == .transient }.prefix(500)
+    let transients = (take.events ?? []).filter { $0.kind.isTransient }.prefix(500)
     return transients.map { event in
       guard let point = event.points.first else { return "" }
       let place = x(point.time - delay)

@@ -116,27 +116,14 @@ extension PageTake {
   /// The strongest event that lasts at a time.
   private func sounding(at time: Double) -> PatternScore.Point? {
     (events ?? []).lazy.filter { event in
-      event.kind != .transient && event.time <= time && time < event.time + event.length
+      !event.kind.isTransient && event.time <= time && time < event.time + event.length
     }.map { $0.value(at: time) }.max { $0.intensity < $1.intensity }
   }
 }
 
 /// One event of a pattern: as written, and what becomes of it.
 struct PageEvent: Equatable {
-  /// What an event is; the raw value is its name in data and tables.
-  enum Kind: String {
-    /// One short impulse.
-    case transient
-    /// A vibration.
-    case continuous
-    /// A tone for the ear.
-    case tone
-    /// A sound file.
-    case file = "sound file"
-  }
-
-  /// What it is.
-  let kind: Kind
+  let kind: HapticEvent.Kind
   /// The second of its onset.
   let time: Double
   /// Seconds until it is silent, release included; 0 for a transient.
@@ -157,17 +144,11 @@ struct PageEvent: Equatable {
 
   /// An event as it is drawn.
   init(_ event: PatternScore.Event, of composition: HapticComposition, profile: TransducerProfile) {
-    kind =
-      switch event.kind {
-      case .hapticTransient: .transient
-      case .hapticContinuous: .continuous
-      case .audioContinuous: .tone
-      case .audioCustom: .file
-      }
+    kind = event.kind
     let written = composition.layers[event.reference.layer].pattern.events[event.reference.event]
     time = event.time
-    length = kind == .transient ? 0 : event.end - event.time
-    duration = kind == .transient ? 0 : written.duration ?? length
+    length = kind.isTransient ? 0 : event.end - event.time
+    duration = kind.isTransient ? 0 : written.duration ?? length
     intensity = event.givenIntensity
     sharpness = event.givenSharpness
     layer = event.reference.layer
@@ -188,7 +169,7 @@ struct PageEvent: Equatable {
 
   /// Writes the event as members of an object.
   func write(to json: inout JSONObjectWriter) {
-    json.member("kind", kind.rawValue)
+    json.member("kind", kind.label)
     json.member("time", rounded(time))
     if length > 0 {
       json.member("length", rounded(length))

@@ -28,7 +28,7 @@ extension FigureDrawing {
 
   private mutating func drawShapes(_ score: PatternScore, _ panel: PlotPanel, in box: PlotBox) {
     let continuous = score.events.filter {
-      $0.kind == .hapticContinuous && $0.points.count > 1 && $0.end >= plot.span.lowerBound
+      $0.kind.isVibration && $0.points.count > 1 && $0.end >= plot.span.lowerBound
         && $0.time <= plot.span.upperBound
     }
     let pointCount = continuous.reduce(0) { $0 + $1.points.count }
@@ -131,7 +131,7 @@ extension FigureDrawing {
 
   /// The transients of a score that are shown.
   func transients(of score: PatternScore) -> [PatternScore.Point] {
-    score.events.compactMap { event in event.kind == .hapticTransient && isShown(event.time) ? event.points.first : nil
+    score.events.compactMap { event in event.kind.isTransient && isShown(event.time) ? event.points.first : nil
     }
   }
 

@@ -11,7 +11,7 @@ extension FigureDrawing {
     let paint = Self.ramp(
       from: PlotPoint(0, layout.y(0, on: panel.axis, in: box)), to: PlotPoint(0, layout.y(1, on: panel.axis, in: box)))
     let lines = score.events.flatMap { event -> [[PlotPoint]] in
-      guard event.kind == .hapticContinuous, event.end >= plot.span.lowerBound, event.time <= plot.span.upperBound
+      guard event.kind.isVibration, event.end >= plot.span.lowerBound, event.time <= plot.span.upperBound
       else { return [] }
       let points = event.points
       // A line reaches to where its event falls silent.
@@ -46,7 +46,7 @@ extension FigureDrawing {
 
   /// The sharpness of the strongest of many events in each column.
   private func togetherTones(_ score: PatternScore, _ panel: PlotPanel, in box: PlotBox) -> [[PlotPoint]] {
-    let strongest = columns(of: score.events.filter { $0.kind == .hapticContinuous })
+    let strongest = columns(of: score.events.filter { $0.kind.isVibration })
     return Self.runs(Array(strongest.enumerated())) { $0.element.intensity > TakeReading.leastStrength }.map { run in
       PolylineThinning.straightened(
         run.map { PlotPoint(columnPlace($0.offset), layout.y($0.element.sharpness, on: panel.axis, in: box)) },

@@ -120,13 +120,9 @@ public struct Plot: Sendable {
 
   /// `3 continuous events`, `1 transient`.
   private static func counts(of score: PatternScore) -> [String] {
-    let kinds: [(HapticEvent.Kind, String, String)] = [
-      (.hapticTransient, "transient", "transients"), (.hapticContinuous, "continuous event", "continuous events"),
-      (.audioContinuous, "tone", "tones"), (.audioCustom, "sound file", "sound files"),
-    ]
-    let counted = kinds.compactMap { kind, one, many -> String? in
+    let counted = HapticEvent.Kind.allCases.compactMap { kind -> String? in
       let count = score.events.count { $0.kind == kind }
-      return count == 0 ? nil : "\(count) \(count == 1 ? one : many)"
+      return count == 0 ? nil : "\(count) \(kind.noun)\(count == 1 ? "" : "s")"
     }
     return counted.isEmpty ? ["no events"] : counted
   }

@@ -20,7 +20,7 @@ extension PlotTake {
   func readings(columns count: Int, span: ClosedRange<Double>) -> [TakeReading] {
     let step = (span.upperBound - span.lowerBound) / Double(count)
     guard let track else {
-      let continuous = (score?.events ?? []).filter { $0.kind == .hapticContinuous }
+      let continuous = (score?.events ?? []).filter { $0.kind.isVibration }
       return ScoreColumns(continuous, count: count) { ($0 - span.lowerBound) / step }.strongest.map {
         TakeReading(strength: $0.intensity, tone: $0.intensity > TakeReading.leastStrength ? $0.sharpness : nil)
       }

@@ -119,7 +119,7 @@ public struct PatternScore: Sendable {
       return Event(
         reference: EventReference(layer: layer, event: timed.index), kind: event.kind, time: timed.onset,
         end: timed.end, givenIntensity: intensity, givenSharpness: sharpness,
-        points: event.kind == .hapticTransient
+        points: event.kind.isTransient
           ? [sampling.point(at: timed.onset, level: 1, intensity: intensity, sharpness: sharpness)]
           : sampling.points(along: timed.corners, intensity: intensity, sharpness: sharpness),
         file: event.waveform?.path)

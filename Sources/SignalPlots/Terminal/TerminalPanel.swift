@@ -54,7 +54,7 @@ struct TerminalPanel {
   /// The strongest transient of each column.
   private func transients(of take: PlotTake) -> [Int: PatternScore.Point] {
     var transients: [Int: PatternScore.Point] = [:]
-    for event in take.score?.events ?? [] where event.kind == .hapticTransient {
+    for event in take.score?.events ?? [] where event.kind.isTransient {
       guard let point = event.points.first, let column = column(point.time) else { continue }
       if let other = transients[column], other.intensity >= point.intensity { continue }
       transients[column] = point

@@ -42,10 +42,7 @@ struct PatternSummary {
   private var counts: [(one: String, several: String, count: Int)] {
     let patterns = pattern.composition.layers.map(\.pattern)
     func count(_ kind: HapticEvent.Kind) -> Int { patterns.reduce(0) { $0 + $1.events.count { $0.kind == kind } } }
-    return [
-      ("transient", "transients", count(.hapticTransient)),
-      ("continuous event", "continuous events", count(.hapticContinuous)),
-      ("audio tone", "audio tones", count(.audioContinuous)), ("audio file", "audio files", count(.audioCustom)),
+    return HapticEvent.Kind.allCases.map { ($0.noun, $0.noun + "s", count($0)) } + [
       ("parameter", "parameters", patterns.reduce(0) { $0 + $1.parameters.count }),
       ("curve", "curves", patterns.reduce(0) { $0 + $1.curves.count }),
       ("control point", "control points", patterns.flatMap(\.curves).reduce(0) { $0 + $1.controlPoints.count }),

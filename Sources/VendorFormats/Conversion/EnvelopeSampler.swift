@@ -32,7 +32,10 @@ struct EnvelopeSampler {
       for (index, event) in each.pattern.events.enumerated() where event.kind.isHaptic {
         let points = points(of: event, controls)
         guard !points.isEmpty else { continue }
-        all.append(EventEnvelope(event: EventReference(layer: layer, event: index), kind: event.kind, points: points))
+        all.append(
+          EventEnvelope(
+            event: EventReference(layer: layer, event: index),
+            kind: event.kind.isTransient ? .hapticTransient : .hapticContinuous, points: points))
       }
     }
     return all.indices.sorted { (all[$0].start, $0) < (all[$1].start, $1) }.map { all[$0] }
@@ -58,7 +61,7 @@ struct EnvelopeSampler {
   private func points(of event: HapticEvent, _ controls: Controls) -> [EnvelopePoint] {
     let intensity = Double(event.value(of: .hapticIntensity))
     let sharpness = Double(event.value(of: .hapticSharpness))
-    guard event.kind == .hapticContinuous else {
+    guard event.kind.isVibration else {
       let level = intensity * controls.intensity.value(at: event.time)
       let tone = min(max(sharpness + controls.sharpness.value(at: event.time), 0), 1)
       return [EnvelopePoint(time: event.time, level: scale.level(intensity: level, gain: 1), sharpness: tone)]
