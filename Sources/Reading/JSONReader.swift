@@ -51,7 +51,7 @@ struct JSONReader {
   /// - Returns: Where they end, and whether the array does there, at the byte behind its bracket.
   mutating func readElements(_ text: Span<UInt8>) throws(JSONFault) -> (end: Int, isLast: Bool) {
     nodes.reserveCapacity(text.count / 16)
-    nodes.append(JSONNode(form: .array, start: 0, extent: 0, parent: JSONNode.none, ordinal: 0, key: JSONKey()))
+    nodes.append(JSONNode(form: .array, start: 0, extent: 0, parent: JSONNode.none, ordinal: 0, key: JSONKeySpan()))
     parent = 0
     depth = 2
     do throws(JSONFault) {
@@ -72,7 +72,7 @@ struct JSONReader {
   }
 
   private mutating func readValues(_ text: Span<UInt8>) throws(JSONFault) {
-    var key = JSONKey()
+    var key = JSONKeySpan()
     repeat {
       let isOpened = try readValue(text, key: key)
       if isOpened {
@@ -90,14 +90,14 @@ struct JSONReader {
       if isInObject {
         key = try readKey(text)
       } else {
-        key = JSONKey()
+        key = JSONKeySpan()
         if depth == 2, parent == 0 { whole = (position, nodes.count) }
       }
     } while true
   }
 
   /// Whether a key is the one that ends reading.
-  private func isLast(_ key: JSONKey, _ text: Span<UInt8>) -> Bool {
+  private func isLast(_ key: JSONKeySpan, _ text: Span<UInt8>) -> Bool {
     !lastKey.isEmpty && !key.isEscaped && key.length == lastKey.count
       && lastKey.indices.allSatisfy { lastKey[$0] == text[key.start + $0] }
   }
@@ -118,7 +118,7 @@ struct JSONReader {
   }
 
   /// Reads a scalar, or the opening of a container; true when a container is open now.
-  private mutating func readValue(_ text: Span<UInt8>, key: JSONKey) throws(JSONFault) -> Bool {
+  private mutating func readValue(_ text: Span<UInt8>, key: JSONKeySpan) throws(JSONFault) -> Bool {
     guard nodes.count < limits.values else {
       throw JSONFault(kind: .limit, offset: position, message: "the text has more than \(limits.values) values")
     }
@@ -174,11 +174,11 @@ struct JSONReader {
   }
 
   /// Reads a key and its colon; the position is then at the value.
-  private mutating func readKey(_ text: Span<UInt8>) throws(JSONFault) -> JSONKey {
+  private mutating func readKey(_ text: Span<UInt8>) throws(JSONFault) -> JSONKeySpan {
     let start = position
     guard text[start] == UInt8(ascii: "\"") else { throw missingKey(text) }
     let isEscaped = try readString(text)
-    let key = JSONKey(start: start + 1, length: position - start - 2, isEscaped: isEscaped)
+    let key = JSONKeySpan(start: start + 1, length: position - start - 2, isEscaped: isEscaped)
     skipSpace(text)
     guard position < text.count else { throw endOfText(text) }
     guard text[position] == UInt8(ascii: ":") else {

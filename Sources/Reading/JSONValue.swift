@@ -281,7 +281,7 @@ struct JSONNode {
   /// 28 bits of key length, one for escapes in it, three for the form.
   private let packed: UInt32
 
-  init(form: Form, start: Int, extent: Int, parent: UInt32, ordinal: Int, key: JSONKey) {
+  init(form: Form, start: Int, extent: Int, parent: UInt32, ordinal: Int, key: JSONKeySpan) {
     self.start = UInt32(truncatingIfNeeded: start)
     self.extent = UInt32(truncatingIfNeeded: extent)
     self.parent = parent
@@ -303,7 +303,7 @@ struct JSONNode {
 }
 
 /// Where a key stands, while its value is being read.
-struct JSONKey {
+struct JSONKeySpan {
   var start = 0
   var length = 0
   var isEscaped = false

@@ -1,0 +1,536 @@
+/// What may stand under a key of a JSON object.
+package indirect enum JSONType: Sendable {
+  /// A number in a range; `.anyNumber` has none.
+  case number(ClosedRange<Double>)
+  /// A number without a fraction in a range; `JSONFieldRules.fraction` says what becomes of others.
+  case integer(ClosedRange<Int>)
+  case boolean
+  /// A string; a pattern, as of regular expressions, is for schemas alone.
+  case text(pattern: String? = nil)
+  /// One of some words; where the key is left out, the first counts.
+  case word([String])
+  /// Entries of one type, and how many there may be.
+  case list(JSONType, count: ClosedRange<Int>? = nil)
+  /// An object; asked for when it is needed, so that objects may be inside others of their own kind.
+  case object(@Sendable () -> JSONShape)
+  /// Whatever the row reads.
+  case any
+
+  /// Any number.
+  package static let anyNumber = JSONType.number(-.greatestFiniteMagnitude ... .greatestFiniteMagnitude)
+}
+
+/// A key of a JSON object: all that is known of it without its owner.
+package struct JSONKey: Sendable {
+  /// When the key is in a text.
+  package enum Presence: Sendable {
+    /// Always; an object without it is incomplete, which is an error.
+    case required
+    /// Always in texts that are written; a text without it gets a warning.
+    case expected
+    /// Always in texts that are written.
+    case written
+    /// Only where its value differs from the default.
+    case optional
+  }
+
+  package var name: String
+  package var type: JSONType
+  package var presence = Presence.optional
+  /// The number that counts where the key is left out, if it is always the same.
+  package var defaultValue: Double?
+  /// One or two sentences for people who write texts, unit first.
+  package var meaning = ""
+  /// What messages call one of its words, where not by the key.
+  package var noun: String?
+  /// The rule for values outside the range or the words, where it is not that of the reader.
+  package var rule: Rule?
+  /// The code of wrong values in another system, where it is not that of the object.
+  package var code: Int?
+  /// How its object, each object of its list, or its list of scalars is set.
+  package var layout: JSONWriter.Layout?
+
+  package init(
+    _ name: String, _ type: JSONType, is presence: Presence = .optional, default defaultValue: Double? = nil,
+    _ meaning: String = "", noun: String? = nil, rule: Rule? = nil, code: Int? = nil, layout: JSONWriter.Layout? = nil
+  ) {
+    self.name = name
+    self.type = type
+    self.presence = presence
+    self.defaultValue = defaultValue
+    self.meaning = meaning
+    self.noun = noun
+    self.rule = rule
+    self.code = code
+    self.layout = layout
+  }
+}
+
+/// The keys of one kind of object in canonical order, and what they require of each other.
+package final class JSONShape: Sendable {
+  /// A word that decides which other keys there are.
+  package struct Choice: Sendable {
+    /// The key whose value is the word.
+    package var key: String
+    /// The keys that go with each word, and those that must be there; the first word is the default.
+    package var branches: [(word: String, keys: [String], required: [String])]
+
+    package init(key: String, branches: [(word: String, keys: [String], required: [String])]) {
+      self.key = key
+      self.branches = branches
+    }
+  }
+
+  /// What messages call such an object, with its article: `an event`.
+  package let noun: String
+  /// At most 32.
+  package let keys: [JSONKey]
+  package let names: JSONNames
+  /// The code of incomplete objects in another system.
+  package let code: Int?
+  package let choice: Choice?
+  let allBits: UInt32
+  let demandedBits: UInt32
+
+  package init(_ noun: String, _ keys: [JSONKey], code: Int? = nil, choice: Choice? = nil) {
+    precondition(keys.count <= 32, "an object has at most 32 keys")
+    self.noun = noun
+    self.keys = keys
+    self.code = code
+    self.choice = choice
+    names = JSONNames(keys.map(\.name))
+    allBits = UInt32(truncatingIfNeeded: (UInt64(1) << UInt64(keys.count)) - 1)
+    var demanded: UInt32 = 0
+    for (index, key) in keys.enumerated() where key.presence == .required || key.presence == .expected {
+      demanded |= 1 << UInt32(index)
+    }
+    demandedBits = demanded
+  }
+
+  package func key(named name: String) -> JSONKey? { keys.first { $0.name == name } }
+
+  /// The keys, and those that must be there, for the word of an object; a word that is not known allows all.
+  package func keys(in object: JSONValue) -> (known: [JSONKey], required: [String]) {
+    let required = keys.filter { $0.presence == .required }.map(\.name)
+    guard let choice else { return (keys, required) }
+    let word = object[choice.key].map(\.string) ?? choice.branches.first?.word
+    guard let branch = choice.branches.first(where: { $0.word == word }) else { return (keys, required) }
+    let others = choice.branches.flatMap(\.keys).filter { !branch.keys.contains($0) }
+    return (keys.filter { !others.contains($0.name) }, required + branch.required)
+  }
+}
+
+// MARK: - Tables
+
+/// One row of a table: what a key is, how its value is read into its owner, and how it is written.
+package struct JSONField<Owner, Reader: JSONFieldReader>: Sendable {
+  /// Lends the place of a value in its owner, for reading and for writing: `{ $1(&$0.time) }`.
+  package typealias Place<Value> = @Sendable (_ owner: inout Owner, _ body: (inout Value) -> Void) -> Void
+
+  package var key: JSONKey
+  /// Reads the value under the key; false where it cannot be used, which was noted.
+  package let read: @Sendable (JSONValue, inout Owner, inout Reader) -> Bool
+  /// Writes the owner's value, unless it may be left out and is that of a default owner.
+  package let write: @Sendable (_ owner: Owner, _ usual: Owner?, inout JSONObjectWriter) -> Void
+  /// Whether the key is one of the owner's, by what was read before it.
+  var condition: (@Sendable (Owner) -> Bool)?
+
+  /// A row of a kind that has no maker below; one that writes nothing is for reading alone.
+  package init(
+    _ key: JSONKey, read: @escaping @Sendable (JSONValue, inout Owner, inout Reader) -> Bool,
+    write: @escaping @Sendable (_ owner: Owner, _ usual: Owner?, inout JSONObjectWriter) -> Void = { _, _, _ in }
+  ) {
+    self.key = key
+    self.read = read
+    self.write = write
+  }
+
+  /// The same row for some owners alone; the others' key is neither read, missed nor written.
+  package func only(where condition: @escaping @Sendable (Owner) -> Bool) -> Self {
+    var row = self
+    row.condition = condition
+    return row
+  }
+}
+
+/// The grammar of one kind of JSON object as rows, each of which reads, checks, writes, orders and documents a key.
+///
+/// A format states its reader, which holds the log and whatever else its rows need, and a table for each kind of object:
+///
+/// ```swift
+/// struct ClipReader: JSONFieldReader {
+///   static let rules = JSONFieldRules(missingKey: .structure, wrongType: .structure, outOfRange: .range)
+///   var log = FindingLog()
+/// }
+/// typealias Table<Owner> = JSONTable<Owner, ClipReader>
+///
+/// static let point = Table<Point>("a point", [
+///   .value("time", .number(0...1e9), is: .required) { $1(&$0.time) },
+///   .value("amplitude", .number(0...1), is: .required) { $1(&$0.amplitude) },
+///   .object("emphasis", emphasis, new: Emphasis()) { $1(&$0.emphasis) },
+/// ])
+/// static let clip = Table<Clip>("the file", [
+///   .list("amplitude", of: point, new: Point(), is: .required) { $1(&$0.points) }
+/// ]) { object, clip, reader in … }
+/// ```
+///
+/// `clip.read(json.root, into: &value, &reader)` reads a text and notes what is wrong with it, `clip.write(value, to: &object)`
+/// writes one, `clip.shape.canonical(json.root)` sets one in the order and layout of the rows. Order of rows is that of keys
+/// in written and canonical text, and that of reading.
+package final class JSONTable<Owner, Reader: JSONFieldReader>: Sendable {
+  /// Looks at what was read as a whole; false where the object does not count.
+  package typealias Check = @Sendable (_ object: JSONValue, _ owner: inout Owner, _ reader: inout Reader) -> Bool
+
+  package let shape: JSONShape
+  package let rows: [JSONField<Owner, Reader>]
+  private let check: Check?
+
+  /// A table of rows; the check comes behind them, also for objects that are incomplete.
+  package init(
+    _ noun: String, _ rows: [JSONField<Owner, Reader>], code: Int? = nil, choice: JSONShape.Choice? = nil,
+    check: Check? = nil
+  ) {
+    shape = JSONShape(noun, rows.map(\.key), code: code, choice: choice)
+    self.rows = rows
+    self.check = check
+  }
+
+  /// Reads an object; what it leaves out stays as it was.
+  ///
+  /// - Returns: Whether all keys that must be there are, with values that can be used.
+  @discardableResult package func read(_ object: JSONValue, into owner: inout Owner, _ reader: inout Reader) -> Bool {
+    guard reader.expect(.object, object, as: object.key ?? shape.noun, code: shape.code) else { return false }
+    let members = shape.names.fields(of: object)
+    var known = shape.allBits
+    var demanded = shape.demandedBits
+    if shape.choice != nil {
+      let (keys, required) = shape.keys(in: object)
+      for (index, key) in shape.keys.enumerated() {
+        if !keys.contains(where: { $0.name == key.name }) { known &= ~(1 << UInt32(index)) }
+        if required.contains(key.name) { demanded |= 1 << UInt32(index) }
+      }
+    }
+    if !members.areDistinct(among: known) {
+      for member in object.members {
+        if let index = shape.names.index(ofKey: member), known & 1 << UInt32(index) != 0 { continue }
+        reader.noteUnknownKey(member, in: shape)
+      }
+    }
+    var isComplete = true
+    var left = (members.names | demanded) & known
+    while left != 0 {
+      let index = left.trailingZeroBitCount
+      left &= left - 1
+      if let condition = rows[index].condition, !condition(owner) { continue }
+      let isRequired = demanded & 1 << UInt32(index) != 0 && rows[index].key.presence != .expected
+      guard let value = members[index] else {
+        reader.noteMissing(rows[index].key, isRequired: isRequired, of: object, shape)
+        if isRequired { isComplete = false }
+        continue
+      }
+      if value.kind == .null, !isRequired, reader.ignoresNull(value) { continue }
+      if !rows[index].read(value, &owner, &reader), isRequired { isComplete = false }
+    }
+    if let check, !check(object, &owner, &reader) { return false }
+    return isComplete
+  }
+
+  /// Writes what differs from a default owner, and what is always written; all that there is without one.
+  package func write(_ owner: Owner, unless usual: Owner? = nil, to object: inout JSONObjectWriter) {
+    for row in rows where row.condition?(owner) ?? true { row.write(owner, usual, &object) }
+  }
+
+  /// The text of a value.
+  package func text(_ owner: Owner, layout: JSONWriter.Layout = .lines) -> [UInt8] {
+    var writer = JSONWriter(layout: layout)
+    writer.object { write(owner, to: &$0) }
+    return writer.finish()
+  }
+}
+
+extension JSONField {
+  /// A key that is known, checked by no one and not written.
+  package static func ignored(_ name: String, _ type: JSONType = .any, _ meaning: String = "") -> Self {
+    Self(JSONKey(name, type, meaning)) { _, _, _ in true }
+  }
+
+  /// A number, an integer, a boolean or a text; where it is left out, it is the default or, without one, as in the
+  /// default owner. An optional that is nil is not written.
+  package static func value<Value: JSONScalar>(
+    _ name: String, _ type: JSONType, is presence: JSONKey.Presence = .optional, default defaultValue: Double? = nil,
+    _ meaning: String = "", rule: Rule? = nil, code: Int? = nil, _ place: @escaping Place<Value>
+  ) -> Self {
+    let key = JSONKey(name, type, is: presence, default: defaultValue, meaning, rule: rule, code: code)
+    return Self(key) { value, owner, reader in
+      guard let scalar: Value = reader.scalar(value, key) else { return false }
+      place(&owner) { $0 = scalar }
+      return true
+    } write: { owner, usual, object in
+      var (owner, usual) = (owner, usual)
+      place(&owner) { value in
+        if presence == .optional {
+          if let defaultValue {
+            if value == Value(.number(defaultValue)) { return }
+          } else if usual != nil {
+            var isUsual = false
+            let value = value
+            if var other = usual.take() { place(&other) { isUsual = $0 == value } }
+            if isUsual { return }
+          }
+        }
+        value.write(name, isShort: Reader.writesShortNumbers, to: &object)
+      }
+    }
+  }
+
+  /// One of the words of an enumeration.
+  package static func word<Word: JSONWord>(
+    _ name: String, is presence: JSONKey.Presence = .written, _ meaning: String = "", noun: String? = nil,
+    rule: Rule? = nil, code: Int? = nil, _ place: @escaping Place<Word>
+  ) -> Self {
+    let cases = Array(Word.allCases)
+    let names = JSONNames(cases.map(\.word))
+    let key = JSONKey(name, .word(names.names), is: presence, meaning, noun: noun, rule: rule, code: code)
+    return Self(key) { value, owner, reader in
+      guard let index = reader.word(value, names, key) else { return false }
+      place(&owner) { $0 = cases[index] }
+      return true
+    } write: { owner, usual, object in
+      var (owner, usual) = (owner, usual)
+      var isUsual = false
+      place(&owner) { word in
+        let word = word
+        if presence == .optional, var other = usual.take() { place(&other) { isUsual = $0 == word } }
+        if !isUsual { object.member(name, word.word) }
+      }
+    }
+  }
+
+  /// A list of scalars of a type; an empty one that may be left out is.
+  package static func values<Value: JSONScalar>(
+    _ name: String, of type: JSONType, is presence: JSONKey.Presence = .optional, _ meaning: String = "",
+    noun: String? = nil, layout: JSONWriter.Layout? = nil, _ place: @escaping Place<[Value]>
+  ) -> Self {
+    let key = JSONKey(name, .list(type), is: presence, meaning, layout: layout)
+    var words: JSONNames?
+    if case .word(let list) = type { words = JSONNames(list) }
+    let entry = JSONKey(name, type, noun: noun)
+    return Self(key) { [words] value, owner, reader in
+      guard reader.expect(.array, value, as: name, code: nil) else { return false }
+      var values: [Value] = []
+      for element in value.elements {
+        if let words, reader.word(element, words, entry) == nil { continue }
+        if let scalar: Value = reader.scalar(element, entry) { values.append(scalar) }
+      }
+      place(&owner) { $0 = values }
+      return true
+    } write: { owner, _, object in
+      var owner = owner
+      place(&owner) { values in
+        if values.isEmpty, presence == .optional { return }
+        object.array(name, layout: layout) { list in
+          for value in values { value.write(isShort: Reader.writesShortNumbers, to: &list) }
+        }
+      }
+    }
+  }
+
+  /// An object whose value is never absent; it is read into what is there.
+  package static func object<Value: Equatable & Sendable>(
+    _ name: String, _ table: @escaping @autoclosure @Sendable () -> JSONTable<Value, Reader>,
+    is presence: JSONKey.Presence = .optional, layout: JSONWriter.Layout? = nil, _ meaning: String = "",
+    usual derived: (@Sendable (Owner) -> Value)? = nil, _ place: @escaping Place<Value>
+  ) -> Self {
+    Self(JSONKey(name, .object { table().shape }, is: presence, meaning, layout: layout)) { value, owner, reader in
+      if let derived {
+        let usual = derived(owner)
+        place(&owner) { $0 = usual }
+      }
+      var isComplete = true
+      place(&owner) { isComplete = table().read(value, into: &$0, &reader) }
+      return isComplete
+    } write: { owner, usual, object in
+      var (owner, other) = (owner, usual)
+      var expected = derived?(owner)
+      if expected == nil, var usual = other.take() { place(&usual) { expected = $0 } }
+      place(&owner) { value in
+        if presence == .optional, value == expected { return }
+        let value = value
+        object.object(name, layout: layout) { table().write(value, unless: expected, to: &$0) }
+      }
+    }
+  }
+
+  /// An object whose value is absent without it; `new` is what an empty one is read as.
+  package static func object<Value: Sendable>(
+    _ name: String, _ table: @escaping @autoclosure @Sendable () -> JSONTable<Value, Reader>,
+    new: @escaping @autoclosure @Sendable () -> Value, is presence: JSONKey.Presence = .optional,
+    layout: JSONWriter.Layout? = nil, _ meaning: String = "", _ place: @escaping Place<Value?>
+  ) -> Self {
+    Self(JSONKey(name, .object { table().shape }, is: presence, meaning, layout: layout)) { value, owner, reader in
+      var made = new()
+      guard table().read(value, into: &made, &reader) else { return false }
+      place(&owner) { $0 = made }
+      return true
+    } write: { owner, _, object in
+      var owner = owner
+      place(&owner) { value in
+        guard let value else { return }
+        object.object(name, layout: layout) { table().write(value, unless: new(), to: &$0) }
+      }
+    }
+  }
+
+  /// An object of rows of the owner itself, as a level of the text that has none in the model.
+  package static func group(
+    _ name: String, _ table: @escaping @autoclosure @Sendable () -> JSONTable<Owner, Reader>,
+    is presence: JSONKey.Presence = .required, layout: JSONWriter.Layout? = nil, _ meaning: String = ""
+  ) -> Self {
+    Self(JSONKey(name, .object { table().shape }, is: presence, meaning, layout: layout)) { value, owner, reader in
+      table().read(value, into: &owner, &reader)
+    } write: { owner, usual, object in
+      object.object(name, layout: layout) { table().write(owner, unless: usual, to: &$0) }
+    }
+  }
+
+  /// A list of objects; `new` is what an empty one is read as. Incomplete ones are left out, which is an error.
+  package static func list<Element: Equatable & Sendable>(
+    _ name: String, of table: @escaping @autoclosure @Sendable () -> JSONTable<Element, Reader>,
+    count: ClosedRange<Int>? = nil, new: @escaping @autoclosure @Sendable () -> Element,
+    is presence: JSONKey.Presence = .optional, layout: JSONWriter.Layout? = nil, _ meaning: String = "",
+    _ place: @escaping Place<[Element]>
+  ) -> Self {
+    let key = JSONKey(name, .list(.object { table().shape }, count: count), is: presence, meaning, layout: layout)
+    return Self(key) { value, owner, reader in
+      guard let elements = reader.elements(of: value, key, table(), new()) else { return false }
+      place(&owner) { $0 = elements }
+      return true
+    } write: { owner, usual, object in
+      var (owner, usual) = (owner, usual)
+      place(&owner) { elements in
+        var isUsual = elements.isEmpty
+        let elements = elements
+        if var other = usual.take() { place(&other) { isUsual = $0 == elements } }
+        if isUsual, presence == .optional { return }
+        let (table, new) = (table(), new())
+        object.array(name) { list in
+          for element in elements { list.object(layout: layout) { table.write(element, unless: new, to: &$0) } }
+        }
+      }
+    }
+  }
+}
+
+// MARK: - Values
+
+/// A value of Swift that is one number, text or boolean of JSON, or none.
+package protocol JSONScalar: Equatable, Sendable {
+  /// Nil where the content is of another kind.
+  init?(_ content: JSONContent)
+  /// The number of a text as the type holds it.
+  static func nearest(to number: Double) -> Double
+  /// Writes a member; in short, whole numbers have no point.
+  func write(_ key: String, isShort: Bool, to object: inout JSONObjectWriter)
+  func write(isShort: Bool, to list: inout JSONArrayWriter)
+}
+
+/// What a scalar of JSON holds.
+package enum JSONContent {
+  case number(Double)
+  case text(String)
+  case boolean(Bool)
+}
+
+/// A type of few values, each of which has a word in texts.
+package protocol JSONWord: CaseIterable, Equatable, Sendable {
+  var word: String { get }
+}
+
+extension JSONWord where Self: RawRepresentable<String> {
+  package var word: String { rawValue }
+}
+
+extension JSONScalar {
+  package static func nearest(to number: Double) -> Double { number }
+}
+
+extension Double: JSONScalar {
+  package init?(_ content: JSONContent) {
+    guard case .number(let number) = content else { return nil }
+    self = number
+  }
+
+  package func write(_ key: String, isShort: Bool, to object: inout JSONObjectWriter) {
+    if isShort, let whole = Int(exactly: self) { object.member(key, whole) } else { object.member(key, self) }
+  }
+
+  package func write(isShort: Bool, to list: inout JSONArrayWriter) {
+    if isShort, let whole = Int(exactly: self) { list.element(whole) } else { list.element(self) }
+  }
+
+  /// The number as people write it: whole ones without a point.
+  package var shortText: String { Int(exactly: self).map(String.init) ?? description }
+}
+
+extension Float: JSONScalar {
+  package init?(_ content: JSONContent) {
+    guard case .number(let number) = content else { return nil }
+    // −0 is 0.
+    self = Float(number) + 0
+  }
+
+  package static func nearest(to number: Double) -> Double { Double(Float(number)) }
+
+  package func write(_ key: String, isShort: Bool, to object: inout JSONObjectWriter) {
+    if isShort, let whole = Int(exactly: self) { object.member(key, whole) } else { object.member(key, self) }
+  }
+
+  package func write(isShort: Bool, to list: inout JSONArrayWriter) {
+    Double(self).write(isShort: isShort, to: &list)
+  }
+}
+
+extension Int: JSONScalar {
+  package init?(_ content: JSONContent) {
+    guard case .number(let number) = content else { return nil }
+    self.init(exactly: number)
+  }
+
+  package func write(_ key: String, isShort: Bool, to object: inout JSONObjectWriter) { object.member(key, self) }
+  package func write(isShort: Bool, to list: inout JSONArrayWriter) { list.element(self) }
+}
+
+extension Bool: JSONScalar {
+  package init?(_ content: JSONContent) {
+    guard case .boolean(let boolean) = content else { return nil }
+    self = boolean
+  }
+
+  package func write(_ key: String, isShort: Bool, to object: inout JSONObjectWriter) { object.member(key, self) }
+  package func write(isShort: Bool, to list: inout JSONArrayWriter) {}
+}
+
+extension String: JSONScalar {
+  package init?(_ content: JSONContent) {
+    guard case .text(let text) = content else { return nil }
+    self = text
+  }
+
+  package func write(_ key: String, isShort: Bool, to object: inout JSONObjectWriter) { object.member(key, self) }
+  package func write(isShort: Bool, to list: inout JSONArrayWriter) { list.element(self) }
+}
+
+extension Optional: JSONScalar where Wrapped: JSONScalar {
+  package init?(_ content: JSONContent) {
+    guard let wrapped = Wrapped(content) else { return nil }
+    self = .some(wrapped)
+  }
+
+  package static func nearest(to number: Double) -> Double { Wrapped.nearest(to: number) }
+
+  package func write(_ key: String, isShort: Bool, to object: inout JSONObjectWriter) {
+    self?.write(key, isShort: isShort, to: &object)
+  }
+
+  package func write(isShort: Bool, to list: inout JSONArrayWriter) { self?.write(isShort: isShort, to: &list) }
+}
