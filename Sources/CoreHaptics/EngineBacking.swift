@@ -95,12 +95,9 @@ final class EngineBacking: @unchecked Sendable {
   }
 
   /// The virtual device's time at which a call takes effect, in seconds.
-  func deviceTime(in session: (any EngineSession)?, of time: PlaybackTime = .now) -> Double {
-    (session as? VirtualSession)?.deviceTime(of: time) ?? virtual?.now ?? 0
+  func deviceTime(of time: PlaybackTime) -> Double {
+    (with { $0.session } as? VirtualSession)?.deviceTime(of: time) ?? virtual?.now ?? 0
   }
-
-  /// The virtual device's time at which a call of a player takes effect, in seconds.
-  func deviceTime(of time: PlaybackTime) -> Double { deviceTime(in: with { $0.session }, of: time) }
 
   /// Calls a handler of the application: [handler queue].
   func call<Result>(_ handler: EngineNote.Handler, _ body: () -> Result) -> Result {
@@ -145,9 +142,7 @@ final class EngineBacking: @unchecked Sendable {
       note(.engineStartFailed((error as? CHHapticError)?.code ?? .unknownError))
       throw error
     }
-    note(
-      .engineStarted(
-        playsHaptics: request.buses != .audio, playsAudio: request.buses != .haptics, at: deviceTime(in: session)))
+    note(.engineStarted)
     let (lost, hasResetHandler) = with { state in
       let lost = state.lostSession
       state.lostSession = nil
@@ -196,11 +191,9 @@ final class EngineBacking: @unchecked Sendable {
   ///   - error: What completion handlers receive.
   private func stop(_ reason: CHHapticEngine.StoppedReason? = nil, error: (any Error)? = nil) {
     transition.lock()
-    let (session, active, finished, stopped, time) = with { state in
+    let (session, active, finished, stopped) = with { state in
       let session = state.session
-      let result = (
-        session, Array(state.active.values), state.finishedHandlers, state.stoppedHandler, deviceTime(in: session)
-      )
+      let result = (session, Array(state.active.values), state.finishedHandlers, state.stoppedHandler)
       state.elapsed += session?.engine.seconds ?? 0
       state.session = nil
       state.active.removeAll()
@@ -209,10 +202,10 @@ final class EngineBacking: @unchecked Sendable {
       return result
     }
     // A lost device is waited for; its session is closed by the reset.
-    if reason != .systemError { session?.close() }
+    if reason != .systemError { session?.close() } else { (session as? VirtualSession)?.endRecord() }
     transition.unlock()
     guard session != nil else { return }
-    note(.engineStopped(reason, at: time))
+    note(.engineStopped(reason))
     for player in active { player.complete(error) }
     for handler in finished { _ = call(.finished) { handler(error) } }
     if let reason { call(.stopped) { stopped(reason) } }
@@ -276,12 +269,12 @@ final class EngineBacking: @unchecked Sendable {
       if let audio {
         state.isMutedForAudio = audio
         state.session?.engine.setAudioMuted(audio)
-        note(.audioMuted(audio, at: deviceTime(in: state.session)))
+        note(.audioMuted(audio))
       }
       if let haptics {
         state.isMutedForHaptics = haptics
         state.session?.engine.setHapticsMuted(haptics)
-        note(.hapticsMuted(haptics, at: deviceTime(in: state.session)))
+        note(.hapticsMuted(haptics))
       }
     }
   }

@@ -1,36 +1,30 @@
-package import HapticModel
-
 /// One thing that an application asked of a virtual device, or that happened to it.
 package struct EngineNote: Sendable {
-  /// What it was; times are seconds on the device's clock.
+  /// What it was; `at` is when it takes effect, in seconds on the device's clock.
   package enum Action: Sendable {
     case engineMade
-    case engineStarted(playsHaptics: Bool, playsAudio: Bool, at: Double)
+    case engineStarted
     case engineStartFailed(CHHapticError.Code)
     /// The reason is nil where the application requested the stop.
-    case engineStopped(CHHapticEngine.StoppedReason?, at: Double)
+    case engineStopped(CHHapticEngine.StoppedReason?)
     case engineReset
-    case hapticsMuted(Bool, at: Double)
-    case audioMuted(Bool, at: Double)
+    case hapticsMuted(Bool)
+    case audioMuted(Bool)
     case handlerCalled(Handler)
-    case playerMade(HapticComposition, at: Double)
-    /// The player was loaded into a session: seconds of a pass, and until nothing sounds any more.
-    case playerLoaded(passLength: Double, length: Double, at: Double)
+    case playerMade(eventCount: Int)
     case started(at: Double)
     case stopped(at: Double)
     case paused(at: Double)
     case resumed(at: Double)
-    case cancelled(at: Double)
-    case sought(to: Double, at: Double)
+    case cancelled
+    case sought(to: Double)
     /// The player has come to its end, by itself or by a stop.
     case ended(at: Double)
-    /// The end is nil for the pattern's own.
-    case looped(Bool, end: Double?, at: Double)
-    case rateChanged(Double, at: Double)
-    case playerMuted(Bool, at: Double)
+    case looped(Bool)
+    case rateChanged(Double)
+    case playerMuted(Bool)
     case sent(CHHapticDynamicParameter.ID, Float, at: Double)
-    /// The curve's own time counts from `at`.
-    case scheduled(ParameterCurve, at: Double)
+    case scheduled(CHHapticDynamicParameter.ID, at: Double)
     case generatorCalled(name: String, intensity: Double)
     case systemSoundPlayed(Int)
     case breach(Breach)
@@ -52,10 +46,8 @@ package struct EngineNote: Sendable {
 
   /// Seconds on the device's clock.
   package var time: Double
-  /// The engine's number on its device, from 1.
+  /// Numbers on the device, from 1.
   package var engine: Int?
-  /// The player's number on its device, from 1.
   package var player: Int?
-  /// What it was.
   package var action: Action
 }

@@ -69,7 +69,7 @@ final class PlayerBacking: @unchecked Sendable {
       // Nobody could end a loop any more, so the running pass is the last.
       guard storedSettings.isLooping else { return }
       try? player?.loop(passCount: 1)
-      note(.looped(false, end: nil, at: deviceTime(.now)))
+      note(.looped(false))
     }
   }
 
@@ -105,16 +105,11 @@ final class PlayerBacking: @unchecked Sendable {
   /// Compiles the pattern for the output that is there, so that errors are reported.
   func prepare() throws {
     _ = try pattern.samples(at: 48_000, resources: engine.with { $0.resources })
-    note(.playerMade(pattern.composition, at: deviceTime(.now)))
-    let longest =
-      pattern.composition.layers.flatMap(\.pattern.events).filter { $0.kind.isVibration }.compactMap(
-        \.duration
-      ).max() ?? 0
-    if longest > Self.longestEvent { note(.breach(.longEvent(seconds: longest))) }
+    let events = pattern.composition.layers.flatMap(\.pattern.events)
+    note(.playerMade(eventCount: events.count))
+    let longest = events.filter(\.kind.isVibration).compactMap(\.duration).max() ?? 0
+    if longest > HapticEvent.unlimitedDuration { note(.breach(.longEvent(seconds: longest))) }
   }
-
-  /// Seconds that a continuous event lasts at most on a phone.
-  private static let longestEvent = 30.0
 
   func start(at time: TimeInterval) throws {
     let player = try live(startingIfAllowed: true)
@@ -145,7 +140,7 @@ final class PlayerBacking: @unchecked Sendable {
 
   func cancel() throws {
     let player = try live()
-    try command(.cancelled(at: deviceTime(.now))) { try player.cancel() }
+    try command(.cancelled) { try player.cancel() }
     // Settings that were on their way were forgotten with all else.
     try translated { try locked { try apply(to: player, before: nil) } }
   }
@@ -153,7 +148,7 @@ final class PlayerBacking: @unchecked Sendable {
   func seek(to offset: TimeInterval) throws {
     guard offset.isFinite else { throw CHHapticError(.invalidTime, userInfo: [:]) }
     let player = try live(startingIfAllowed: true)
-    try command(.sought(to: max(0, offset), at: deviceTime(.now))) { try player.seek(to: max(0, offset)) }
+    try command(.sought(to: max(0, offset))) { try player.seek(to: max(0, offset)) }
   }
 
   func send(_ parameters: [CHHapticDynamicParameter], at time: TimeInterval) throws {
@@ -175,7 +170,9 @@ final class PlayerBacking: @unchecked Sendable {
     let points = curve.controlPoints.map { ParameterCurve.ControlPoint(time: $0.relativeTime, value: $0.value) }
     let curve = ParameterCurve(id: id, time: 0, controlPoints: points)
     let moment = moment(time)
-    try command(.scheduled(curve, at: deviceTime(moment))) { try player.schedule(curve, at: moment) }
+    try command(.scheduled(.init(rawValue: id.rawValue), at: deviceTime(moment))) {
+      try player.schedule(curve, at: moment)
+    }
   }
 
   // MARK: -
@@ -191,14 +188,11 @@ final class PlayerBacking: @unchecked Sendable {
       if let player, self.session === session { return player }
       let plans = try pattern.plans(for: session.engine, resources: engine.with { $0.resources })
       return try translated {
-        let made = try session.engine.player(for: plans, duration: pattern.duration)
+        let recorder = session as? VirtualSession
+        let made = try session.engine.player(
+          for: plans, duration: pattern.duration, keepsChanges: recorder != nil)
+        recorder?.record(made, of: pattern.composition)
         try apply(to: made, before: Settings())
-        if let first = plans.first {
-          note(
-            .playerLoaded(
-              passLength: Double(first.loopLength) / first.rate, length: Double(first.length) / first.rate,
-              at: deviceTime(.now)))
-        }
         self.session = session
         player = made
         toldEndCount = 0
@@ -241,13 +235,10 @@ final class PlayerBacking: @unchecked Sendable {
 
   /// Writes down settings that differ from others.
   private func noteChange(from before: Settings) {
-    guard virtual != nil else { return }
-    let (now, time) = (storedSettings, deviceTime(.now))
-    if now.isLooping != before.isLooping || now.loopEnd != before.loopEnd {
-      note(.looped(now.isLooping, end: now.loopEnd, at: time))
-    }
-    if now.rate != before.rate { note(.rateChanged(Double(now.rate), at: time)) }
-    if now.isMuted != before.isMuted { note(.playerMuted(now.isMuted, at: time)) }
+    let now = storedSettings
+    if now.isLooping != before.isLooping || now.loopEnd != before.loopEnd { note(.looped(now.isLooping)) }
+    if now.rate != before.rate { note(.rateChanged(Double(now.rate))) }
+    if now.isMuted != before.isMuted { note(.playerMuted(now.isMuted)) }
   }
 
   /// The virtual device's time at which a command takes effect, in seconds.

@@ -27,6 +27,8 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   /// Handler queues that have been given work since they were last waited for.
   private var busyQueues: [ObjectIdentifier: DispatchQueue] = [:]
   private var notes: [EngineNote] = []
+  /// Of sessions that were closed.
+  private var pastRecords: [SessionRecord] = []
   private var engineCount = 0
   private var storedStrayEngineCount = 0
   private var playerCount = 0
@@ -171,6 +173,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     locked {
       session.render(to: now)
       session.finish()
+      pastRecords.append(session.record)
       sessions[ObjectIdentifier(session)] = nil
       active[ObjectIdentifier(session)] = nil
     }
@@ -283,6 +286,17 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
 
   /// All that has happened, in order.
   package var record: [EngineNote] { locked { notes } }
+
+  /// What was played in all sessions up to now.
+  package var sessionRecords: [SessionRecord] {
+    locked {
+      pastRecords
+        + sessions.values.map { session in
+          session.render(to: now)
+          return session.record
+        }
+    }
+  }
 
   // MARK: The life of a test
 

@@ -1,6 +1,19 @@
 package import HapticPlayback
-internal import HapticRender
+package import HapticModel
+package import HapticRender
 internal import Synchronization
+
+/// What the players of a session did, frame by frame.
+package struct SessionRecord: Sendable {
+  /// The device's time of frame 0, in seconds.
+  package let origin: Double
+  package let rate: Double
+  package let hearsHaptics: Bool
+  package let hearsAudio: Bool
+  /// The frame up to which it was played.
+  package var end: Int64 = 0
+  package var plays: [(composition: HapticComposition, changes: [PlayerChange])] = []
+}
 
 /// A run in memory, rendered when somebody looks: what sounds with the clock, silence in one step.
 package final class VirtualSession: EngineSession, @unchecked Sendable {
@@ -20,6 +33,10 @@ package final class VirtualSession: EngineSession, @unchecked Sendable {
   private var isActive = false
   private var isRunning = true
   private let changes = Changes()
+  private(set) var record: SessionRecord
+  private var isRecording = true
+  /// The players of the record, as long as the renderer has them.
+  private var parts: [RenderPlayer?] = []
 
   /// Whether there is something to look at.
   private final class Changes: Sendable { let areNew = Atomic<Bool>(false) }
@@ -39,6 +56,8 @@ package final class VirtualSession: EngineSession, @unchecked Sendable {
     self.request = request
     self.backend = backend
     self.origin = origin
+    record = SessionRecord(
+      origin: origin, rate: rate, hearsHaptics: request.buses != .audio, hearsAudio: request.buses != .haptics)
     let changes = changes
     loop.changeHandler = { changes.areNew.store(true, ordering: .relaxed) }
   }
@@ -77,6 +96,20 @@ package final class VirtualSession: EngineSession, @unchecked Sendable {
     return backend.locked { sink.samples(ofChannel: channel) }
   }
 
+  /// Keeps what a player of a pattern does.
+  func record(_ player: PatternPlayer, of composition: HapticComposition) {
+    backend?.locked {
+      record.plays.append((composition, []))
+      parts.append(player.firstPart)
+    }
+  }
+
+  /// Ends the record; what sounds on, nobody has.
+  func endRecord() {
+    backend?.catchUp(self)
+    backend?.locked { isRecording = false }
+  }
+
   func send(_ event: SessionEvent) { request.eventHandler(event) }
 
   // MARK: Under the lock of the backend
@@ -102,6 +135,7 @@ package final class VirtualSession: EngineSession, @unchecked Sendable {
 
   /// Fades out and ends: [lock].
   func finish() {
+    isRecording = false
     loop.stop()
     while isRunning { run(.room(frameCount: Self.periodSize)) }
   }
@@ -112,6 +146,13 @@ package final class VirtualSession: EngineSession, @unchecked Sendable {
     isRunning = loop.turn()
     time.advance(by: .seconds(Double(storedEngine.position - before) / storedEngine.rate))
     if changes.areNew.exchange(false, ordering: .relaxed) { storedEngine.update() }
+    guard isRecording else { return }
+    record.end = storedEngine.position
+    for index in parts.indices {
+      guard let part = parts[index] else { continue }
+      record.plays[index].changes += part.takeChanges()
+      if part.isReleased { parts[index] = nil }
+    }
   }
 }
 

@@ -1,5 +1,4 @@
 public import CoreHaptics
-internal import HapticModel
 
 /// What an application asked of haptics on a device, and what happened to it, in order.
 public struct HapticLog: Equatable, Sendable, RandomAccessCollection, CustomStringConvertible {
@@ -177,26 +176,24 @@ extension HapticLog.Action {
     case .engineMade: self = .engineMade
     case .engineStarted: self = .engineStarted
     case .engineStartFailed(let code): self = .engineStartFailed(code)
-    case .engineStopped(let reason, _): self = .engineStopped(reason)
+    case .engineStopped(let reason): self = .engineStopped(reason)
     case .engineReset: self = .engineReset
-    case .hapticsMuted(let isMuted, _): self = .hapticsMuted(isMuted)
-    case .audioMuted(let isMuted, _): self = .audioMuted(isMuted)
+    case .hapticsMuted(let isMuted): self = .hapticsMuted(isMuted)
+    case .audioMuted(let isMuted): self = .audioMuted(isMuted)
     case .handlerCalled(let handler): self = .handlerCalled(.init(handler))
-    case .playerMade(let composition, _):
-      self = .playerMade(eventCount: composition.layers.reduce(0) { $0 + $1.pattern.events.count })
-    case .playerLoaded: return nil
+    case .playerMade(let count): self = .playerMade(eventCount: count)
     case .started(let time): self = .started(at: rounded(time))
     case .stopped(let time): self = .stopped(at: rounded(time))
     case .paused(let time): self = .paused(at: rounded(time))
     case .resumed(let time): self = .resumed(at: rounded(time))
     case .cancelled: self = .cancelled
-    case .sought(let offset, _): self = .sought(to: offset)
+    case .sought(let offset): self = .sought(to: offset)
     case .ended(let time): self = .ended(at: rounded(time))
-    case .looped(let isOn, _, _): self = .looping(isOn)
-    case .rateChanged(let rate, _): self = .rate(rate)
-    case .playerMuted(let isMuted, _): self = .muted(isMuted)
+    case .looped(let isOn): self = .looping(isOn)
+    case .rateChanged(let rate): self = .rate(rate)
+    case .playerMuted(let isMuted): self = .muted(isMuted)
     case .sent(let id, let value, let time): self = .sent(id, value, at: rounded(time))
-    case .scheduled(let curve, let time): self = .scheduledCurve(.init(rawValue: curve.id.rawValue), at: rounded(time))
+    case .scheduled(let id, let time): self = .scheduledCurve(id, at: rounded(time))
     case .generatorCalled(let name, let intensity):
       guard let call = HapticLog.GeneratorCall(name: name, intensity: intensity) else { return nil }
       self = .generator(call)

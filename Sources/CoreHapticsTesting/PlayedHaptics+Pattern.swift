@@ -12,22 +12,6 @@ extension PlayedHaptics {
   /// Throws a `CHHapticError` where the file is not a pattern.
   public init(contentsOf url: URL) throws { self.init(try CHHapticPattern(contentsOf: url)) }
 
-  init(_ composition: HapticComposition) {
-    let rate = 48_000.0
-    var model = PlayerModel(composition, rate: rate)
-    model.load(passLength: 0, length: 0)
-    model.start()
-    model.advance(to: FrameConversion.frame(seconds: composition.duration + 31, rate: rate))
-    model.finish()
-    self.init(
-      model.takePlayed().map { event in
-        var event = event
-        event.time = rounded(event.time)
-        event.duration = rounded(event.duration)
-        return event
-      })
-  }
-
   /// What was felt as AHAP text that plays the same: what a snapshot keeps.
   ///
   /// Values are rounded to three digits. A continuous event whose intensity or sharpness moves becomes a row of

@@ -1,198 +1,226 @@
 internal import CoreHaptics
 internal import HapticModel
+internal import HapticRender
 
 extension PlayedHaptics {
-  /// Follows the players of a record up to a time of the device.
-  init(_ notes: [EngineNote], rate: Double, until now: Double) {
-    var reader = RecordReader(rate: rate)
-    for call in RecordReader.calls(of: notes, rate: rate) where call.time <= now + 1e-9 { reader.take(call) }
-    self.init(reader.finish(at: now))
+  /// What was played in the sessions of a device.
+  init(_ sessions: [SessionRecord]) {
+    self.init(
+      sessions.flatMap { session in
+        session.plays.flatMap { play in
+          var reader = PlayReader(
+            play.composition, rate: session.rate, hearsHaptics: session.hearsHaptics, hearsAudio: session.hearsAudio)
+          for change in play.changes where change.frame <= session.end { reader.take(change) }
+          return reader.finish(at: session.end, origin: session.origin)
+        }
+      })
+  }
+
+  /// What a composition plays from time 0 on.
+  init(_ composition: HapticComposition) {
+    let rate = 48_000.0
+    var reader = PlayReader(composition, rate: rate)
+    reader.take(PlayerChange())
+    self.init(
+      reader.finish(at: FrameConversion.frame(seconds: composition.duration + 31, rate: rate), origin: 0))
   }
 }
 
-/// Plays a record again, call by call in the order in which calls take effect.
-private struct RecordReader {
-  /// A call with the time at which it takes effect.
-  struct Call {
-    var time: Double
-    var index: Int
-    var engine: Int
-    var player: Int?
-    var action: EngineNote.Action
-    /// The control that a curve moves from here on, in place of the action.
-    var line: (id: DynamicParameterID, value: Double, slope: Double)?
+/// Finds the events of a pattern in the changes of its player, and how strong each was.
+private struct PlayReader {
+  private struct PlannedEvent {
+    var event: HapticEvent
+    var layer: Int
+    var onset: Int64
+    var length: Int64
   }
 
-  private struct Engine {
-    var origin = 0.0
-    var playsHaptics = true
-    var playsAudio = true
-    var isHapticsMuted = false
-    var isAudioMuted = false
+  /// An event that sounds, or waits for the end of a pause.
+  private struct OpenEvent {
+    var planned: PlannedEvent
+    /// The position at which its pass began.
+    var origin: Int64
+    /// What it has played since its start or the last pause; empty while it waits.
+    var levels: [(frame: Int64, intensity: Double, sharpness: Double)] = []
+    var start: Int64?
   }
+
+  private static let followed: [DynamicParameterID] = [
+    .hapticIntensityControl, .hapticSharpnessControl, .audioVolumeControl,
+  ]
 
   private let rate: Double
-  private var engines: [Int: Engine] = [:]
-  private var players: [Int: (engine: Int, isLoaded: Bool, model: PlayerModel)] = [:]
+  private let hearsHaptics: Bool
+  private let hearsAudio: Bool
+  /// By rising onset.
+  private let events: [PlannedEvent]
+  private let controls: [[DynamicParameterID: ControlTimeline]]
+  private var state = PlayerChange()
+  private var frame: Int64 = 0
+  private var nextEvent = 0
+  private var open: [OpenEvent] = []
+  /// Times count from frame 0.
   private var played: [PlayedHaptics.Event] = []
 
-  init(rate: Double) { self.rate = rate }
-
-  /// The calls of a record that were not cancelled, in the order in which they take effect.
-  static func calls(of notes: [EngineNote], rate: Double) -> [Call] {
-    var calls: [Call] = []
-    for (index, note) in notes.enumerated() {
-      guard let time = time(of: note) else { continue }
-      switch note.action {
-      case .cancelled: calls.removeAll { $0.player == note.player && $0.time >= time && $0.isTransport }
-      case .engineStopped: calls.removeAll { $0.engine == note.engine && $0.time > time && $0.isTransport }
-      default: break
-      }
-      let call = Call(time: time, index: index, engine: note.engine ?? 0, player: note.player, action: note.action)
-      if case .scheduled(let curve, _) = note.action {
-        calls += lines(of: curve, call, rate: rate)
-      } else {
-        calls.append(call)
+  init(_ composition: HapticComposition, rate: Double, hearsHaptics: Bool = true, hearsAudio: Bool = true) {
+    self.rate = rate
+    self.hearsHaptics = hearsHaptics
+    self.hearsAudio = hearsAudio
+    var events: [PlannedEvent] = []
+    for (layer, content) in composition.layers.enumerated() {
+      for event in content.pattern.events where !event.kind.isContinuous || event.length != 0 {
+        events.append(
+          PlannedEvent(
+            event: event, layer: layer, onset: FrameConversion.frame(seconds: event.time, rate: rate),
+            length: FrameConversion.frame(seconds: event.length ?? 0, rate: rate)))
       }
     }
-    return calls.sorted { ($0.time, $0.index) < ($1.time, $1.index) }
+    self.events = events.enumerated().sorted { ($0.element.onset, $0.offset) < ($1.element.onset, $1.offset) }.map(
+      \.element)
+    controls = composition.layers.map { layer in
+      Dictionary(
+        uniqueKeysWithValues: Self.followed.map {
+          ($0, ControlTimeline(of: $0, in: layer.pattern, grid: .frames(rate: rate)))
+        })
+    }
+    state.phase = .idle
   }
 
-  /// The straight lines of a curve, each from its time on.
-  private static func lines(of curve: ParameterCurve, _ call: Call, rate: Double) -> [Call] {
-    let points = curve.controlPoints.filter { $0.time.isFinite }.sorted { $0.time < $1.time }.map {
-      (frame: FrameConversion.frame(seconds: max(0, $0.time), rate: rate), value: curve.id.clamped($0.value))
-    }
-    guard let first = points.first, let last = points.last else { return [] }
-    var lines = [(frame: Int64(0), value: first.value, slope: 0.0)]
-    for (from, to) in zip(points, points.dropFirst()) where to.frame > from.frame {
-      lines.append((from.frame, from.value, (to.value - from.value) / Double(to.frame - from.frame)))
-    }
-    lines.append((last.frame, last.value, 0))
-    return lines.map { line in
-      var call = call
-      call.time += Double(line.frame) / rate
-      call.line = (curve.id, line.value, line.slope)
-      return call
-    }
-  }
-
-  private static func time(of note: EngineNote) -> Double? {
-    switch note.action {
-    case .engineStarted(_, _, let time), .engineStopped(_, let time), .hapticsMuted(_, let time),
-      .audioMuted(_, let time), .started(let time), .stopped(let time), .paused(let time), .resumed(let time),
-      .cancelled(let time), .sought(_, let time), .looped(_, _, let time), .rateChanged(_, let time),
-      .playerMuted(_, let time), .sent(_, _, let time), .scheduled(_, let time), .playerMade(_, let time),
-      .playerLoaded(_, _, let time):
-      time
-    case .engineMade, .engineStartFailed, .engineReset, .handlerCalled, .generatorCalled, .systemSoundPlayed, .breach,
-      .ended:
-      nil
-    }
-  }
-
-  mutating func take(_ call: Call) {
-    switch call.action {
-    case .engineStarted(let playsHaptics, let playsAudio, let time):
-      engines[call.engine, default: Engine()].origin = time
-      engines[call.engine]?.playsHaptics = playsHaptics
-      engines[call.engine]?.playsAudio = playsAudio
-    case .engineStopped:
-      for (number, player) in players where player.engine == call.engine {
-        advance(number, to: call.time)
-        players[number]?.model.stop()
-        collect(number)
-        players[number]?.isLoaded = false
-      }
-    case .hapticsMuted(let isMuted, _):
-      engines[call.engine, default: Engine()].isHapticsMuted = isMuted
-      updateMutes(of: call.engine, at: call.time)
-    case .audioMuted(let isMuted, _):
-      engines[call.engine, default: Engine()].isAudioMuted = isMuted
-      updateMutes(of: call.engine, at: call.time)
-    default:
-      guard let number = call.player else { return }
-      if case .playerMade(let composition, _) = call.action {
-        players[number] = (call.engine, false, PlayerModel(composition, rate: rate))
-        return
-      }
-      advance(number, to: call.time)
-      if let line = call.line {
-        players[number]?.model.send(line.id, line.value, slope: line.slope)
-      } else {
-        apply(call.action, to: number)
+  /// Goes on to the next change.
+  mutating func take(_ change: PlayerChange) {
+    let isNextPass = change.passCount != state.passCount && change.entryCount == state.entryCount
+    advance(to: change.frame, passLength: isNextPass ? change.passOrigin - state.passOrigin : nil)
+    let (before, isEntered) = (state, change.entryCount != state.entryCount)
+    state = change
+    if isEntered || change.phase != .playing { closeOpenEvents() }
+    if change.phase == .idle { open = [] }
+    if isNextPass { nextEvent = 0 }
+    if isEntered {
+      nextEvent = events.firstIndex { $0.onset >= change.entryFrame } ?? events.count
+      open = events[..<nextEvent].filter { $0.length > 0 && $0.onset + $0.length > change.entryFrame }.map {
+        OpenEvent(planned: $0, origin: change.passOrigin)
       }
     }
-  }
-
-  private mutating func apply(_ action: EngineNote.Action, to number: Int) {
-    guard let engine = players[number]?.engine else { return }
-    switch action {
-    case .playerLoaded(let passLength, let length, _):
-      collect(number)
-      players[number]?.model.load(passLength: passLength, length: length)
-      players[number]?.isLoaded = true
-      updateMutes(of: engine, at: nil)
-    case .started: players[number]?.model.start()
-    case .stopped, .cancelled: players[number]?.model.stop()
-    case .paused: players[number]?.model.pause()
-    case .resumed: players[number]?.model.resume()
-    case .sought(let offset, _): players[number]?.model.seek(to: offset)
-    case .looped(let isOn, let end, _): players[number]?.model.loop(isOn, end: end)
-    case .rateChanged(let rate, _): players[number]?.model.setRate(rate)
-    case .playerMuted(let isMuted, _): players[number]?.model.isMuted = isMuted
-    case .sent(let name, let value, _):
-      guard let id = DynamicParameterID(rawValue: name.rawValue) else { return }
-      players[number]?.model.send(id, id.clamped(value))
-    default: return
+    if change.phase == .playing, isEntered || before.phase == .paused {
+      for index in open.indices { open[index].start = frame }
     }
   }
 
-  /// Goes on with a player to a time of the device.
-  private mutating func advance(_ number: Int, to time: Double) {
-    guard let player = players[number], player.isLoaded, let engine = engines[player.engine] else { return }
-    let frame = Int64(((time - engine.origin) * rate + 1e-3).rounded(.down))
-    players[number]?.model.advance(to: frame)
-  }
-
-  private mutating func updateMutes(of number: Int, at time: Double?) {
-    guard let engine = engines[number] else { return }
-    for (player, entry) in players where entry.engine == number {
-      if let time { advance(player, to: time) }
-      players[player]?.model.playsHaptics = engine.playsHaptics && !engine.isHapticsMuted
-      players[player]?.model.playsAudio = engine.playsAudio && !engine.isAudioMuted
-    }
-  }
-
-  /// Takes what a player has played in the session that ends.
-  private mutating func collect(_ number: Int) {
-    guard let player = players[number] else { return }
-    let origin = engines[player.engine]?.origin ?? 0
-    for event in players[number]?.model.takePlayed() ?? [] {
+  /// What was played up to a frame; the origin is added to all times.
+  mutating func finish(at end: Int64, origin: Double) -> [PlayedHaptics.Event] {
+    advance(to: end)
+    closeOpenEvents()
+    return played.map { event in
       var event = event
       event.time = rounded(event.time + origin)
       event.duration = rounded(event.duration)
-      played.append(event)
+      return event
     }
   }
 
-  /// What was played up to a time of the device.
-  mutating func finish(at now: Double) -> [PlayedHaptics.Event] {
-    for number in players.keys {
-      advance(number, to: now)
-      players[number]?.model.finish()
-      collect(number)
+  /// Plays on as before up to a frame; to the end of a pass where the next one begins there.
+  private mutating func advance(to end: Int64, passLength: Int64? = nil) {
+    defer { frame = max(frame, end) }
+    guard state.phase == .playing else { return }
+    while nextEvent < events.count, events[nextEvent].onset < passLength ?? .max {
+      let planned = events[nextEvent]
+      let start = max(frame, state.frame(at: state.passOrigin + planned.onset))
+      guard start < end || passLength != nil else { break }
+      nextEvent += 1
+      var event = OpenEvent(planned: planned, origin: state.passOrigin, start: start)
+      if planned.length > 0 {
+        open.append(event)
+      } else {
+        append(start, to: &event)
+        note(event, end: start)
+      }
     }
-    return played
+    var kept: [OpenEvent] = []
+    for var event in open {
+      let last = state.frame(at: event.origin + event.planned.onset + event.planned.length)
+      sample(&event, to: min(end, last))
+      if last > end { kept.append(event) } else { note(event, end: last) }
+    }
+    open = kept
   }
-}
 
-extension RecordReader.Call {
-  /// Whether a cancel forgets it: calls of transport and of controls, but no settings.
-  fileprivate var isTransport: Bool {
-    switch action {
-    case .started, .stopped, .paused, .resumed, .sought, .sent, .scheduled: true
-    default: false
+  /// Adds the corners of an event's levels up to a frame.
+  private func sample(_ event: inout OpenEvent, to end: Int64) {
+    guard let start = event.start else { return }
+    let from = event.levels.last.map { max($0.frame, frame) } ?? start
+    guard end > from else { return }
+    var frames: Set<Int64> = [from]
+    let (low, high) = (state.position(at: from) - event.origin, state.position(at: end) - event.origin)
+    for control in controls[event.planned.layer].values {
+      for segment in control.segments[(control.index(at: Double(low)) + 1)...] where segment.start < Double(high) {
+        frames.insert(state.frame(at: event.origin + Int64(segment.start)))
+      }
+    }
+    let corners = frames.sorted()
+    for (frame, next) in zip(corners, corners.dropFirst() + [end]) {
+      append(frame, to: &event)
+      // The line ends where the next one starts, from the left.
+      if next - 1 > frame { append(next - 1, to: &event) }
+    }
+  }
+
+  private func append(_ frame: Int64, to event: inout OpenEvent) {
+    let (intensity, sharpness) = level(of: event, at: frame)
+    // Three points of one height are a line of two.
+    let last = event.levels.suffix(2)
+    if last.count == 2, last.allSatisfy({ $0.intensity == intensity && $0.sharpness == sharpness }) {
+      event.levels[event.levels.count - 1].frame = frame
+    } else {
+      event.levels.append((frame, intensity, sharpness))
+    }
+  }
+
+  /// Intensity, or volume, and sharpness of an event at a frame.
+  private func level(of open: OpenEvent, at frame: Int64) -> (Double, Double) {
+    let position = state.position(at: frame) - open.origin
+    func control(_ id: DynamicParameterID) -> Double {
+      guard let timeline = controls[open.planned.layer][id] else { return Double(id.neutralValue) }
+      let segment = timeline.segments[timeline.index(at: Double(position))]
+      if let sent = state.sent(id, at: frame),
+        segment.origin.map({ open.origin + Int64($0) <= sent.position }) ?? true
+      {
+        return sent.value
+      }
+      return segment.value(at: Double(position))
+    }
+    // Without the digits that `Float` adds: 0.32, not 0.3199999928.
+    func unit(_ value: Double) -> Double { (min(max(value, 0), 1) * 1e6).rounded() / 1e6 }
+    let event = open.planned.event
+    guard event.kind.isHaptic else {
+      let volume = Double(event.value(of: .audioVolume)) * control(.audioVolumeControl)
+      return (state.hearsAudio && hearsAudio ? unit(volume) : 0, 0)
+    }
+    let intensity = Double(event.value(of: .hapticIntensity)) * control(.hapticIntensityControl)
+    let sharpness = Double(event.value(of: .hapticSharpness)) + control(.hapticSharpnessControl)
+    return (state.hearsHaptics && hearsHaptics ? unit(intensity) : 0, unit(sharpness))
+  }
+
+  /// Writes down that an event ends.
+  private mutating func note(_ event: OpenEvent, end: Int64) {
+    guard let start = event.start, let first = event.levels.first else { return }
+    let isSteady = event.levels.allSatisfy { $0.intensity == first.intensity && $0.sharpness == first.sharpness }
+    let kind = event.planned.event.kind
+    played.append(
+      PlayedHaptics.Event(
+        kind: kind.isHaptic ? (kind.isTransient ? .transient : .continuous) : .audio, time: Double(start) / rate,
+        duration: Double(max(0, end - start)) / rate,
+        levels: (isSteady ? [first] : event.levels).map {
+          PlayedHaptics.Event.Level(
+            time: Double($0.frame - start) / rate, intensity: $0.intensity, sharpness: $0.sharpness)
+        }))
+  }
+
+  /// Lets what sounds end now; it may go on after a pause.
+  private mutating func closeOpenEvents() {
+    for index in open.indices {
+      note(open[index], end: frame)
+      open[index].levels = []
+      open[index].start = nil
     }
   }
 }

@@ -5,5 +5,5 @@ extension VirtualHapticDevice {
   public var log: HapticLog { HapticLog(backend.record) }
 
   /// What was played up to now, event by event; O(n) in what was ever played.
-  public var played: PlayedHaptics { PlayedHaptics(backend.record, rate: backend.rate, until: now) }
+  public var played: PlayedHaptics { PlayedHaptics(backend.sessionRecords) }
 }

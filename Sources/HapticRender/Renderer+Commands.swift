@@ -41,6 +41,14 @@ extension Renderer {
     case .player(let player, let change):
       perform(change, on: player)
       player.value.noteCommandDone()
+      player.value.changes.value.add(player.value, at: position, in: context)
+    }
+    if case .gain = change {
+      var index = 0
+      while index < playerCount {
+        players[index].value.changes.value.add(players[index].value, at: position, in: context)
+        index &+= 1
+      }
     }
     countChange()
     _ = link.value.doneCount.wrappingAdd(1, ordering: .releasing)

@@ -159,8 +159,9 @@ public struct Renderer: ~Copyable {
   var context: MixContext {
     @_noLocks get {
       unsafe MixContext(
-        position: position, buses: buses.reference, scratch: scratch.reference, isHeard: !isSkipping, isPanned: isPanned
-      )
+        position: position, buses: buses.reference, scratch: scratch.reference, isHeard: !isSkipping,
+        isPanned: isPanned,
+        hearsHaptics: !hapticGain.leadsToSilence, hearsAudio: !audioGain.leadsToSilence)
     }
   }
 

@@ -11,6 +11,8 @@ public final class PatternPlayer: Sendable {
   public static let shortestLoop = 0.01
 
   let core: PlayerCore
+  /// The part that lays the audio.
+  package var firstPart: RenderPlayer { core.parts[0] }
   let engine: PlaybackEngine
 
   init(_ core: PlayerCore, of engine: PlaybackEngine) {

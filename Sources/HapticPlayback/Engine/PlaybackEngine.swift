@@ -190,10 +190,15 @@ public final class PlaybackEngine: Sendable {
   ///   - shares: The send gain of each haptic bus over the pattern; none for 1.
   public func player(for plans: [RenderPlan], duration: Double, shares: [SendAutomation] = []) throws(PlaybackError)
     -> PatternPlayer
+  { try player(for: plans, duration: duration, shares: shares, keepsChanges: false) }
+
+  /// - Parameter keepsChanges: Whether the first part reports what it does.
+  package func player(for plans: [RenderPlan], duration: Double, shares: [SendAutomation] = [], keepsChanges: Bool)
+    throws(PlaybackError) -> PatternPlayer
   {
     precondition(plans.count == profiles.count, "one plan for each haptic bus")
     precondition(plans.allSatisfy { $0.rate == rate }, "plans at the engine's rate")
-    let core = PlayerCore(plans: plans, duration: duration, shares: shares)
+    let core = PlayerCore(plans: plans, duration: duration, shares: shares, keepsChanges: keepsChanges)
     try state.withLock { (state) throws(PlaybackError) in
       let loaded = state.players.reduce(0) { $0 + $1.parts.count }
       guard loaded + core.parts.count <= Renderer.maximumPlayerCount else { throw .tooManyPlayers }

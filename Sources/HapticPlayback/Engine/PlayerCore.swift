@@ -33,9 +33,11 @@ final class PlayerCore: Sendable {
     var sendSerial: Int64 = 0
   }
 
-  init(plans: [RenderPlan], duration: Double, shares: [SendAutomation]) {
+  init(plans: [RenderPlan], duration: Double, shares: [SendAutomation], keepsChanges: Bool) {
     parts = plans.enumerated().map { bus, plan in
-      RenderPlayer(plan: plan, hapticBus: bus, rendersAudio: bus == 0, share: bus < shares.count ? shares[bus] : nil)
+      RenderPlayer(
+        plan: plan, hapticBus: bus, rendersAudio: bus == 0, share: bus < shares.count ? shares[bus] : nil,
+        keepsChanges: keepsChanges && bus == 0)
     }
     self.duration = duration
   }

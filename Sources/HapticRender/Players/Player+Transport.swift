@@ -145,6 +145,7 @@ extension Player {
     passOrigin = 0
     activeCount = 0
     lastVoiceEnd = .min
+    noteEntry(at: entry?.value.frame ?? 0)
     guard let entry = entry else {
       nextVoice = 0
       tempoMap.anchor(position: 0, at: context.position)

@@ -21,7 +21,7 @@ extension Player {
   /// Starts the voices that begin in a sub-block and adds all that sound.
   @_noLocks mutating func mixVoices(count: Int, to target: MixTarget, in context: MixContext) {
     let position = context.position
-    startVoices(from: position, before: position &+ Int64(count))
+    startVoices(before: position &+ Int64(count), in: context)
     let voiceContext = self.voiceContext(isPanned: context.isPanned)
     let planned = plan.value.voices
     let voices = self.voices
@@ -45,7 +45,8 @@ extension Player {
   }
 
   /// Makes the voices active whose onset lies before a frame, pass after pass.
-  @_noLocks private mutating func startVoices(from position: Int64, before end: Int64) {
+  @_noLocks private mutating func startVoices(before end: Int64, in context: MixContext) {
+    let position = context.position
     let planned = plan.value.voices
     let reached = tempoMap.position(at: end &- 1)
     while true {
@@ -65,6 +66,8 @@ extension Player {
       passOrigin = next
       if passesLeft != .max { passesLeft &-= 1 }
       nextVoice = 0
+      overlappingPassCount &+= 1
+      changes.value.add(self, at: max(position, tempoMap.frame(at: next)), in: context)
     }
   }
 

@@ -8,6 +8,7 @@ struct Player: BitwiseCopyable {
   let plan: Reference<PlanView>
   let live: Reference<LiveControls>
   let status: Reference<PlayerStatus>
+  let changes: Reference<PlayerChanges>
   let voices: BufferView<Voice>
   /// The haptic bus it sounds on, or −1.
   let bus: Int
@@ -42,6 +43,12 @@ struct Player: BitwiseCopyable {
   /// A factor on the haptics over the pattern; empty for none.
   let sendSegments: BufferView<ControlSegment>
   var sendCursor = 0
+
+  /// Starts, seeks and returns that cut off what sounded, and the frame of the pattern where the last went on.
+  var entryCount = 0
+  var entryFrame: Int64 = 0
+  /// Passes that began while the last one sounded on.
+  var overlappingPassCount = 0
 
   /// Frames of one pass.
   var passLength: Int64 { @_noLocks get { loopEnd > 0 ? loopEnd : plan.value.loopLength } }
@@ -122,10 +129,17 @@ struct Player: BitwiseCopyable {
     if let entry = loopEntry {
       live.value.move(to: entry.value.frame)
       enter(entry, in: context)
-      return
+    } else {
+      passOrigin &+= passLength
+      nextVoice = 0
+      noteEntry(at: 0)
     }
-    passOrigin &+= passLength
-    nextVoice = 0
+    changes.value.add(self, at: context.position, in: context)
+  }
+
+  @_noLocks mutating func noteEntry(at frame: Int64) {
+    entryCount &+= 1
+    entryFrame = frame
   }
 
   /// Adds a sub-block of the player to the buses; returns whether it ended in it.
@@ -153,16 +167,18 @@ struct Player: BitwiseCopyable {
     }
     let end = context.position &+ Int64(count)
     status.value.position.store(tempoMap.position(at: end) &- passOrigin, ordering: .relaxed)
-    return endIfOver(before: end)
+    return endIfOver(before: end, in: context)
   }
 
   /// Ends the player when its last pass is over and nothing sounds.
-  @_noLocks private mutating func endIfOver(before end: Int64) -> Bool {
+  @_noLocks private mutating func endIfOver(before end: Int64, in context: MixContext) -> Bool {
     guard activeCount == 0, isLastPass, nextVoice >= plan.value.voices.count else { return false }
     let last = tempoMap.frame(at: passOrigin &+ plan.value.length)
     guard last <= end else { return false }
     // A release that was sent may be longer than the planned one.
-    self.end(at: live.value.hasTimes ? max(last, lastVoiceEnd) : last)
+    let frame = live.value.hasTimes ? max(last, lastVoiceEnd) : last
+    self.end(at: frame)
+    changes.value.add(self, at: frame, in: context)
     return true
   }
 
@@ -259,14 +275,20 @@ struct MixContext: BitwiseCopyable {
   var isHeard: Bool
   /// Whether the audio bus has two sides.
   let isPanned: Bool
+  /// Whether all haptics, or all audio, are not muted.
+  let hearsHaptics: Bool
+  let hearsAudio: Bool
 
   @_noLocks init(
-    position: Int64, buses: Reference<BusSet>, scratch: Reference<FadeOutBuffer>, isHeard: Bool, isPanned: Bool
+    position: Int64, buses: Reference<BusSet>, scratch: Reference<FadeOutBuffer>, isHeard: Bool, isPanned: Bool,
+    hearsHaptics: Bool, hearsAudio: Bool
   ) {
     self.position = position
     self.buses = buses
     self.scratch = scratch
     self.isHeard = isHeard
     self.isPanned = isPanned
+    self.hearsHaptics = hearsHaptics
+    self.hearsAudio = hearsAudio
   }
 }

@@ -18,6 +18,7 @@ public final class RenderPlayer: @unchecked Sendable {
   var reference: PlayerReference { unsafe player.reference }
   private let live = Cell(LiveControls())
   private let state = Cell(PlayerStatus())
+  private let changes: Cell<PlayerChanges>
   private let voices: FixedBuffer<Voice>
   private let sendSegments: FixedBuffer<ControlSegment>
 
@@ -31,22 +32,39 @@ public final class RenderPlayer: @unchecked Sendable {
   public convenience init(
     plan: RenderPlan, hapticBus: Int? = 0, rendersAudio: Bool = true, share: SendAutomation? = nil
   ) {
-    let capacity = min(max(64, plan.voiceCapacity(passCount: nil, isSent: true)), Self.maximumVoiceCount)
-    self.init(plan: plan, hapticBus: hapticBus, rendersAudio: rendersAudio, share: share, voiceCapacity: capacity)
+    self.init(plan: plan, hapticBus: hapticBus, rendersAudio: rendersAudio, share: share, keepsChanges: false)
   }
 
-  init(plan: RenderPlan, hapticBus: Int?, rendersAudio: Bool, share: SendAutomation?, voiceCapacity: Int) {
+  /// - Parameter keepsChanges: Whether `takeChanges` reports what it does.
+  package convenience init(
+    plan: RenderPlan, hapticBus: Int?, rendersAudio: Bool, share: SendAutomation?, keepsChanges: Bool
+  ) {
+    let capacity = min(max(64, plan.voiceCapacity(passCount: nil, isSent: true)), Self.maximumVoiceCount)
+    self.init(
+      plan: plan, hapticBus: hapticBus, rendersAudio: rendersAudio, share: share, voiceCapacity: capacity,
+      keepsChanges: keepsChanges)
+  }
+
+  init(
+    plan: RenderPlan, hapticBus: Int?, rendersAudio: Bool, share: SendAutomation?, voiceCapacity: Int,
+    keepsChanges: Bool = false
+  ) {
     self.plan = plan
+    changes = Cell(PlayerChanges(isKept: keepsChanges))
     voices = FixedBuffer(repeating: Voice.unused, count: voiceCapacity)
     sendSegments = FixedBuffer(share?.pieces ?? [])
     unsafe player = Cell(
       Player(
-        plan: plan.view.reference, live: live.reference, status: state.reference, voices: voices.view,
+        plan: plan.view.reference, live: live.reference, status: state.reference, changes: changes.reference,
+        voices: voices.view,
         bus: hapticBus ?? -1, rendersAudio: rendersAudio, sendSegments: sendSegments.view))
   }
 
   /// Whether the render thread has released it for good.
   public var isReleased: Bool { state.value.isReleased.load(ordering: .acquiring) }
+
+  /// Takes what it has done since the last call: [between blocks].
+  package func takeChanges() -> [PlayerChange] { changes.value.take() }
 
   /// Reads what the player last reported: [any thread].
   public func withStatus<Result>(_ body: (borrowing PlayerStatus) -> Result) -> Result { body(state.value) }

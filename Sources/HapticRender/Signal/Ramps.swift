@@ -44,6 +44,9 @@ struct GainRamp: BitwiseCopyable, Sendable {
   /// Whether the gain is 0 and stays so.
   var isSilent: Bool { @_noLocks get { framesLeft == 0 && value == 0 } }
 
+  /// Whether it is, or is on the way to, 0.
+  var leadsToSilence: Bool { @_noLocks get { target == 0 } }
+
   /// Sends the gain to a value that it reaches after a number of frames.
   @_noLocks mutating func move(to target: Float, over frameCount: Int) {
     self.target = target
