@@ -3,9 +3,7 @@ internal import HapticModel
 internal import HapticRender
 internal import SoundFile
 
-/// Reads the sound files that patterns play.
 enum AudioResourceLoader {
-  /// Decodes a file.
   static func sound(at url: URL) throws -> Sound {
     do { return try Sound(contentsOf: url.path) } catch { throw CHHapticError(error) }
   }
@@ -40,7 +38,6 @@ enum AudioResourceLoader {
 }
 
 extension CHHapticError {
-  /// The error of a sound file.
   fileprivate init(_ error: SoundFileError) {
     self.init(
       error.kind == .missing ? .fileNotFound : .invalidAudioResource,
@@ -53,10 +50,8 @@ enum AudioResourcePath {
   /// File names have no NUL, and readers of AHAP refuse it, so that no text can name a resource.
   private static let prefix = "\0resource:"
 
-  /// The path of a registered sound.
   static func path(for id: CHHapticAudioResourceID) -> String { prefix + String(id) }
 
-  /// The registered sound that a path stands for, or nothing for files.
   static func id(of path: String) -> CHHapticAudioResourceID? {
     path.hasPrefix(prefix) ? Int(path.dropFirst(prefix.count)) : nil
   }
@@ -75,7 +70,6 @@ public let CHHapticAudioResourceKeyUseVolumeEnvelope = "EventWaveformUseVolumeEn
 /// given.
 public let CHHapticAudioResourceKeyLoopEnabled = "EventWaveformLoopEnabled"
 
-/// A sound file that was registered, decoded.
 struct AudioResource: Sendable {
   var sound: Sound
   var usesVolumeEnvelope: Bool
@@ -83,10 +77,8 @@ struct AudioResource: Sendable {
 }
 
 extension EngineBacking {
-  /// The most sound files an engine keeps.
   static let mostResources = 128
 
-  /// Reads a sound file and gives it a number.
   func registerResource(_ url: URL, options: [AnyHashable: Any]) throws -> Int {
     let sound = try AudioResourceLoader.sound(at: url)
     func option(_ key: String, _ usual: Bool) throws -> Bool {

@@ -30,21 +30,16 @@ public protocol CHHapticParameterAttributes: NSObjectProtocol {
   var defaultValue: Float { get }
 }
 
-/// What one output can do.
 final class DeviceCapability: NSObject, CHHapticDeviceCapability {
-  /// Whether haptic events can be felt.
   let supportsHaptics: Bool
-  /// Whether audio events can be heard.
   let supportsAudio: Bool
 
-  /// Makes the abilities of an output.
   init(supportsHaptics: Bool, supportsAudio: Bool) {
     self.supportsHaptics = supportsHaptics
     self.supportsAudio = supportsAudio
     super.init()
   }
 
-  /// The range and default of an event's parameter, the same on every device.
   func attributes(forEventParameter inParameter: CHHapticEvent.ParameterID, eventType type: CHHapticEvent.EventType)
     throws -> any CHHapticParameterAttributes
   {
@@ -56,7 +51,6 @@ final class DeviceCapability: NSObject, CHHapticDeviceCapability {
     return ParameterAttributes(id.range, defaultValue: id.defaultValue(for: kind))
   }
 
-  /// The range and neutral value of a control, the same on every device.
   func attributes(forDynamicParameter inParameter: CHHapticDynamicParameter.ID) throws
     -> any CHHapticParameterAttributes
   {
@@ -64,20 +58,14 @@ final class DeviceCapability: NSObject, CHHapticDeviceCapability {
     return ParameterAttributes(id.range, defaultValue: id.neutralValue)
   }
 
-  /// One line: both abilities.
   override var description: String { "CHHapticDeviceCapability(haptics \(supportsHaptics), audio \(supportsAudio))" }
 }
 
-/// The range and default of one parameter.
 final class ParameterAttributes: NSObject, CHHapticParameterAttributes {
-  /// The least value.
   let minValue: Float
-  /// The greatest value.
   let maxValue: Float
-  /// The value where none is given.
   let defaultValue: Float
 
-  /// Makes the attributes of a range.
   init(_ range: ClosedRange<Float>, defaultValue: Float) {
     minValue = range.lowerBound
     maxValue = range.upperBound
@@ -85,7 +73,6 @@ final class ParameterAttributes: NSObject, CHHapticParameterAttributes {
     super.init()
   }
 
-  /// One line: range and default.
   override var description: String {
     "CHHapticParameterAttributes(\(minValue) to \(maxValue), default \(defaultValue))"
   }

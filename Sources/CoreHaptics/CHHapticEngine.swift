@@ -200,10 +200,8 @@ extension CHHapticEngine {
     backing.lastVirtualSession?.samples(ofChannel: channel) ?? []
   }
 
-  /// Stops the engine as the system does.
   package func interrupt(_ reason: StoppedReason) { backing.interrupt(reason) }
 
-  /// Resets the engine as the system does.
   package func simulateReset() { backing.requestReset() }
 }
 

@@ -14,7 +14,6 @@ public struct CHHapticError: CustomNSError, Hashable, Sendable {
 
   /// What has to be put right.
   public let code: Code
-  /// The error as the class.
   let error: NSError
 
   /// Makes an error; without a description in `userInfo` it gets that of its code.
@@ -146,7 +145,6 @@ public struct CHHapticError: CustomNSError, Hashable, Sendable {
   /// There was not enough memory.
   public static var memoryError: Code { .memoryError }
 
-  /// Makes an error with a sentence of its own.
   init(_ code: Code, _ sentence: String) { self.init(code, userInfo: [NSLocalizedDescriptionKey: sentence]) }
 
   /// Makes the error of a text that is not a valid pattern: its line, column and reason.
@@ -164,7 +162,6 @@ extension CHHapticError.Code {
   /// Whether a caught error has this code, as in `catch CHHapticError.engineNotRunning`.
   public static func ~= (code: CHHapticError.Code, error: any Error) -> Bool { (error as? CHHapticError)?.code == code }
 
-  /// The code in a sentence.
   var sentence: String {
     switch self {
     case .engineNotRunning: "The haptic engine is not running."
@@ -218,7 +215,6 @@ extension CHHapticError: _ObjectiveCBridgeable {
     source.flatMap { CHHapticError($0) } ?? CHHapticError(.unknownError)
   }
 
-  /// Makes the structure of an error with this domain and a known code.
   private init?(_ source: NSError) {
     guard source.domain == CoreHapticsErrorDomain, let code = Code(rawValue: source.code) else { return nil }
     self.init(code, userInfo: source.userInfo)

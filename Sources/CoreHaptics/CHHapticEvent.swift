@@ -164,6 +164,5 @@ open class CHHapticEventParameter: NSObject {
   /// One line: name and value.
   open override var description: String { "CHHapticEventParameter(\(text))" }
 
-  /// Name and value.
   var text: String { "\(parameterID.rawValue) \(value)" }
 }

@@ -10,7 +10,6 @@ internal import HapticRender
 /// Values outside their ranges are moved to the nearest bound; what cannot be played is refused with
 /// a ``CHHapticError``. Sound files are looked for when a player is made.
 open class CHHapticPattern: NSObject {
-  /// What the pattern is made of.
   let content: PatternContent
   let planCache = PlanCache()
 
@@ -47,33 +46,25 @@ open class CHHapticPattern: NSObject {
   public convenience init(contentsOfURL ahapURL: URL) throws { try self.init(contentsOf: ahapURL) }
 
   /// Reads AHAP text; it can have no sound files.
-  init(ahap data: Data) throws {
-    content = try PatternContent(SourceFile(Array(data), name: "pattern data"))
-    super.init()
+  convenience init(ahap data: Data) throws {
+    try self.init(PatternContent(SourceFile(Array(data), name: "pattern data")))
   }
 
   /// Reads a file of any of the formats that is in memory; it can have no sound files.
-  package init(_ file: SourceFile, formats: FormatRegistry) throws {
-    content = try PatternContent(file, formats: formats)
-    super.init()
+  package convenience init(_ file: SourceFile, formats: FormatRegistry) throws {
+    try self.init(PatternContent(file, formats: formats))
   }
 
   /// Reads a file of any of the formats; its sound files are looked for in its folder and below.
-  package init(contentsOf url: URL, formats: FormatRegistry) throws {
-    content = try PatternContent(contentsOf: url, formats: formats)
-    super.init()
+  package convenience init(contentsOf url: URL, formats: FormatRegistry) throws {
+    try self.init(PatternContent(contentsOf: url, formats: formats))
   }
 
   /// Makes a pattern of layers; it can have no sound files.
-  package init(_ composition: HapticComposition) {
-    content = PatternContent(composition)
-    super.init()
-  }
+  package convenience init(_ composition: HapticComposition) { self.init(PatternContent(composition)) }
 
-  /// The layers that the pattern is made of.
   package var composition: HapticComposition { content.composition }
 
-  /// Makes a pattern of what has been read.
   init(_ content: PatternContent) {
     self.content = content
     super.init()
@@ -160,7 +151,6 @@ extension CHHapticPattern.Key {
 }
 
 extension CHHapticPattern {
-  /// The sound files of the pattern at a rate.
   func samples(at rate: Double, resources: [Int: AudioResource]) throws -> [String: AudioBuffer] {
     try AudioResourceLoader.samples(of: content, resources: resources, rate: rate)
   }
@@ -197,20 +187,15 @@ extension CHHapticPattern {
 }
 
 /// The plans of a pattern for the last kind of engine it was played by.
-final class PlanCache: @unchecked Sendable {
-  private let lock = NSLock()
-  private var rate = 0.0
-  private var profiles: [TransducerProfile] = []
-  private var plans: [RenderPlan] = []
+final class PlanCache: Sendable {
+  private let last = Locked((rate: 0.0, profiles: [TransducerProfile](), plans: [RenderPlan]()))
 
-  /// The plans for an engine, compiled where they are not there.
   func plans(for engine: PlaybackEngine, compile: () throws -> [RenderPlan]) throws -> [RenderPlan] {
-    lock.lock()
-    defer { lock.unlock() }
-    if !plans.isEmpty, rate == engine.rate, profiles == engine.profiles { return plans }
-    plans = try compile()
-    rate = engine.rate
-    profiles = engine.profiles
-    return plans
+    try last.withLock { last in
+      if last.plans.isEmpty || last.rate != engine.rate || last.profiles != engine.profiles {
+        last = (engine.rate, engine.profiles, try compile())
+      }
+      return last.plans
+    }
   }
 }

@@ -42,7 +42,6 @@ public typealias CHHapticAdvancedPatternPlayerCompletionHandler = ((any Error)?)
 /// The time that means now, wherever a player is given a time: 0.
 public var CHHapticTimeImmediate: TimeInterval { 0 }
 
-/// The simple player that an engine makes.
 class PatternPlayerObject: NSObject, CHHapticPatternPlayer {
   let backing: PlayerBacking
 
@@ -73,7 +72,6 @@ class PatternPlayerObject: NSObject, CHHapticPatternPlayer {
   }
 }
 
-/// The advanced player that an engine makes.
 final class AdvancedPatternPlayerObject: PatternPlayerObject, CHHapticAdvancedPatternPlayer {
   func pause(atTime time: TimeInterval) throws { try backing.pause(at: time) }
 

@@ -1,10 +1,15 @@
 internal import Foundation
+internal import Reading
+internal import Synchronization
 package import HapticPlayback
-internal import HapticRender
+package import HapticRender
+#if SoundOutput
+  internal import HapticOutputs
+  internal import TransducerProfiles
+#endif
 
 /// Where engines play: an output, and the time that goes by there.
 package protocol EngineBackend: AnyObject, Sendable {
-  /// Whether an output can be had.
   var isAvailable: Bool { get }
 
   /// Opens an output and plays through it until the session is closed.
@@ -14,29 +19,20 @@ package protocol EngineBackend: AnyObject, Sendable {
   func after(_ seconds: Double, _ body: @escaping @Sendable () -> Void)
 }
 
-/// What an engine requests of its backend.
 package struct SessionRequest: Sendable {
-  /// Whether audio is left out.
-  package var playsHapticsOnly: Bool
-  /// Whether haptics are left out.
-  package var playsAudioOnly: Bool
+  package var buses: RenderSettings.Buses
   /// Called with what happens at the output, on any thread.
   package var eventHandler: @Sendable (SessionEvent) -> Void
 }
 
-/// What happens at an output.
 package enum SessionEvent: Sendable {
-  /// The device went away.
-  case deviceDisconnected
+  /// The device went away, or the output has ended for good.
+  case lost
   /// The device is back.
-  case deviceReconnected
-  /// The output has ended for good.
-  case ended
+  case back
 }
 
-/// A running output with the engine that plays through it.
 package protocol EngineSession: AnyObject, Sendable {
-  /// The engine.
   var engine: PlaybackEngine { get }
 
   /// Notes whether a player plays, is paused or waits for its start.
@@ -47,19 +43,15 @@ package protocol EngineSession: AnyObject, Sendable {
 }
 
 extension EngineSession {
-  /// Outputs in real time play on anyway.
   package func noteActivity(_ isActive: Bool) {}
 }
 
-/// The backend of new engines of this process.
 package enum EngineBackends {
   /// The device of the test whose task this is, or of the engine whose handler runs.
   @TaskLocal package static var scoped: VirtualBackend?
 
   private static let installed = Locked<(any EngineBackend)?>(nil)
-  /// Devices of tests that run.
   private static let running = Locked<[VirtualBackend]>([])
-  /// What the environment names.
   private static let environment: any EngineBackend = {
     let asked = OutputConfiguration(ProcessInfo.processInfo.environment)
     return asked.output == nil ? VirtualBackend.shared : LiveBackend(asked)
@@ -93,7 +85,6 @@ package enum EngineBackends {
   /// The virtual device of here and now, or nil where engines play in real time.
   package static var virtual: VirtualBackend? { current as? VirtualBackend }
 
-  /// Writes down that a member was used that came with a version of iOS.
   package static func noteNewAPI(_ name: String, iOS major: Int, _ minor: Int = 0) {
     virtual?.note(.breach(.newerAPI(name: name, major: major, minor: minor)))
   }
@@ -108,12 +99,153 @@ package enum EngineBackends {
     if old !== backend { (old as? VirtualBackend)?.releaseSlots() }
   }
 
-  /// Counts the device of a test among those that run.
   package static func begin(_ backend: VirtualBackend) { running.withLock { $0.append(backend) } }
 
   /// Ends the device of a test: engines that outlive it move to the next one.
   package static func end(_ backend: VirtualBackend) {
     running.withLock { $0.removeAll { $0 === backend } }
     backend.end()
+  }
+}
+
+final class LiveBackend: EngineBackend {
+  /// Frames per second of outputs that have none of their own.
+  private static let rate = 48_000
+  /// Seconds between two looks for a device that was not there.
+  private static let lookInterval = 1.0
+
+  private let choice: OutputConfiguration
+  private let outputs: OutputRegistry
+  private let found = Mutex((isAvailable: false, lastLook: -Double.infinity))
+
+  init(_ choice: OutputConfiguration, outputs: OutputRegistry = .standard) {
+    self.choice = choice
+    self.outputs = outputs
+  }
+
+  /// Whether the output can be opened; once it could, it is believed to be there.
+  var isAvailable: Bool {
+    guard choice.problem == nil, let output = choice.output else { return choice.problem == nil }
+    return found.withLock { found in
+      let now = ProcessInfo.processInfo.systemUptime
+      if found.isAvailable || now - found.lastLook < Self.lookInterval { return found.isAvailable }
+      found.lastLook = now
+      found.isAvailable = outputs.isAvailable(output)
+      return found.isAvailable
+    }
+  }
+
+  func open(_ request: SessionRequest) throws -> any EngineSession {
+    try choice.check()
+    let profile = try choice.profile()
+    do throws(OutputError) {
+      let output = try outputs.open(
+        choice.output ?? OutputName(scheme: NullOutput().scheme), OutputRequest(rate: Self.rate))
+      return LiveEngineSession(output, profile, choice.strength, request)
+    } catch {
+      throw CHHapticError(
+        error.kind == .notFound || error.kind == .serverUnavailable ? .notSupported : .serverInitFailed,
+        "\(error.output): \(error.description)")
+    }
+  }
+
+  func after(_ seconds: Double, _ body: @escaping @Sendable () -> Void) {
+    DispatchQueue.global().asyncAfter(deadline: .now() + seconds, execute: body)
+  }
+}
+
+#if !SoundOutput
+  extension OutputRegistry {
+    /// Nothing: outputs in real time are built with the package trait SoundOutput.
+    fileprivate static let standard = OutputRegistry([NullOutput()], defaultScheme: "null")
+  }
+#endif
+
+private final class LiveEngineSession: EngineSession {
+  let engine: PlaybackEngine
+  private let playback: LivePlayback
+
+  init(_ output: sending OpenedOutput, _ profile: TransducerProfile, _ strength: Float, _ request: SessionRequest) {
+    let format = output.format
+    engine = PlaybackEngine(
+      rate: format.rate, routing: OutputRouting(channelCount: format.channelCount, buses: request.buses),
+      profiles: [profile], strength: strength)
+    let handler = request.eventHandler
+    playback = LivePlayback(engine, sink: output.sink, wantsRealTime: true) { event in
+      switch event {
+      case .notice(let notice) where notice.kind == .reconnected: handler(.back)
+      case .notice(let notice) where notice.kind != .disconnected: break
+      case .notice, .ended: handler(.lost)
+      }
+    }
+  }
+
+  func close() { playback.stop() }
+}
+
+/// What the environment says of output: `TEMBLOR_OUTPUT`, `TEMBLOR_PROFILE`, `TEMBLOR_STRENGTH`.
+struct OutputConfiguration: Sendable {
+  /// The word for output into memory, in a time that a test moves.
+  private static let virtual = "virtual"
+
+  /// Where sound goes; nil for output into memory.
+  var output: OutputName?
+  var profileName: String?
+  #if SoundOutput
+    private var library = ProfileLibrary(userFolder: nil)
+  #endif
+  var strength: Float = 1
+  var problem: String?
+
+  init(_ environment: [String: String], outputs: OutputRegistry = .standard) {
+    output = outputs.name("default")
+    profileName = environment["TEMBLOR_PROFILE"].flatMap { $0.isEmpty ? nil : $0 }
+    #if SoundOutput
+      library = ProfileLibrary { environment[$0] }
+    #endif
+    if let text = environment["TEMBLOR_STRENGTH"], !text.isEmpty {
+      if let value = Float(text), (0...1).contains(value) {
+        strength = value
+      } else {
+        problem = "TEMBLOR_STRENGTH is '\(text)'; it must be a number from 0 to 1"
+      }
+    }
+    guard let text = environment["TEMBLOR_OUTPUT"], !text.isEmpty else { return }
+    if text == Self.virtual {
+      output = nil
+    } else if let name = outputs.qualifiedName(text) {
+      output = name
+    } else {
+      problem =
+        "TEMBLOR_OUTPUT is '\(text)'; it must be \(outputs.forms.joined(separator: ", ")) " + "or \(Self.virtual)"
+    }
+  }
+
+  func profile() throws -> TransducerProfile {
+    guard let profileName else { return .phone }
+    #if SoundOutput
+      do {
+        if let entry = library.entry(named: profileName) {
+          return try ProfileFile.read(text: entry.text(), name: entry.textName)
+        }
+        guard let text = FileManager.default.contents(atPath: profileName) else {
+          throw CHHapticError(.invalidEngineParameter, "TEMBLOR_PROFILE is '\(profileName)'; no such profile or file")
+        }
+        return try ProfileFile.read(text: Array(text), name: profileName)
+      } catch let error as InputError {
+        throw CHHapticError(.invalidEngineParameter, error.description)
+      } catch let error as ProfileFileError {
+        throw CHHapticError(.invalidEngineParameter, error.description)
+      }
+    #else
+      throw CHHapticError(
+        .invalidEngineParameter,
+        "TEMBLOR_PROFILE is '\(profileName)'; profiles are read with the package trait SoundOutput")
+    #endif
+  }
+
+  func check() throws {
+    guard let problem else { return }
+    throw CHHapticError(.invalidEngineParameter, problem)
   }
 }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Glibc
 internal import HapticPlayback
 internal import HapticRender
 
@@ -10,11 +11,9 @@ final class EngineBacking: @unchecked Sendable {
   /// Seconds without playing after which auto shutdown stops the engine.
   static let idleLimit = 120.0
 
-  /// What can be read and changed under the lock.
   struct State {
     var stoppedHandler: CHHapticEngine.StoppedHandler = { _ in }
     var resetHandler: CHHapticEngine.ResetHandler = {}
-    /// Whether the application has set the reset handler.
     var hasResetHandler = false
     var playsHapticsOnly = false
     var playsAudioOnly = false
@@ -38,7 +37,6 @@ final class EngineBacking: @unchecked Sendable {
     var resources: [Int: AudioResource] = [:]
     var nextResource = 1
     var isGone = false
-    /// The last session in memory, for a test to look at.
     var lastVirtualSession: VirtualSession?
   }
 
@@ -66,22 +64,16 @@ final class EngineBacking: @unchecked Sendable {
     home.withLock { $0 = Home(backend: backend, number: number) }
   }
 
-  /// Reads or changes the state.
   func with<Result>(_ body: (inout State) throws -> Result) rethrows -> Result {
-    lock.lock()
-    defer { lock.unlock() }
-    return try body(&state)
+    try lock.withLock { try body(&state) }
   }
 
   var backend: any EngineBackend { home.withLock { $0.backend } }
 
-  /// The number on its virtual device.
   var number: Int { home.withLock { $0.number } }
 
-  /// The device it plays on, where that is a virtual one.
   var virtual: VirtualBackend? { backend as? VirtualBackend }
 
-  /// Writes down what happened, where there is a record.
   func note(_ action: EngineNote.Action, player: Int? = nil) {
     let home = home.withLock { $0 }
     (home.backend as? VirtualBackend)?.note(action, engine: home.number, player: player)
@@ -102,7 +94,7 @@ final class EngineBacking: @unchecked Sendable {
   /// Calls a handler of the application: [handler queue].
   func call<Result>(_ handler: EngineNote.Handler, _ body: () -> Result) -> Result {
     note(.handlerCalled(handler))
-    guard virtual?.watchesIsolation == true else { return body() }
+    guard virtual?.faults.watchesIsolation == true else { return body() }
     let (result, isNoticed) = IsolationWatch.notices(body)
     if isNoticed { note(.breach(.handlerOffMainActor(handler))) }
     return result
@@ -122,7 +114,6 @@ final class EngineBacking: @unchecked Sendable {
     adopt(EngineBackends.current)
   }
 
-  /// The last session in memory.
   var lastVirtualSession: VirtualSession? { with { $0.lastVirtualSession } }
 
   // MARK: Start and stop
@@ -212,8 +203,8 @@ final class EngineBacking: @unchecked Sendable {
   }
 
   private func request(of state: State) -> SessionRequest {
-    SessionRequest(playsHapticsOnly: state.playsHapticsOnly, playsAudioOnly: state.playsAudioOnly) {
-      [weak self] event in
+    let isAll = state.playsHapticsOnly == state.playsAudioOnly
+    return SessionRequest(buses: isAll ? .all : state.playsHapticsOnly ? .haptics : .audio) { [weak self] event in
       guard let self else { return }
       enqueue { self.meet(event) }
     }
@@ -222,8 +213,8 @@ final class EngineBacking: @unchecked Sendable {
   /// Does what an event at the output asks for: [handler queue].
   private func meet(_ event: SessionEvent) {
     switch event {
-    case .deviceDisconnected, .ended: stop(.systemError, error: CHHapticError(.serverInterrupted, userInfo: [:]))
-    case .deviceReconnected: reset()
+    case .lost: stop(.systemError, error: CHHapticError(.serverInterrupted, userInfo: [:]))
+    case .back: reset()
     }
   }
 
@@ -250,7 +241,6 @@ final class EngineBacking: @unchecked Sendable {
     call(.reset) { handler() }
   }
 
-  /// The application has released the engine.
   func engineIsGone() {
     let wasPlaying = with { state in
       state.isGone = true
@@ -370,5 +360,44 @@ final class EngineBacking: @unchecked Sendable {
     for handler in finished where call(.finished, { handler(nil) }) == .stopEngine { stops = true }
     if stops { stop(.notifyWhenFinished) }
     if with({ $0.active.isEmpty }) { watchForIdleness() }
+  }
+}
+
+/// Notices handlers that belong to the main actor and are called off it.
+///
+/// Code that was compiled with `-enable-actor-data-race-checks` asks the runtime where it runs, and the runtime ends the
+/// process where that is wrong. Its hook makes a report of it, for the time of a call.
+package enum IsolationWatch {
+  private typealias Original = @convention(thin) (UnownedSerialExecutor) -> Void
+  private typealias Hook = @convention(thin) (UnownedSerialExecutor, Original) -> Void
+
+  /// Threads that call a handler, and whether it has been noticed.
+  private static let calls = Locked<[UInt: Bool]>([:])
+
+  private static var thread: UInt { UInt(pthread_self()) }
+
+  /// Whether the runtime has the hook; looked for once, and in place from then on.
+  package static let isAvailable: Bool = {
+    guard let place = unsafe dlsym(unsafe dlopen(nil, RTLD_LAZY), "swift_task_checkIsolated_hook") else { return false }
+    let hook: Hook = { executor, original in if !IsolationWatch.noteMistake() { unsafe original(executor) } }
+    unsafe place.assumingMemoryBound(to: Hook?.self).pointee = hook
+    return true
+  }()
+
+  /// Notes that this thread is on the wrong executor; returns whether it calls a handler that is watched.
+  private static func noteMistake() -> Bool {
+    calls.withLock { calls in
+      guard calls[thread] != nil else { return false }
+      calls[thread] = true
+      return true
+    }
+  }
+
+  /// Calls a handler; returns whether it found itself on the wrong executor.
+  static func notices<Result>(_ body: () -> Result) -> (result: Result, isNoticed: Bool) {
+    guard isAvailable else { return (body(), false) }
+    calls.withLock { $0[thread] = false }
+    let result = body()
+    return (result, calls.withLock { $0.removeValue(forKey: thread) } ?? false)
   }
 }

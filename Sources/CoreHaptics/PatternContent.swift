@@ -1,22 +1,19 @@
-import Reading
 import Foundation
 import HapticFormats
 import HapticModel
+import Reading
 
-/// What a pattern is made of.
 struct PatternContent: Equatable, Sendable {
   /// Events, parameters and curves in layers; values within their ranges, control points sorted.
   var composition: HapticComposition
   /// The folder in which the pattern's sound files are, where it was read from a file.
   var folder: URL?
 
-  /// Makes the content of a composition.
   init(_ composition: HapticComposition, folder: URL? = nil) {
     self.composition = composition
     self.folder = folder
   }
 
-  /// Makes the content of one pattern.
   init(pattern: HapticPattern, folder: URL? = nil) { self.init(HapticComposition(pattern), folder: folder) }
 
   /// The layers as one pattern that plays the same; nil where they cannot be one.
@@ -24,12 +21,8 @@ struct PatternContent: Equatable, Sendable {
   /// Parameters and curves act on their own layer, so that only layers without any are one.
   var pattern: HapticPattern? { composition.isFlatteningExact ? composition.flattened : nil }
 
-  /// The path of every sound that an event plays.
   var waveformPaths: [String] { composition.layers.flatMap { $0.pattern.events.compactMap { $0.waveform?.path } } }
 
-  /// The one format that Apple's interface reads.
-
-  /// Reads the layers of a file of one of the formats.
   init(_ file: SourceFile, formats: FormatRegistry = .apple, folder: URL? = nil) throws {
     do throws(InputError) {
       let composition = try formats.read(file).linearized()
@@ -37,7 +30,6 @@ struct PatternContent: Equatable, Sendable {
     } catch { throw CHHapticError(error) }
   }
 
-  /// Reads the layers of a file of one of the formats.
   init(contentsOf url: URL, formats: FormatRegistry = .apple) throws {
     guard url.isFileURL else { throw CHHapticError(.fileNotFound, "\(url.absoluteString) is not the URL of a file") }
     let path = url.path
@@ -80,7 +72,6 @@ struct PatternContent: Equatable, Sendable {
 }
 
 extension HapticEvent {
-  /// The event as its entry holds it.
   fileprivate var exported: [CHHapticPattern.Key: Any] {
     var event: [CHHapticPattern.Key: Any] = [.time: time, .eventType: kind.rawValue]
     if let duration { event[.eventDuration] = duration }
@@ -98,14 +89,12 @@ extension HapticEvent {
 }
 
 extension DynamicParameter {
-  /// The parameter as its entry holds it.
   fileprivate var exported: [CHHapticPattern.Key: Any] {
     [.parameterID: id.rawValue, .time: time, .parameterValue: value.shortest]
   }
 }
 
 extension ParameterCurve {
-  /// The curve as its entry holds it.
   fileprivate var exported: [CHHapticPattern.Key: Any] {
     let points = controlPoints.map { point -> [CHHapticPattern.Key: Any] in
       [.time: point.time, .parameterValue: point.value.shortest]
@@ -117,4 +106,244 @@ extension ParameterCurve {
 extension Float {
   /// The number with the fewest digits that becomes this one again: 0.8, not 0.800000011920929.
   fileprivate var shortest: Double { Double(description) ?? Double(self) }
+}
+
+// Values are taken at the time a pattern is made; changing an event or parameter later changes no
+// pattern. What is read from AHAP and what is made of values follows the same rules.
+
+extension PatternContent {
+  /// Takes the values of events, parameters and curves, or refuses the first that cannot be played.
+  init(events: [CHHapticEvent], parameters: [CHHapticDynamicParameter] = [], curves: [CHHapticParameterCurve] = [])
+    throws
+  {
+    var pattern = HapticPattern()
+    for (index, event) in events.enumerated() {
+      pattern.events.append(try HapticEvent(event, place: "events[\(index)]"))
+    }
+    for (index, parameter) in parameters.enumerated() {
+      pattern.parameters.append(try DynamicParameter(parameter, place: "parameters[\(index)]"))
+    }
+    for (index, curve) in curves.enumerated() {
+      pattern.curves.append(try ParameterCurve(curve, place: "parameterCurves[\(index)]"))
+    }
+    self.init(pattern: pattern)
+  }
+}
+
+extension HapticEvent {
+  /// Takes the values of an event; the place is what errors call it.
+  init(_ event: CHHapticEvent, place: String) throws {
+    let kind = try Kind(event.type, place: place)
+    try Self.check(event.relativeTime, "\(place).relativeTime", .invalidEventTime)
+    if let duration = event.givenDuration { try Self.check(duration, "\(place).duration", .invalidEventDuration) }
+    var waveform: AudioWaveform?
+    if let id = event.audioResourceID {
+      waveform = AudioWaveform(path: AudioResourcePath.path(for: id))
+    } else if kind.playsFile {
+      throw CHHapticError(.invalidAudioResource, "\(place): an \(kind.rawValue) event requires an audioResourceID")
+    }
+    var parameters = EventParameters()
+    for (index, parameter) in event.eventParameters.enumerated() {
+      let place = "\(place).eventParameters[\(index)]"
+      let id = try EventParameterID(parameter.parameterID, place: place)
+      parameters[id] = try Self.clamp(parameter.value, to: id.range, "\(place).value")
+    }
+    self.init(
+      kind: kind, time: event.relativeTime, duration: event.givenDuration, parameters: parameters, waveform: waveform)
+  }
+
+  fileprivate static func check(_ seconds: Double, _ place: String, _ code: CHHapticError.Code) throws {
+    guard seconds.isFinite, seconds >= 0 else {
+      throw CHHapticError(code, "\(place) is \(seconds); it must be 0 s or later")
+    }
+  }
+
+  /// A value moved to the nearest bound of a range; refuses NaN.
+  fileprivate static func clamp(_ value: Float, to range: ClosedRange<Float>, _ place: String) throws -> Float {
+    guard !value.isNaN else { throw CHHapticError(.badParameterEntry, "\(place) is NaN") }
+    return min(max(value, range.lowerBound), range.upperBound)
+  }
+}
+
+extension DynamicParameter {
+  /// Takes the values of a parameter; the place is what errors call it.
+  init(_ parameter: CHHapticDynamicParameter, place: String) throws {
+    let id = try DynamicParameterID(parameter.parameterID, place: place)
+    try HapticEvent.check(parameter.relativeTime, "\(place).relativeTime", .invalidTime)
+    let value = try HapticEvent.clamp(parameter.value, to: id.range, "\(place).value")
+    self.init(id: id, value: value, time: parameter.relativeTime)
+  }
+}
+
+extension ParameterCurve {
+  /// Takes the values of a curve, its points sorted; the place is what errors call it.
+  init(_ curve: CHHapticParameterCurve, place: String) throws {
+    let id = try DynamicParameterID(curve.parameterID, place: place)
+    try HapticEvent.check(curve.relativeTime, "\(place).relativeTime", .invalidTime)
+    var points: [ControlPoint] = []
+    for (index, point) in curve.controlPoints.enumerated() {
+      let place = "\(place).controlPoints[\(index)]"
+      try HapticEvent.check(point.relativeTime, "\(place).relativeTime", .invalidTime)
+      let value = try HapticEvent.clamp(point.value, to: id.range, "\(place).value")
+      points.append(ControlPoint(time: point.relativeTime, value: value))
+    }
+    points.sort { $0.time < $1.time }
+    self.init(id: id, time: curve.relativeTime, controlPoints: points)
+  }
+}
+
+extension HapticEvent.Kind {
+  init(_ type: CHHapticEvent.EventType, place: String? = nil) throws {
+    guard let kind = Self(rawValue: type.rawValue) else {
+      throw CHHapticError(unknown: type.rawValue, "event type", place, .invalidEventType)
+    }
+    self = kind
+  }
+}
+
+extension EventParameterID {
+  init(_ id: CHHapticEvent.ParameterID, place: String? = nil) throws {
+    guard let known = Self(rawValue: id.rawValue) else {
+      throw CHHapticError(unknown: id.rawValue, "event parameter", place, .invalidParameterType)
+    }
+    self = known
+  }
+}
+
+extension DynamicParameterID {
+  init(_ id: CHHapticDynamicParameter.ID, place: String? = nil) throws {
+    guard let known = Self(rawValue: id.rawValue) else {
+      throw CHHapticError(unknown: id.rawValue, "dynamic parameter", place, .invalidParameterType)
+    }
+    self = known
+  }
+}
+
+extension CHHapticError {
+  fileprivate init(unknown name: String, _ noun: String, _ place: String?, _ code: Code) {
+    self.init(code, (place.map { "\($0): " } ?? "") + "unknown \(noun) \(name.quoted())")
+  }
+}
+
+extension PatternContent {
+  /// Reads nested dictionaries by writing them as the text they stand for, so that one reader judges
+  /// both.
+  init(dictionary: [AnyHashable: Any]) throws {
+    var writer = DictionaryWriter()
+    try writer.write(dictionary)
+    let text = SourceFile(writer.bytes, name: "dictionary")
+    do throws(InputError) {
+      let options = ReadingOptions(wantsFindings: false)
+      let composition = try AHAPFormat().examine(text, options: options).get()
+      self.init(HapticComposition(layers: composition.layers))
+    } catch { throw CHHapticError(error, stranger: writer.strangers[error.place.path]) }
+  }
+}
+
+extension CHHapticError {
+  /// Makes the error of a dictionary: the way to the value instead of a line and column.
+  ///
+  /// What has no place in JSON was written as something else and is named here by what it was.
+  fileprivate init(_ error: InputError, stranger: String?) {
+    let finding = error.finding
+    var message = finding.message
+    for written in ["an object", "null"] where message.hasSuffix(written) {
+      if let stranger { message = message.dropLast(written.count) + stranger }
+    }
+    let sentence =
+      (finding.place.path.isEmpty ? "" : "\(finding.place.path): ") + message
+      + (finding.suggestion.map { "; \($0)" } ?? "")
+    // A text of one's own that no reader takes is too large or too deep.
+    let code = finding.rule == "syntax" ? nil : finding.foreignCode.flatMap(Code.init(rawValue:))
+    self.init(code ?? .invalidPatternDictionary, sentence)
+  }
+}
+
+/// Writes what people put into dictionaries as JSON.
+///
+/// Truth is a number, 1 or 0, as it is on Apple's systems, where both are an `NSNumber`.
+private struct DictionaryWriter {
+  /// Containers within containers, far beyond any pattern.
+  private static let depthLimit = 64
+
+  private(set) var bytes: [UInt8] = []
+  /// What was no plain value, by its path as ``JSONValue/path`` writes it.
+  private(set) var strangers: [String: String] = [:]
+  private var path: [String] = []
+
+  /// Writes a value, of a member or an element; refuses what is nested too deep.
+  mutating func write(_ value: Any, isMember: Bool = true) throws {
+    if let text = value as? String {
+      write(text: text)
+    } else if let number = Self.number(value) {
+      if number.isFinite { bytes += "\(number)".utf8 } else { note("\(number)", isMember) }
+    } else if let dictionary = value as? [AnyHashable: Any] {
+      let members = dictionary.compactMap { key, value in Self.name(key).map { (key: $0, value: value) } }
+      let step = path.isEmpty ? "" : "."
+      try write("{}", members.sorted { $0.key < $1.key }.map { (step + $0.key, $0.key, $0.value) })
+    } else if let array = value as? [Any] {
+      try write("[]", array.enumerated().map { ("[\($0)]", nil, $1) })
+    } else if let name = value as? any RawRepresentable, let text = Self.text(name) {
+      write(text: text)
+    } else if value is NSNull {
+      bytes += "null".utf8
+    } else {
+      note("a value of type \(type(of: value))", isMember)
+    }
+  }
+
+  private mutating func write(_ brackets: String, _ entries: [(step: String, key: String?, value: Any)]) throws {
+    guard path.count <= Self.depthLimit else {
+      throw CHHapticError(.invalidPatternDictionary, "the dictionary is nested deeper than \(Self.depthLimit) levels")
+    }
+    bytes += brackets.utf8.prefix(1)
+    for (index, entry) in entries.enumerated() {
+      if index > 0 { bytes.append(UInt8(ascii: ",")) }
+      if let key = entry.key {
+        write(text: key)
+        bytes.append(UInt8(ascii: ":"))
+      }
+      path.append(entry.step)
+      try write(entry.value, isMember: entry.key != nil)
+      path.removeLast()
+    }
+    bytes += brackets.utf8.suffix(1)
+  }
+
+  private mutating func write(text: String) {
+    var writer = JSONWriter(layout: .compact)
+    writer.string(text)
+    bytes += writer.bytes
+  }
+
+  /// Writes an object for a member, since null would count as absent.
+  private mutating func note(_ stranger: String, _ isMember: Bool) {
+    strangers[path.joined()] = stranger
+    bytes += (isMember ? "{}" : "null").utf8
+  }
+
+  // MARK: - Scalars
+
+  /// The number a value is, of whatever type, truth included.
+  private static func number(_ value: Any) -> Double? {
+    switch value {
+    case let number as Double: number
+    case let number as Float: Double(number)
+    case let number as any BinaryInteger: Double(number)
+    case let number as any BinaryFloatingPoint: Double(number)
+    case let number as NSNumber: number.doubleValue
+    case let truth as Bool: truth ? 1 : 0
+    case let number as Decimal: (number as NSDecimalNumber).doubleValue
+    default: nil
+    }
+  }
+
+  /// The name a key is, or nothing.
+  private static func name(_ key: AnyHashable) -> String? {
+    if let text = key.base as? String { return text }
+    return (key.base as? any RawRepresentable).flatMap { text($0) }
+  }
+
+  /// The name behind an identifier such as an event type.
+  private static func text<Name: RawRepresentable>(_ name: Name) -> String? { name.rawValue as? String }
 }

@@ -7,7 +7,6 @@ internal import HapticRender
 ///
 /// It belongs to its engine's sessions: each new one gets its own player with the settings of this.
 final class PlayerBacking: @unchecked Sendable {
-  /// What was set, and holds in every session.
   struct Settings {
     var isMuted = false
     var isLooping = false
@@ -44,11 +43,11 @@ final class PlayerBacking: @unchecked Sendable {
 
   // MARK: State
 
-  var settings: Settings { locked { storedSettings } }
+  var settings: Settings { lock.withLock { storedSettings } }
 
   /// Changes settings, at once where the player is in a session.
   func change(_ body: (inout Settings) -> Void) {
-    locked {
+    lock.withLock {
       let before = storedSettings
       body(&storedSettings)
       noteChange(from: before)
@@ -59,13 +58,12 @@ final class PlayerBacking: @unchecked Sendable {
   }
 
   var completionHandler: CHHapticAdvancedPatternPlayerCompletionHandler {
-    get { locked { storedHandler } }
-    set { locked { storedHandler = newValue } }
+    get { lock.withLock { storedHandler } }
+    set { lock.withLock { storedHandler = newValue } }
   }
 
-  /// The application has released the player.
   func objectIsGone() {
-    locked {
+    lock.withLock {
       // Nobody could end a loop any more, so the running pass is the last.
       guard storedSettings.isLooping else { return }
       try? player?.loop(passCount: 1)
@@ -73,9 +71,8 @@ final class PlayerBacking: @unchecked Sendable {
     }
   }
 
-  /// Whether it plays, is paused, or is about to start.
   var isActive: Bool {
-    locked {
+    lock.withLock {
       guard let player else { return false }
       return startingCount > 0 || player.isWaitingToStart || player.phase != .idle
     }
@@ -83,7 +80,7 @@ final class PlayerBacking: @unchecked Sendable {
 
   /// How often it has ended since this was last asked.
   func takeEnds() -> Int {
-    locked {
+    lock.withLock {
       guard let player else { return 0 }
       let count = player.endCount - toldEndCount
       toldEndCount = player.endCount
@@ -113,36 +110,39 @@ final class PlayerBacking: @unchecked Sendable {
 
   func start(at time: TimeInterval) throws {
     let player = try live(startingIfAllowed: true)
-    locked { startingCount += 1 }
-    defer { locked { startingCount -= 1 } }
+    lock.withLock { startingCount += 1 }
+    defer { lock.withLock { startingCount -= 1 } }
     engine.noteStart(of: self)
     let moment = moment(time)
     try command(.started(at: deviceTime(moment))) { try player.start(at: moment) }
   }
 
   func stop(at time: TimeInterval) throws {
-    let player = try live()
-    let moment = moment(time)
-    try command(.stopped(at: deviceTime(moment))) { try player.stop(at: moment) }
+    try command(at: time, EngineNote.Action.stopped) { try $0.stop(at: $1) }
   }
 
   func pause(at time: TimeInterval) throws {
-    let player = try live()
-    let moment = moment(time)
-    try command(.paused(at: deviceTime(moment))) { try player.pause(at: moment) }
+    try command(at: time, EngineNote.Action.paused) { try $0.pause(at: $1) }
   }
 
   func resume(at time: TimeInterval) throws {
+    try command(at: time, EngineNote.Action.resumed) { try $0.resume(at: $1) }
+  }
+
+  private func command(
+    at time: TimeInterval, _ action: (Double) -> EngineNote.Action,
+    _ body: (PatternPlayer, PlaybackTime) throws -> Void
+  ) throws {
     let player = try live()
     let moment = moment(time)
-    try command(.resumed(at: deviceTime(moment))) { try player.resume(at: moment) }
+    try command(action(deviceTime(moment))) { try body(player, moment) }
   }
 
   func cancel() throws {
     let player = try live()
     try command(.cancelled) { try player.cancel() }
     // Settings that were on their way were forgotten with all else.
-    try translated { try locked { try apply(to: player, before: nil) } }
+    try translated { try lock.withLock { try apply(to: player, before: nil) } }
   }
 
   func seek(to offset: TimeInterval) throws {
@@ -184,7 +184,7 @@ final class PlayerBacking: @unchecked Sendable {
       throw CHHapticError(.invalidPatternPlayer, "the engine was reset; create a new player")
     }
     let session = try engine.runningSession(startingIfAllowed: startingIfAllowed)
-    return try locked {
+    return try lock.withLock {
       if let player, self.session === session { return player }
       let plans = try pattern.plans(for: session.engine, resources: engine.with { $0.resources })
       return try translated {
@@ -201,7 +201,6 @@ final class PlayerBacking: @unchecked Sendable {
     }
   }
 
-  /// Sends what differs from other settings, or everything.
   private func apply(to player: PatternPlayer, before: Settings?) throws {
     let now = storedSettings
     if now.isLooping != before?.isLooping || now.loopEnd != before?.loopEnd {
@@ -218,13 +217,11 @@ final class PlayerBacking: @unchecked Sendable {
     return time > elapsed ? .seconds(time - elapsed) : .now
   }
 
-  /// Sends a command and writes it down.
   private func command(_ action: EngineNote.Action, _ body: () throws -> Void) throws {
     try translated(body)
     note(action)
   }
 
-  /// Turns errors of playback into those of Apple's interface.
   private func translated<Result>(_ body: () throws -> Result) throws -> Result {
     do { return try body() } catch let error as PlaybackError {
       throw CHHapticError(.resourceNotAvailable, error.description)
@@ -233,7 +230,6 @@ final class PlayerBacking: @unchecked Sendable {
 
   private func note(_ action: EngineNote.Action) { engine.note(action, player: number) }
 
-  /// Writes down settings that differ from others.
   private func noteChange(from before: Settings) {
     let now = storedSettings
     if now.isLooping != before.isLooping || now.loopEnd != before.loopEnd { note(.looped(now.isLooping)) }
@@ -243,10 +239,4 @@ final class PlayerBacking: @unchecked Sendable {
 
   /// The virtual device's time at which a command takes effect, in seconds.
   private func deviceTime(_ time: PlaybackTime) -> Double { virtual == nil ? 0 : engine.deviceTime(of: time) }
-
-  private func locked<Result>(_ body: () throws -> Result) rethrows -> Result {
-    lock.lock()
-    defer { lock.unlock() }
-    return try body()
-  }
 }

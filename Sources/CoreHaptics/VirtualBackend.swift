@@ -1,7 +1,9 @@
 internal import Dispatch
 internal import Foundation
-package import HapticRender
 internal import Synchronization
+package import HapticModel
+package import HapticPlayback
+package import HapticRender
 
 /// Outputs in memory, in a time that only `advance` moves, with a record of all that happens.
 package final class VirtualBackend: EngineBackend, @unchecked Sendable {
@@ -13,7 +15,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   /// Rounds of handlers that cause others, before time goes on without them.
   private static let maximumRounds = 1_000
 
-  private let lock = NSRecursiveLock()
+  let lock = NSRecursiveLock()
   /// Frames per second.
   package let rate: Double
   private let profile: TransducerProfile
@@ -22,38 +24,31 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   /// Sessions in which a player plays, is paused or waits.
   private var active: [ObjectIdentifier: VirtualSession] = [:]
   private var timers: [(due: Duration, body: @Sendable () -> Void)] = []
-  /// The due time of the first timer.
   private var firstDue: Duration?
   /// Handler queues that have been given work since they were last waited for.
   private var busyQueues: [ObjectIdentifier: DispatchQueue] = [:]
   private var notes: [EngineNote] = []
-  /// Of sessions that were closed.
   private var pastRecords: [SessionRecord] = []
   private var engineCount = 0
   private var storedStrayEngineCount = 0
   private var playerCount = 0
+  private var livePlayerCount = 0
   private var engines: [Int: WeakEngine] = [:]
   private var slots: [ObjectIdentifier: AnyObject] = [:]
   private var isOver = false
-  private var storedWatchesIsolation = false
   private var storedFaults = Faults()
 
   private struct WeakEngine { weak var backing: EngineBacking? }
 
-  /// What a test requests to go wrong.
   package struct Faults: Sendable {
-    /// Whether the device is connected.
     package var isPresent = true
-    /// Whether the device can play haptics at all.
+    /// Whether handlers that are called off their actor are noticed, instead of ending the process.
+    package var watchesIsolation = false
     package var supportsHaptics = true
-    /// The most players at a time.
     package var playerLimit = Int.max
     /// What the next starts do, the first first.
     package var starts: [Start] = []
-    /// Players that exist.
-    var livePlayerCount = 0
 
-    /// What a start does.
     package enum Start: Sendable {
       case fail(CHHapticError.Code)
       case delay(seconds: Double)
@@ -66,12 +61,11 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     self.profile = profile
   }
 
-  /// Whether the device is there and plays haptics.
-  package var isAvailable: Bool { locked { storedFaults.isPresent && storedFaults.supportsHaptics } }
+  package var isAvailable: Bool { lock.withLock { storedFaults.isPresent && storedFaults.supportsHaptics } }
 
   /// Plays into memory.
   package func open(_ request: SessionRequest) throws -> any EngineSession {
-    try locked {
+    try lock.withLock {
       if case .fail(let code)? = storedFaults.starts.first {
         storedFaults.starts.removeFirst()
         throw CHHapticError(code, "the test requested that this start fails")
@@ -86,9 +80,8 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
 
   // MARK: Time
 
-  /// Calls a closure when the time has come.
   package func after(_ seconds: Double, _ body: @escaping @Sendable () -> Void) {
-    locked {
+    lock.withLock {
       let due = clock + .seconds(max(0, seconds))
       timers.append((due, body))
       firstDue = min(firstDue ?? due, due)
@@ -96,14 +89,14 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   }
 
   /// Seconds that have gone by, to the nanosecond.
-  package var now: Double { locked { (clock.inSeconds * 1e9).rounded() / 1e9 } }
+  package var now: Double { lock.withLock { (clock.inSeconds * 1e9).rounded() / 1e9 } }
 
   /// Lets time go by: everything is rendered, and handlers are called and have returned before it does.
   ///
   /// Any sum of steps leads to the same time. Time in which nothing plays costs nothing.
   package func advance(by duration: Duration) {
     settle()
-    let end = locked { clock + max(.zero, duration) }
+    let end = lock.withLock { clock + max(.zero, duration) }
     while let due = step(to: end) {
       for body in due { body() }
       settle()
@@ -112,13 +105,13 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
 
   /// Lets time go by for a caller that is blocked meanwhile, without waiting for handlers.
   func pass(seconds: Double) {
-    let end = locked { clock + .seconds(max(0, seconds)) }
+    let end = lock.withLock { clock + .seconds(max(0, seconds)) }
     while let due = step(to: end) { for body in due { body() } }
   }
 
   /// Moves the clock to what happens next; returns what is due then, or nil at the end.
   private func step(to end: Duration) -> [@Sendable () -> Void]? {
-    locked {
+    lock.withLock {
       guard clock < end else { return nil }
       var next = end
       if let firstDue { next = min(next, max(firstDue, clock)) }
@@ -142,25 +135,21 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   /// Waits until all handlers that were due have returned, and those they caused.
   package func settle() {
     for _ in 0..<Self.maximumRounds {
-      let queues = locked {
-        let queues = busyQueues
-        busyQueues.removeAll()
-        return queues
-      }
+      let queues = lock.withLock { exchange(&busyQueues, with: [:]) }
       if queues.isEmpty { return }
       for queue in queues.values { queue.sync {} }
     }
   }
 
   /// Waits for what a handler queue is given, before time goes on.
-  func noteWork(on queue: DispatchQueue) { locked { busyQueues[ObjectIdentifier(queue)] = queue } }
+  func noteWork(on queue: DispatchQueue) { lock.withLock { busyQueues[ObjectIdentifier(queue)] = queue } }
 
   // MARK: Sessions
 
-  func catchUp(_ session: VirtualSession) { locked { session.render(to: now) } }
+  func catchUp(_ session: VirtualSession) { lock.withLock { session.render(to: now) } }
 
   func noteActivity(_ isActive: Bool, of session: VirtualSession) {
-    locked {
+    lock.withLock {
       session.render(to: now)
       session.setActive(isActive)
       let id = ObjectIdentifier(session)
@@ -168,9 +157,8 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     }
   }
 
-  /// Releases a session.
   func forget(_ session: VirtualSession) {
-    locked {
+    lock.withLock {
       session.render(to: now)
       session.finish()
       pastRecords.append(session.record)
@@ -181,9 +169,8 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
 
   // MARK: Engines
 
-  /// Takes an engine in and gives it a number.
   func adopt(_ backing: EngineBacking) -> Int {
-    locked {
+    lock.withLock {
       engineCount += 1
       engines[engineCount] = WeakEngine(backing: backing)
       note(.engineMade, engine: engineCount)
@@ -192,104 +179,81 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   }
 
   /// Forgets an engine that was released or has moved.
-  func leave(_ number: Int) { locked { engines[number] = nil } }
+  func leave(_ number: Int) { lock.withLock { engines[number] = nil } }
 
   /// Numbers and engines that exist, in order.
   var livingEngines: [(number: Int, backing: EngineBacking)] {
-    locked { engines.sorted { $0.key < $1.key }.compactMap { number, engine in engine.backing.map { (number, $0) } } }
-  }
-
-  /// What an engine that exists is and does.
-  package struct EngineSummary: Sendable {
-    package var number: Int
-    package var isRunning: Bool
-    package var currentTime: Double
-    package var activePlayerCount: Int
-    package var hasResetHandler: Bool
-  }
-
-  /// The engines that exist, by number.
-  package var engineStates: [EngineSummary] {
-    livingEngines.map { number, backing in
-      let time = backing.currentTime
-      return backing.with { state in
-        EngineSummary(
-          number: number, isRunning: state.session != nil, currentTime: time, activePlayerCount: state.active.count,
-          hasResetHandler: state.hasResetHandler)
-      }
+    lock.withLock {
+      engines.sorted { $0.key < $1.key }.compactMap { number, engine in engine.backing.map { (number, $0) } }
     }
   }
 
-  /// Numbers a player, or refuses one that is too many.
+  package var engineStates:
+    [(number: Int, isRunning: Bool, currentTime: Double, activePlayerCount: Int, hasResetHandler: Bool)]
+  {
+    livingEngines.map { number, backing in
+      let time = backing.currentTime
+      return backing.with { (number, $0.session != nil, time, $0.active.count, $0.hasResetHandler) }
+    }
+  }
+
   func adoptPlayer() throws -> Int {
-    try locked {
-      guard storedFaults.livePlayerCount < storedFaults.playerLimit else {
+    try lock.withLock {
+      guard livePlayerCount < storedFaults.playerLimit else {
         throw CHHapticError(.resourceNotAvailable, "the test allows \(storedFaults.playerLimit) players at a time")
       }
-      storedFaults.livePlayerCount += 1
+      livePlayerCount += 1
       playerCount += 1
       return playerCount
     }
   }
 
-  func leavePlayer() { locked { storedFaults.livePlayerCount -= 1 } }
+  func leavePlayer() { lock.withLock { livePlayerCount -= 1 } }
 
-  /// Stops every engine as the system does.
   package func interruptAll(_ reason: CHHapticEngine.StoppedReason) {
     for engine in livingEngines { engine.backing.interrupt(reason) }
     settle()
   }
 
-  /// Resets every engine as the system does.
   package func resetAll() {
     for engine in livingEngines { engine.backing.requestReset() }
     settle()
   }
 
-  /// What goes wrong on request.
   package var faults: Faults {
-    get { locked { storedFaults } }
-    set { locked { storedFaults = newValue } }
+    get { lock.withLock { storedFaults } }
+    set { lock.withLock { storedFaults = newValue } }
   }
 
   /// Takes the delay that the next start has, in seconds; 0 where it has none.
   func takeStartDelay() -> Double {
-    locked {
+    lock.withLock {
       guard case .delay(let seconds)? = storedFaults.starts.first else { return 0 }
       storedFaults.starts.removeFirst()
       return seconds
     }
   }
 
-  /// Takes the device away, or brings it back.
   package func setPresent(_ isPresent: Bool) {
-    let concerned = locked {
+    let concerned = lock.withLock {
       storedFaults.isPresent = isPresent
       return Array(sessions.values)
     }
-    for session in concerned { session.send(isPresent ? .deviceReconnected : .deviceDisconnected) }
+    for session in concerned { session.send(isPresent ? .back : .lost) }
     settle()
-  }
-
-  /// Whether handlers that are called off their actor are noticed, instead of ending the process.
-  package var watchesIsolation: Bool {
-    get { locked { storedWatchesIsolation } }
-    set { locked { storedWatchesIsolation = newValue } }
   }
 
   // MARK: Record
 
-  /// Writes down what happened.
   package func note(_ action: EngineNote.Action, engine: Int? = nil, player: Int? = nil) {
-    locked { notes.append(EngineNote(time: now, engine: engine, player: player, action: action)) }
+    lock.withLock { notes.append(EngineNote(time: now, engine: engine, player: player, action: action)) }
   }
 
   /// All that has happened, in order.
-  package var record: [EngineNote] { locked { notes } }
+  package var record: [EngineNote] { lock.withLock { notes } }
 
-  /// What was played in all sessions up to now.
   package var sessionRecords: [SessionRecord] {
-    locked {
+    lock.withLock {
       pastRecords
         + sessions.values.map { session in
           session.render(to: now)
@@ -301,18 +265,18 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   // MARK: The life of a test
 
   /// Engines that were made while this device's test ran and could be any of several tests'.
-  package var strayEngineCount: Int { locked { storedStrayEngineCount } }
+  package var strayEngineCount: Int { lock.withLock { storedStrayEngineCount } }
 
   /// Counts an engine that could be any of several tests'.
   ///
   /// It is not part of the record, which other tests' engines would change.
-  func noteStrayEngine() { locked { storedStrayEngineCount += 1 } }
+  func noteStrayEngine() { lock.withLock { storedStrayEngineCount += 1 } }
 
   /// One object of a kind for as long as the device is in place.
   package func slot<Kind: AnyObject>(_ kind: Kind.Type, _ make: () -> Kind) -> Kind {
-    if let found = locked({ slots[ObjectIdentifier(kind)] as? Kind }) { return found }
+    if let found = lock.withLock({ slots[ObjectIdentifier(kind)] as? Kind }) { return found }
     let made = make()
-    return locked {
+    return lock.withLock {
       if let found = slots[ObjectIdentifier(kind)] as? Kind { return found }
       slots[ObjectIdentifier(kind)] = made
       return made
@@ -320,37 +284,292 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   }
 
   func releaseSlots() {
-    let slots = locked {
-      let slots = self.slots
-      self.slots = [:]
-      return slots
-    }
+    // What they hold may call back as it goes.
+    let slots = lock.withLock { exchange(&self.slots, with: [:]) }
     withExtendedLifetime(slots) {}
   }
 
-  /// Whether the test it belonged to has ended.
-  var hasEnded: Bool { locked { isOver } }
+  var hasEnded: Bool { lock.withLock { isOver } }
 
   /// Ends the device: nothing plays on it any more.
   func end() {
     settle()
     releaseSlots()
-    locked {
+    lock.withLock {
       isOver = true
       timers.removeAll()
       firstDue = nil
       active.removeAll()
     }
   }
-
-  func locked<Result>(_ body: () throws -> Result) rethrows -> Result {
-    lock.lock()
-    defer { lock.unlock() }
-    return try body()
-  }
 }
 
 extension Duration {
   /// The duration in seconds.
   var inSeconds: Double { Double(components.seconds) + Double(components.attoseconds) * 1e-18 }
+}
+
+/// What the players of a session did, frame by frame.
+package struct SessionRecord: Sendable {
+  /// The device's time of frame 0, in seconds.
+  package let origin: Double
+  package let rate: Double
+  package let hearsHaptics: Bool
+  package let hearsAudio: Bool
+  /// The frame up to which it was played.
+  package var end: Int64 = 0
+  package var plays: [(composition: HapticComposition, changes: [PlayerChange])] = []
+}
+
+/// A run in memory, rendered when somebody looks: what sounds with the clock, silence in one step.
+package final class VirtualSession: EngineSession, @unchecked Sendable {
+  /// Frames rendered at a time.
+  static let periodSize = 64
+
+  /// The device's time at which frame 0 is due, in seconds.
+  package let origin: Double
+  /// Frames that are rendered behind skipped silence, so that gates are open again: 20 ms.
+  private let overlap: Int
+  private let storedEngine: PlaybackEngine
+  private let time = VirtualTimeSource()
+  private let sink: VirtualSink
+  private let loop: RenderLoop
+  private let request: SessionRequest
+  private weak var backend: VirtualBackend?
+  private var isActive = false
+  private var isRunning = true
+  private let changes = Changes()
+  private(set) var record: SessionRecord
+  private var isRecording = true
+  /// The players of the record, as long as the renderer has them.
+  private var parts: [RenderPlayer?] = []
+
+  /// Whether there is something to look at.
+  private final class Changes: Sendable { let areNew = Atomic<Bool>(false) }
+
+  init(
+    rate: Double, profile: TransducerProfile, _ request: SessionRequest, on backend: VirtualBackend, at origin: Double
+  ) {
+    let engine = PlaybackEngine(
+      rate: rate, routing: OutputRouting(channelCount: 2, buses: request.buses), profiles: [profile])
+    storedEngine = engine
+    overlap = Int(rate / 50)
+    sink = VirtualSink(
+      SinkFormat(
+        rate: rate, channelCount: engine.routing.channels.count, periodSize: Self.periodSize,
+        bufferSize: Self.periodSize))
+    loop = RenderLoop(engine: engine, sink: sink, time: time)
+    self.request = request
+    self.backend = backend
+    self.origin = origin
+    record = SessionRecord(
+      origin: origin, rate: rate, hearsHaptics: request.buses != .audio, hearsAudio: request.buses != .haptics)
+    let changes = changes
+    loop.changeHandler = { changes.areNew.store(true, ordering: .relaxed) }
+  }
+
+  package var engine: PlaybackEngine {
+    backend?.catchUp(self)
+    return storedEngine
+  }
+
+  /// The device's time at which a command takes effect, in seconds.
+  package func deviceTime(of time: PlaybackTime) -> Double {
+    let rate = storedEngine.rate
+    let frame =
+      switch time {
+      case .now: Int64(0)
+      case .frame(let frame): frame
+      case .seconds(let seconds): Int64((min(max(seconds, 0), 1e9) * rate).rounded())
+      }
+    return deviceTime(ofFrame: max(frame, engine.position))
+  }
+
+  /// The device's time of a frame, in seconds.
+  package func deviceTime(ofFrame frame: Int64) -> Double { origin + Double(frame) / storedEngine.rate }
+
+  /// Notes whether silence can be skipped.
+  package func noteActivity(_ isActive: Bool) { backend?.noteActivity(isActive, of: self) }
+
+  package func close() { backend?.forget(self) }
+
+  package func samples(ofChannel channel: Int) -> [Float] {
+    guard let backend else { return sink.samples(ofChannel: channel) }
+    backend.catchUp(self)
+    return backend.lock.withLock { sink.samples(ofChannel: channel) }
+  }
+
+  func record(_ player: PatternPlayer, of composition: HapticComposition) {
+    backend?.lock.withLock {
+      record.plays.append((composition, []))
+      parts.append(player.firstPart)
+    }
+  }
+
+  /// Ends the record; what sounds on, nobody has.
+  func endRecord() {
+    backend?.catchUp(self)
+    backend?.lock.withLock { isRecording = false }
+  }
+
+  func send(_ event: SessionEvent) { request.eventHandler(event) }
+
+  // MARK: Under the lock of the backend
+
+  func setActive(_ isActive: Bool) { self.isActive = isActive }
+
+  /// Renders the frames that are due at a time of the device: [lock].
+  func render(to seconds: Double) {
+    let rate = storedEngine.rate
+    // A thousandth of a frame, since times are kept to the nanosecond.
+    let end = Int64((max(0, seconds - origin) * rate + 1e-3).rounded(.down))
+    while isRunning {
+      let left = Int(end - storedEngine.position)
+      guard left > 0 else { return }
+      let isSilent = !isActive && sink.silentFrameCount >= min(sink.frameCount, Int(rate / 4))
+      if isSilent, left > overlap {
+        run(.missed(frameCount: left - overlap))
+      } else {
+        run(.room(frameCount: min(left, Self.periodSize)))
+      }
+    }
+  }
+
+  /// Fades out and ends: [lock].
+  func finish() {
+    isRecording = false
+    loop.stop()
+    while isRunning { run(.room(frameCount: Self.periodSize)) }
+  }
+
+  private func run(_ readiness: SinkReadiness) {
+    sink.next = readiness
+    let before = storedEngine.position
+    isRunning = loop.turn()
+    time.advance(by: .seconds(Double(storedEngine.position - before) / storedEngine.rate))
+    if changes.areNew.exchange(false, ordering: .relaxed) { storedEngine.update() }
+    guard isRecording else { return }
+    record.end = storedEngine.position
+    for index in parts.indices {
+      guard let part = parts[index] else { continue }
+      record.plays[index].changes += part.takeChanges()
+      if part.isReleased { parts[index] = nil }
+    }
+  }
+}
+
+/// Takes as many frames as it is set to, and keeps them.
+private final class VirtualSink: AudioSink {
+  /// Below this magnitude nothing is heard or felt: −120 dBFS.
+  private static let silence: Float = 1e-6
+
+  let format: SinkFormat
+  /// What the next wait returns.
+  var next = SinkReadiness.woken
+  /// Frames of silence at the end of what was taken.
+  private(set) var silentFrameCount = 0
+  private(set) var frameCount = 0
+  /// Interleaved samples, each run with the frame at which it starts; between them is silence.
+  private var runs: [(start: Int, samples: [Float])] = []
+  private var isContiguous = false
+
+  init(_ format: SinkFormat) { self.format = format }
+
+  var delay: Int { 0 }
+
+  func wait(_ wake: WakeSignal) -> SinkReadiness {
+    let readiness = next
+    if case .missed(let count) = readiness {
+      frameCount += count
+      silentFrameCount += count
+      isContiguous = false
+      next = .woken
+    }
+    return readiness
+  }
+
+  func write(_ frames: Span<Float>) {
+    if !isContiguous {
+      runs.append((frameCount, []))
+      isContiguous = true
+    }
+    let count = frames.count / format.channelCount
+    var isSilent = true
+    unsafe frames.withUnsafeBufferPointer { samples in
+      for index in samples.indices where unsafe abs(samples[index]) > Self.silence {
+        isSilent = false
+        break
+      }
+      unsafe runs[runs.count - 1].samples.append(contentsOf: samples)
+    }
+    frameCount += count
+    silentFrameCount = isSilent ? silentFrameCount + count : 0
+  }
+
+  func finish(draining: Bool) {}
+
+  func takeEvents() -> [SinkEvent] { [] }
+
+  func samples(ofChannel channel: Int) -> [Float] {
+    var samples = [Float](repeating: 0, count: frameCount)
+    let channelCount = format.channelCount
+    for run in runs {
+      for index in 0..<run.samples.count / channelCount {
+        samples[run.start + index] = run.samples[index * channelCount + channel]
+      }
+    }
+    return samples
+  }
+}
+
+/// One thing that an application asked of a virtual device, or that happened to it.
+package struct EngineNote: Sendable {
+  /// What it was; `at` is when it takes effect, in seconds on the device's clock.
+  package enum Action: Sendable {
+    case engineMade
+    case engineStarted
+    case engineStartFailed(CHHapticError.Code)
+    /// The reason is nil where the application requested the stop.
+    case engineStopped(CHHapticEngine.StoppedReason?)
+    case engineReset
+    case hapticsMuted(Bool)
+    case audioMuted(Bool)
+    case handlerCalled(Handler)
+    case playerMade(eventCount: Int)
+    case started(at: Double)
+    case stopped(at: Double)
+    case paused(at: Double)
+    case resumed(at: Double)
+    case cancelled
+    case sought(to: Double)
+    /// The player has come to its end, by itself or by a stop.
+    case ended(at: Double)
+    case looped(Bool)
+    case rateChanged(Double)
+    case playerMuted(Bool)
+    case sent(CHHapticDynamicParameter.ID, Float, at: Double)
+    case scheduled(CHHapticDynamicParameter.ID, at: Double)
+    case generatorCalled(name: String, intensity: Double)
+    case systemSoundPlayed(Int)
+    case breach(Breach)
+  }
+
+  package enum Handler: String, Sendable { case start, stop, finished, stopped, reset, completion }
+
+  package enum Breach: Equatable, Sendable {
+    case handlerOffMainActor(Handler)
+    case noResetHandler
+    case engineReleased
+    case longEvent(seconds: Double)
+    case playerUsedAfterReset
+    case generatorOffMainThread(name: String)
+    case newerAPI(name: String, major: Int, minor: Int)
+  }
+
+  /// Seconds on the device's clock.
+  package var time: Double
+  /// Numbers on the device, from 1.
+  package var engine: Int?
+  package var player: Int?
+  package var action: Action
 }

@@ -7,7 +7,6 @@ internal import Foundation
 /// `TEMBLOR_RECORD=all` writes always, `missing` where there is none (the default on a desk), `never` not at all (the
 /// default where `CI` is set).
 public enum HapticSnapshot {
-  /// How many differences are listed.
   private static let listed = 12
 
   /// Compares what was played with its snapshot, or writes it.
@@ -59,7 +58,6 @@ public enum HapticSnapshot {
     String(name.prefix { $0 != "(" }.map { $0.isLetter || $0.isNumber || "-_. ".contains($0) ? $0 : "-" })
   }
 
-  /// When snapshots are written.
   private struct Recording: Error, CustomStringConvertible {
     private var mode: String
 

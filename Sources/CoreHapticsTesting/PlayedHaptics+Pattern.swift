@@ -38,12 +38,10 @@ extension PlayedHaptics {
 private func thousandth(_ value: Double) -> Double { (value * 1_000).rounded() / 1_000 }
 
 extension PlayedHaptics.Event {
-  /// By how much the level moves within one piece.
   private static let step = 0.02
   /// The shortest piece, in seconds.
   private static let shortest = 0.005
 
-  /// The event in pieces of one intensity and sharpness.
   var pieces: [PlayedHaptics.Event] {
     guard kind == .continuous, levels.count > 1 else { return [self] }
     var pieces: [PlayedHaptics.Event] = []

@@ -3,7 +3,6 @@ internal import HapticModel
 internal import HapticRender
 
 extension PlayedHaptics {
-  /// What was played in the sessions of a device.
   init(_ sessions: [SessionRecord]) {
     self.init(
       sessions.flatMap { session in
@@ -86,7 +85,6 @@ private struct PlayReader {
     state.phase = .idle
   }
 
-  /// Goes on to the next change.
   mutating func take(_ change: PlayerChange) {
     let isNextPass = change.passCount != state.passCount && change.entryCount == state.entryCount
     advance(to: change.frame, passLength: isNextPass ? change.passOrigin - state.passOrigin : nil)
@@ -200,7 +198,6 @@ private struct PlayReader {
     return (state.hearsHaptics && hearsHaptics ? unit(intensity) : 0, unit(sharpness))
   }
 
-  /// Writes down that an event ends.
   private mutating func note(_ event: OpenEvent, end: Int64) {
     guard let start = event.start, let first = event.levels.first else { return }
     let isSteady = event.levels.allSatisfy { $0.intensity == first.intensity && $0.sharpness == first.sharpness }

@@ -143,7 +143,6 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Custom
 }
 
 extension PlayedHaptics.Event {
-  /// The greatest intensity between two times of the event.
   fileprivate func peak(from start: Double, to end: Double) -> Double {
     if kind == .transient { return intensity }
     let (start, end) = (Swift.max(0, start), Swift.min(duration, end))

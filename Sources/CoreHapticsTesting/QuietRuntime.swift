@@ -10,7 +10,6 @@ enum QuietRuntime {
   private typealias Original = @convention(thin) (UnownedJob) -> Void
   private typealias Hook = @convention(thin) (UnownedJob, Original) -> Void
 
-  /// How long it is waited at most.
   private static let limit = Duration.milliseconds(100)
   /// Rounds through the queues where jobs cannot be counted.
   private static let uncountedRounds = 4
@@ -23,7 +22,6 @@ enum QuietRuntime {
     func enqueue(_ job: consuming ExecutorJob) { QuietRuntime.take(UnownedJob(job)) }
   }
 
-  /// Runs a job on the global queue, counted.
   private static func take(_ job: UnownedJob) {
     pending.add(1, ordering: .sequentiallyConsistent)
     begun.add(1, ordering: .sequentiallyConsistent)

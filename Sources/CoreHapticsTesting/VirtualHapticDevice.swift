@@ -1,3 +1,4 @@
+internal import Foundation
 public import CoreHaptics
 public import HapticRender
 
@@ -64,5 +65,186 @@ public final class VirtualHapticDevice: Sendable {
   public func reset(_ engine: CHHapticEngine) {
     engine.simulateReset()
     backend.settle()
+  }
+}
+
+/// An engine of an application, as a test sees it.
+public struct EngineState: Equatable, Sendable, CustomStringConvertible {
+  /// The engine's number on its device, from 1, in the order in which engines were made.
+  public var number: Int
+  /// Whether it was started and has not stopped.
+  public var isRunning: Bool
+  /// Seconds on its own clock, `currentTime`.
+  public var currentTime: Double
+  /// Players that play, are paused, or wait for their start.
+  public var activePlayerCount: Int
+  /// Whether the application has set a reset handler.
+  public var hasResetHandler: Bool
+
+  /// One line, such as `engine 1: running, 0.500 s, 1 active player, no reset handler`.
+  public var description: String {
+    "engine \(number): \(isRunning ? "running" : "stopped"), \(thousandths(currentTime)) s, "
+      + "\(activePlayerCount) active player\(activePlayerCount == 1 ? "" : "s"), "
+      + (hasResetHandler ? "reset handler" : "no reset handler")
+  }
+}
+
+/// A number with three digits behind the point.
+func thousandths(_ value: Double) -> String {
+  guard abs(value) < 1e12 else { return "\(value)" }
+  let scaled = Int((value * 1_000).rounded())
+  let rest = String(abs(scaled) % 1_000)
+  return "\(scaled < 0 ? "-" : "")\(abs(scaled) / 1_000)." + String(repeating: "0", count: 3 - rest.count) + rest
+}
+
+extension VirtualHapticDevice {
+  /// The engines that exist on the device, by number; also those that an application keeps private.
+  public var engines: [EngineState] {
+    backend.engineStates.map {
+      EngineState(
+        number: $0.number, isRunning: $0.isRunning, currentTime: $0.currentTime,
+        activePlayerCount: $0.activePlayerCount, hasResetHandler: $0.hasResetHandler)
+    }
+  }
+}
+
+extension VirtualHapticDevice {
+  /// What was asked of the device and what happened, in order.
+  public var log: HapticLog { HapticLog(backend.record) }
+
+  /// What was played up to now, event by event; O(n) in what was ever played.
+  public var played: PlayedHaptics { PlayedHaptics(backend.sessionRecords) }
+}
+
+extension VirtualHapticDevice {
+  /// Lets the next start of an engine fail, whichever engine it is; called again, the one after it too.
+  ///
+  /// - Parameter code: The code of the `CHHapticError` that the start throws.
+  public func failNextStart(_ code: CHHapticError.Code = .serverInitFailed) {
+    backend.faults.starts.append(.fail(code))
+  }
+
+  /// Lets the next start of an engine take some seconds of the device's time.
+  ///
+  /// A start that blocks its caller moves the clock; one with a handler is done when the time has come.
+  public func delayNextStart(by seconds: Double) { backend.faults.starts.append(.delay(seconds: seconds)) }
+
+  /// Whether the device plays haptics at all, as `capabilitiesForHardware()` reports; true at first.
+  ///
+  /// Where it does not, starts throw `notSupported`.
+  public var supportsHaptics: Bool {
+    get { backend.faults.supportsHaptics }
+    set { backend.faults.supportsHaptics = newValue }
+  }
+
+  /// The most players at a time; one more throws `resourceNotAvailable`. No limit at first.
+  public var playerLimit: Int {
+    get { backend.faults.playerLimit }
+    set { backend.faults.playerLimit = newValue }
+  }
+
+  /// Stops every engine that runs as the system does, by default as for a phone call.
+  ///
+  /// Stopped handlers have been called when it returns.
+  public func interrupt(_ reason: CHHapticEngine.StoppedReason = .audioSessionInterrupt) {
+    backend.interruptAll(reason)
+  }
+
+  /// Resets every engine, as after a failure of the system's haptic server: players are dead.
+  ///
+  /// Reset handlers have been called when it returns.
+  public func reset() { backend.resetAll() }
+
+  /// Loses media services, and has them back some seconds of the device's time later.
+  ///
+  /// Engines stop with `systemError` now, starts throw `serverInitFailed` until then, and engines are reset then.
+  public func loseMediaServices(for seconds: Double = 0.5) {
+    backend.setPresent(false)
+    let backend = backend
+    backend.after(seconds) { backend.setPresent(true) }
+  }
+}
+
+extension VirtualHapticDevice {
+  /// Lets time go by, and waits until what handlers have handed on to tasks, actors and queues has run.
+  ///
+  /// Handlers that hop to the main actor have arrived there when it returns. What sleeps in real time is not waited
+  /// for: give it ``clock``. Waits no longer than 0.1 s of real time before and behind the step.
+  ///
+  /// - Returns: Whether everything became quiet; false where something in the process runs all the time.
+  @discardableResult nonisolated(nonsending) public func advance(by duration: Duration) async -> Bool {
+    _ = await QuietRuntime.settle()
+    backend.advance(by: duration)
+    return await QuietRuntime.settle()
+  }
+
+  /// A clock that goes on with the device, for applications that are given their clock.
+  public var clock: VirtualHapticClock { VirtualHapticClock(backend) }
+}
+
+/// A clock that goes on with a virtual device.
+public struct VirtualHapticClock: Clock {
+  /// A time of the device.
+  public struct Instant: InstantProtocol {
+    var offset: Duration
+
+    /// The time some seconds later.
+    public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+
+    /// The seconds to another time.
+    public func duration(to other: Instant) -> Duration { other.offset - offset }
+
+    /// Whether a time is before another.
+    public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
+  }
+
+  private let backend: VirtualBackend
+
+  init(_ backend: VirtualBackend) { self.backend = backend }
+
+  /// The device's time.
+  public var now: Instant { Instant(offset: .seconds(backend.now)) }
+
+  /// The shortest step.
+  public var minimumResolution: Duration { .nanoseconds(1) }
+
+  /// Returns when the device's time has come, or throws where the task is cancelled.
+  public func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+    try Task.checkCancellation()
+    let sleeper = Sleeper()
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        sleeper.set(continuation)
+        let seconds = (deadline.offset - now.offset) / .seconds(1)
+        if seconds <= 0 { sleeper.wake() } else { backend.after(seconds) { sleeper.wake() } }
+      }
+    } onCancel: {
+      sleeper.wake()
+    }
+    try Task.checkCancellation()
+  }
+
+  private final class Sleeper: @unchecked Sendable {
+    private let lock = NSLock()
+    private var continuation: CheckedContinuation<Void, Never>?
+    private var isAwake = false
+
+    func set(_ continuation: CheckedContinuation<Void, Never>) {
+      let isAwake = lock.withLock {
+        if !self.isAwake { self.continuation = continuation }
+        return self.isAwake
+      }
+      if isAwake { continuation.resume() }
+    }
+
+    func wake() {
+      let continuation = lock.withLock {
+        let continuation = self.continuation
+        self.continuation = nil
+        isAwake = true
+        return continuation
+      }
+      continuation?.resume()
+    }
   }
 }

@@ -45,7 +45,6 @@ package final class EngineLife: @unchecked Sendable {
   private var resetWatcher: @Sendable () -> Void = {}
   private var availabilityWatcher: @Sendable () -> Void = {}
 
-  /// Asks the source whether there is anything to play on; no output is kept open.
   package init(_ source: EngineProvider) {
     self.source = source
     storedIsAvailable = source.supportsHaptics()
@@ -53,24 +52,23 @@ package final class EngineLife: @unchecked Sendable {
 
   /// Sets what is called after a reset, before the new engine starts, and when availability has changed.
   package func watch(reset: @escaping @Sendable () -> Void, availability: @escaping @Sendable () -> Void) {
-    locked {
+    lock.withLock {
       resetWatcher = reset
       availabilityWatcher = availability
     }
   }
 
-  /// Whether what is played can be felt, as far as is known.
-  package var isAvailable: Bool { locked { storedIsAvailable } }
+  package var isAvailable: Bool { lock.withLock { storedIsAvailable } }
 
   /// Seconds on the engine's clock, which stops while the engine is stopped.
-  package var currentTime: TimeInterval { locked { engine }?.currentTime ?? 0 }
+  package var currentTime: TimeInterval { lock.withLock { engine }?.currentTime ?? 0 }
 
   // MARK: What is asked of it
 
   /// Plays a pattern once, at a time of the engine's clock; times that have passed mean now.
   package func play(_ pattern: CHHapticPattern, at time: TimeInterval = 0) {
     let playback = Playback(pattern: pattern, time: time)
-    let running: CHHapticEngine? = locked {
+    let running: CHHapticEngine? = lock.withLock {
       if isRunning { return engine }
       if waiting.count < Self.mostWaiting { waiting.append(playback) }
       return nil
@@ -82,14 +80,14 @@ package final class EngineLife: @unchecked Sendable {
   package func prepare() {
     guard let number = beginStart() else { return }
     do {
-      let engine = try locked { try self.engine ?? makeEngine() }
+      let engine = try lock.withLock { try self.engine ?? makeEngine() }
       engine.start { [weak self] error in self?.endStart(number, error) }
     } catch { endStart(number, error) }
   }
 
   /// Ends at once whatever plays or waits; the next playback starts the engine again.
   package func silence() {
-    let engine = locked {
+    let engine = lock.withLock {
       // A start that is under way comes before the stop, so it no longer counts.
       startNumber += 1
       isStarting = false
@@ -102,9 +100,8 @@ package final class EngineLife: @unchecked Sendable {
 
   // MARK: Starting
 
-  /// Notes that a start begins; nothing where none is due.
   private func beginStart() -> Int? {
-    locked {
+    lock.withLock {
       guard !isRunning, !isStarting else { return nil }
       let now = source.now()
       guard storedIsAvailable || now - lastAttempt >= EngineProvider.retryInterval else {
@@ -112,15 +109,20 @@ package final class EngineLife: @unchecked Sendable {
         return nil
       }
       lastAttempt = now
-      isStarting = true
-      startNumber += 1
-      return startNumber
+      return nextStart()
     }
+  }
+
+  /// Numbers a start, after which earlier ones no longer count: [lock].
+  private func nextStart() -> Int {
+    isStarting = true
+    startNumber += 1
+    return startNumber
   }
 
   /// Notes how a start ended, and plays what has waited for it.
   private func endStart(_ number: Int, _ error: (any Error)?) {
-    let (engine, due): (CHHapticEngine?, [Playback]) = locked {
+    let (engine, due): (CHHapticEngine?, [Playback]) = lock.withLock {
       guard number == startNumber, isStarting else { return (nil, []) }
       isStarting = false
       isRunning = error == nil
@@ -128,7 +130,7 @@ package final class EngineLife: @unchecked Sendable {
       waiting.removeAll()
       return isRunning ? (self.engine, due) : (nil, [])
     }
-    setAvailable(locked { number == startNumber ? error == nil : storedIsAvailable })
+    setAvailable(lock.withLock { number == startNumber ? error == nil : storedIsAvailable })
     guard let engine else { return }
     for playback in due { perform(playback, on: engine) }
   }
@@ -153,7 +155,7 @@ package final class EngineLife: @unchecked Sendable {
     } catch let error as CHHapticError {
       switch error.code {
       case .engineNotRunning, .serverInitFailed, .serverInterrupted, .engineStartTimeout, .notSupported:
-        locked { isRunning = false }
+        lock.withLock { isRunning = false }
         setAvailable(false)
       default:
         // The engine is full, or cannot play this pattern: the next may be heard.
@@ -166,7 +168,7 @@ package final class EngineLife: @unchecked Sendable {
 
   /// One attempt to go on, except where the engine merely rests: [the engine's queue].
   private func engineStopped(_ number: Int, _ reason: CHHapticEngine.StoppedReason) {
-    let engine: CHHapticEngine? = locked {
+    let engine: CHHapticEngine? = lock.withLock {
       guard number == engineNumber else { return nil }
       isRunning = false
       return self.engine
@@ -176,27 +178,20 @@ package final class EngineLife: @unchecked Sendable {
     default: break
     }
     guard let engine else { return }
-    let restart = locked {
-      isStarting = true
-      startNumber += 1
-      return startNumber
-    }
-    start(engine, restart)
+    start(engine, lock.withLock { nextStart() })
   }
 
   /// A new engine, handlers registered again, patterns cached again, started: [the engine's queue].
   private func engineWasReset(_ number: Int) {
-    let restart: Int? = locked {
+    let restart: Int? = lock.withLock {
       guard number == engineNumber else { return nil }
       isRunning = false
-      isStarting = true
-      startNumber += 1
-      return startNumber
+      return nextStart()
     }
     guard let restart else { return }
     do {
-      let engine = try locked { try makeEngine() }
-      let watcher = locked { resetWatcher }
+      let engine = try lock.withLock { try makeEngine() }
+      let watcher = lock.withLock { resetWatcher }
       watcher()
       start(engine, restart)
     } catch { endStart(restart, error) }
@@ -211,18 +206,12 @@ package final class EngineLife: @unchecked Sendable {
   }
 
   private func setAvailable(_ isAvailable: Bool) {
-    let watcher: (@Sendable () -> Void)? = locked {
+    let watcher: (@Sendable () -> Void)? = lock.withLock {
       guard storedIsAvailable != isAvailable else { return nil }
       storedIsAvailable = isAvailable
       return availabilityWatcher
     }
     watcher?()
-  }
-
-  private func locked<Result>(_ body: () throws -> Result) rethrows -> Result {
-    lock.lock()
-    defer { lock.unlock() }
-    return try body()
   }
 }
 

@@ -1,3 +1,4 @@
+internal import HapticModel
 public import CoreHaptics
 public import Foundation
 public import Observation
@@ -234,7 +235,6 @@ public protocol HapticSettingStore: AnyObject {
   func setOn(_ isOn: Bool, for key: String)
 }
 
-/// A memory that lasts as long as the manager.
 private final class ForgetfulStore: HapticSettingStore {
   func isOn(_ key: String) -> Bool? { nil }
 
@@ -249,5 +249,39 @@ extension UserDefaults: HapticSettingStore {
   public func setOn(_ isOn: Bool, for key: String) {
     set(isOn, forKey: key)
     _ = synchronize()
+  }
+}
+
+extension CHHapticPattern {
+  /// One pattern of several, each from its time on, so that their distances are exact to the frame.
+  ///
+  /// A curve or parameter acts on the whole layer from its time on, as in any pattern.
+  static func sequence(_ steps: [(pattern: CHHapticPattern, time: TimeInterval)]) throws -> CHHapticPattern {
+    var layers: [HapticComposition.Layer] = []
+    for step in steps {
+      for (index, layer) in step.pattern.composition.layers.enumerated() {
+        if index == layers.count { layers.append(HapticComposition.Layer(HapticPattern())) }
+        var moved = layer
+        moved.delay(by: step.time)
+        layers[index].pattern.events += moved.pattern.events
+        layers[index].pattern.parameters += moved.pattern.parameters
+        layers[index].pattern.curves += moved.pattern.curves
+        layers[index].signals += moved.signals
+      }
+    }
+    return CHHapticPattern(HapticComposition(layers: layers))
+  }
+
+  /// One tap; values outside 0…1 are moved to the nearest bound, NaN counts as 0.
+  static func tap(intensity: Float, sharpness: Float) throws -> CHHapticPattern {
+    try CHHapticPattern(
+      events: [
+        CHHapticEvent(
+          eventType: .hapticTransient,
+          parameters: [
+            CHHapticEventParameter(parameterID: .hapticIntensity, value: intensity.isNaN ? 0 : intensity),
+            CHHapticEventParameter(parameterID: .hapticSharpness, value: sharpness.isNaN ? 0 : sharpness),
+          ], relativeTime: 0)
+      ], parameters: [])
   }
 }

@@ -49,7 +49,6 @@ public struct PatternResolver: Sendable {
 
 /// Patterns by name, each parsed once and kept; what cannot be read is skipped and remembered.
 package final class ParsedPatternCache: @unchecked Sendable {
-  /// The patterns that come with Temblor, for all who play them.
   package static let shipped = ParsedPatternCache(.shipped)
 
   private enum Entry {
@@ -62,35 +61,30 @@ package final class ParsedPatternCache: @unchecked Sendable {
   private let lock = NSRecursiveLock()
   private var entries: [String: Entry] = [:]
 
-  /// An empty cache.
   package init(_ resolver: PatternResolver) {
     self.resolver = resolver
     names = Set(resolver.names)
   }
 
-  /// A pattern, read where it was not yet; nothing where there is none or it is broken.
   package func pattern(named name: String) -> CHHapticPattern? {
-    locked {
+    lock.withLock {
       if case .pattern(let pattern) = entry(name) { return pattern }
       return nil
     }
   }
 
-  /// Reads every pattern that was not read yet.
-  package func loadAll() { locked { for name in resolver.names { _ = entry(name) } } }
+  package func loadAll() { lock.withLock { for name in resolver.names { _ = entry(name) } } }
 
-  /// Reads again every pattern that was read before.
   package func reload() {
-    locked {
+    lock.withLock {
       let loaded = entries.keys
       entries.removeAll()
       for name in loaded { _ = entry(name) }
     }
   }
 
-  /// What could not be read, and why.
   package var broken: [String: CHHapticError] {
-    locked {
+    lock.withLock {
       entries.compactMapValues { entry in
         if case .broken(let error) = entry { return error }
         return nil
@@ -118,11 +112,5 @@ package final class ParsedPatternCache: @unchecked Sendable {
     case nil:
       throw CHHapticError(.fileNotFound, userInfo: [NSLocalizedDescriptionKey: "\(name): there is no such pattern"])
     }
-  }
-
-  private func locked<Result>(_ body: () throws -> Result) rethrows -> Result {
-    lock.lock()
-    defer { lock.unlock() }
-    return try body()
   }
 }

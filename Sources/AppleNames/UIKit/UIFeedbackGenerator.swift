@@ -26,7 +26,6 @@ package import HapticManagement
     EngineBackends.noteNewAPI("UIFeedbackGenerator(view:)", iOS: 17, 5)
   }
 
-  /// Makes a generator on an engine that a test holds.
   package nonisolated init(life: EngineLife) {
     ownLife = life
     super.init()

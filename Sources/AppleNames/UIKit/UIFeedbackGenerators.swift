@@ -38,7 +38,6 @@ open class UIImpactFeedbackGenerator: UIFeedbackGenerator {
     EngineBackends.noteNewAPI("UIImpactFeedbackGenerator(style:view:)", iOS: 17, 5)
   }
 
-  /// Makes a generator of a style on an engine that a test holds.
   package nonisolated init(style: UIImpactFeedbackGenerator.FeedbackStyle, life: EngineLife) {
     self.style = style
     super.init(life: life)
