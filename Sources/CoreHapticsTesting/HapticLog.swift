@@ -203,7 +203,16 @@ extension HapticLog.Action {
 }
 
 extension HapticLog.Handler {
-  init?(_ handler: EngineNote.Handler) { self.init(rawValue: handler.rawValue) }
+  init(_ handler: EngineNote.Handler) {
+    switch handler {
+    case .start: self = .start
+    case .stop: self = .stop
+    case .finished: self = .finished
+    case .stopped: self = .stopped
+    case .reset: self = .reset
+    case .completion: self = .completion
+    }
+  }
 }
 
 extension HapticLog.GeneratorCall {
