@@ -69,7 +69,6 @@ enum NonFiniteSamples {
   /// Whether one sample counts; no comparison holds for a sample that is undefined.
   static func isSound(_ sample: Float) -> Bool { abs(sample) <= limit }
 
-  /// Whether all samples count.
   static func areAllSound(_ samples: Span<Float>) -> Bool {
     for index in samples.indices where !isSound(samples[index]) { return false }
     return true
@@ -92,8 +91,5 @@ public struct AnalysisError: Error, Equatable, Sendable, CustomStringConvertible
   public var description: String
 
   /// Makes an error.
-  public init(kind: Kind, description: String) {
-    self.kind = kind
-    self.description = description
-  }
+  public init(_ kind: Kind, _ description: String) { (self.kind, self.description) = (kind, description) }
 }

@@ -10,10 +10,7 @@ public enum SignalDistance {
     public var correlation: Double
 
     /// Makes an alignment.
-    public init(lag: Double, correlation: Double) {
-      self.lag = lag
-      self.correlation = correlation
-    }
+    public init(lag: Double, correlation: Double) { (self.lag, self.correlation) = (lag, correlation) }
   }
 
   /// The lag at which two signals fit best, to a small part of a frame.
@@ -63,9 +60,9 @@ public enum SignalDistance {
         (index < first.count ? Double(first[index]) : 0) - (index < moved.count ? Double(moved[index]) : 0)
       left += difference * difference
     }
-    let whole = energy(first)
-    guard whole > 0 else { return left > 0 ? .infinity : Decibels.silence }
-    return Decibels.of(power: left / whole)
+    let power = energy(first)
+    guard power > 0 else { return left > 0 ? .infinity : Decibels.silence }
+    return Decibels.of(power: left / power)
   }
 
   /// The RMS difference of two envelopes in dB, where either is within 50 dB of the greater's peak.
@@ -152,12 +149,12 @@ enum FractionalDelay {
 
   /// The signal earlier by some frames, or later where negative; silence comes in.
   static func moved(_ samples: [Float], earlierBy frames: Double) -> [Float] {
-    let whole = Int(frames.rounded())
-    let part = frames - Double(whole)
-    let count = max(0, samples.count - whole)
+    let integer = Int(frames.rounded())
+    let part = frames - Double(integer)
+    let count = max(0, samples.count - integer)
     var output = [Float](repeating: 0, count: count)
     guard abs(part) > 1e-9 else {
-      for index in max(0, -whole)..<max(count, max(0, -whole)) { output[index] = samples[index + whole] }
+      for index in max(0, -integer)..<max(count, max(0, -integer)) { output[index] = samples[index + integer] }
       return output
     }
     let taps = (1 - reach...reach).map { tap -> Float in
@@ -168,7 +165,7 @@ enum FractionalDelay {
     for index in output.indices {
       var sum = Float(0)
       for (tap, factor) in taps.enumerated() {
-        let place = index + whole + tap + 1 - reach
+        let place = index + integer + tap + 1 - reach
         if place >= 0, place < samples.count { sum += samples[place] * factor }
       }
       output[index] = sum

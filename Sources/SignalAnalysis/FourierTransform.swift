@@ -19,7 +19,9 @@ public struct FourierTransform: ~Copyable {
   }
 
   /// The next even length at or above one whose only factors are 2, 3 and 5.
-  public static func fastLength(atLeast length: Int) -> Int { KissFFTBindings.fastLength(atLeast: max(2, length)) }
+  public static func fastLength(atLeast length: Int) -> Int {
+    2 * Int(kiss_fft_next_fast_size(Int32(clamping: (max(2, length) + 1) / 2)))
+  }
 
   /// Bins of a spectrum: those from 0 Hz to half the rate, both included.
   public var binCount: Int { length / 2 + 1 }
@@ -72,17 +74,35 @@ public struct FourierTransform: ~Copyable {
     private let handle: OpaquePointer?
 
     init(length: Int, isInverse: Bool) {
-      unsafe memory = .allocate(
-        byteCount: KissFFTBindings.planSize(length: length, isInverse: isInverse), alignment: 16)
-      unsafe handle = KissFFTBindings.plan(length: length, isInverse: isInverse, in: memory)
+      // Without memory, the library says how many bytes a plan takes.
+      var size = 0
+      _ = unsafe kiss_fftr_alloc(Int32(length), isInverse ? 1 : 0, nil, &size)
+      unsafe memory = .allocate(byteCount: size, alignment: 16)
+      unsafe handle = kiss_fftr_alloc(Int32(length), isInverse ? 1 : 0, memory.baseAddress, &size)
     }
 
     func forward(_ samples: Span<Float>, into bins: inout MutableSpan<ComplexNumber>) {
-      if let handle = unsafe handle { unsafe KissFFTBindings.forward(handle, samples, into: &bins) }
+      guard let handle = unsafe handle else { return }
+      unsafe samples.withUnsafeBufferPointer { samples in
+        unsafe bins.withUnsafeMutableBufferPointer { bins in
+          // Both are two floats, the real part first.
+          unsafe bins.withMemoryRebound(to: kiss_fft_cpx.self) { bins in
+            unsafe kiss_fftr(handle, samples.baseAddress, bins.baseAddress)
+          }
+        }
+      }
     }
 
+    /// The samples come out multiplied by the plan's length.
     func backward(_ bins: Span<ComplexNumber>, into samples: inout MutableSpan<Float>) {
-      if let handle = unsafe handle { unsafe KissFFTBindings.backward(handle, bins, into: &samples) }
+      guard let handle = unsafe handle else { return }
+      unsafe bins.withUnsafeBufferPointer { bins in
+        unsafe samples.withUnsafeMutableBufferPointer { samples in
+          unsafe bins.withMemoryRebound(to: kiss_fft_cpx.self) { bins in
+            unsafe kiss_fftri(handle, bins.baseAddress, samples.baseAddress)
+          }
+        }
+      }
     }
 
     deinit { unsafe memory.deallocate() }
@@ -91,16 +111,11 @@ public struct FourierTransform: ~Copyable {
 
 /// A complex number in single precision.
 public struct ComplexNumber: Equatable, Sendable, BitwiseCopyable {
-  /// The real part.
-  public var real: Float
-  /// The imaginary part.
-  public var imaginary: Float
+  /// The real and the imaginary part.
+  public var real, imaginary: Float
 
   /// Makes a number of its parts.
-  public init(_ real: Float = 0, _ imaginary: Float = 0) {
-    self.real = real
-    self.imaginary = imaginary
-  }
+  public init(_ real: Float = 0, _ imaginary: Float = 0) { (self.real, self.imaginary) = (real, imaginary) }
 
   /// The square of the magnitude.
   public var power: Float { real * real + imaginary * imaginary }
@@ -113,49 +128,5 @@ public struct ComplexNumber: Equatable, Sendable, BitwiseCopyable {
     ComplexNumber(
       left.real * right.real - left.imaginary * right.imaginary,
       left.real * right.imaginary + left.imaginary * right.real)
-  }
-}
-
-/// The funnel to KISS FFT: one function for each call.
-enum KissFFTBindings {
-  /// `kiss_fft_next_fast_size` for a real transform, whose length is even.
-  static func fastLength(atLeast length: Int) -> Int {
-    2 * Int(kiss_fft_next_fast_size(Int32(clamping: (length + 1) / 2)))
-  }
-
-  /// `kiss_fftr_alloc` without memory: the bytes a plan takes.
-  static func planSize(length: Int, isInverse: Bool) -> Int {
-    var size = 0
-    _ = unsafe kiss_fftr_alloc(Int32(length), isInverse ? 1 : 0, nil, &size)
-    return size
-  }
-
-  /// `kiss_fftr_alloc` in memory of the caller, which must be as large as `planSize` says.
-  static func plan(length: Int, isInverse: Bool, in memory: UnsafeMutableRawBufferPointer) -> OpaquePointer? {
-    var size = memory.count
-    return unsafe kiss_fftr_alloc(Int32(length), isInverse ? 1 : 0, memory.baseAddress, &size)
-  }
-
-  /// `kiss_fftr`: as many samples as the plan is long, into half as many bins and one.
-  static func forward(_ plan: OpaquePointer, _ samples: Span<Float>, into bins: inout MutableSpan<ComplexNumber>) {
-    unsafe samples.withUnsafeBufferPointer { samples in
-      unsafe bins.withUnsafeMutableBufferPointer { bins in
-        // Both are two floats, the real part first.
-        unsafe bins.withMemoryRebound(to: kiss_fft_cpx.self) { bins in
-          unsafe kiss_fftr(plan, samples.baseAddress, bins.baseAddress)
-        }
-      }
-    }
-  }
-
-  /// `kiss_fftri`: the samples come out multiplied by the plan's length.
-  static func backward(_ plan: OpaquePointer, _ bins: Span<ComplexNumber>, into samples: inout MutableSpan<Float>) {
-    unsafe bins.withUnsafeBufferPointer { bins in
-      unsafe samples.withUnsafeMutableBufferPointer { samples in
-        unsafe bins.withMemoryRebound(to: kiss_fft_cpx.self) { bins in
-          unsafe kiss_fftri(plan, bins.baseAddress, samples.baseAddress)
-        }
-      }
-    }
   }
 }

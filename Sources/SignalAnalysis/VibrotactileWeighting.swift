@@ -22,18 +22,6 @@ public struct VibrotactileWeighting: Equatable, Sendable {
     case filter(WeightingFilter)
   }
 
-  init(name: String, bodyPart: String, thresholds: [Threshold]) {
-    self.name = name
-    self.bodyPart = bodyPart
-    law = .thresholds(thresholds)
-  }
-
-  init(name: String, bodyPart: String, filter: WeightingFilter) {
-    self.name = name
-    self.bodyPart = bodyPart
-    law = .filter(filter)
-  }
-
   /// The factor at a frequency.
   public func gain(atHertz hertz: Double) -> Double {
     switch law {
@@ -66,25 +54,27 @@ public struct VibrotactileWeighting: Equatable, Sendable {
   /// 40 and 250 Hz it is even within 4 dB. Outside of the points nothing is felt.
   public static let hand = VibrotactileWeighting(
     name: "hand", bodyPart: "hand that holds a device",
-    thresholds: [
-      (20, -40.36), (21.5, -39.6), (25, -37.48), (25.8, -36.93), (30, -34.31), (35, -33.13), (40, -32.81), (50, -31.94),
-      (60, -31.77), (70, -31.59), (72, -31.55), (80, -31.77), (86.4, -31.94), (90, -31.73), (100, -31.9),
-      (103.68, -31.77), (124.42, -31.7), (149.3, -31.38), (150, -31.35), (179.16, -31.02), (200, -30.86), (215, -30.35),
-      (250, -28.98), (258, -28.68), (300, -26.81), (400, -19.81),
-    ].map { Threshold(hertz: $0.0, decibels: $0.1) })
+    law: .thresholds(
+      [
+        (20, -40.36), (21.5, -39.6), (25, -37.48), (25.8, -36.93), (30, -34.31), (35, -33.13), (40, -32.81),
+        (50, -31.94), (60, -31.77), (70, -31.59), (72, -31.55), (80, -31.77), (86.4, -31.94), (90, -31.73),
+        (100, -31.9), (103.68, -31.77), (124.42, -31.7), (149.3, -31.38), (150, -31.35), (179.16, -31.02),
+        (200, -30.86), (215, -30.35), (250, -28.98), (258, -28.68), (300, -26.81), (400, -19.81),
+      ].map { Threshold(hertz: $0.0, decibels: $0.1) }))
 
   /// A hand on a vibrating handle: Wh of ISO 5349-1:2001, with the exact figures of ISO 8041.
   public static let handArm = VibrotactileWeighting(
     name: "hand-arm", bodyPart: "hand and arm at a vibrating handle",
-    filter: WeightingFilter(
-      highPass: 6.309_573, lowPass: 1_258.925, transition: .init(velocity: 15.915_494, quality: 0.64)))
+    law: .filter(
+      WeightingFilter(highPass: 6.309_573, lowPass: 1_258.925, transition: .init(hertz: 15.915_494, quality: 0.64))))
 
   /// A seated or standing body on what shakes it up and down: Wk of ISO 2631-1:1997.
   public static let wholeBody = VibrotactileWeighting(
     name: "whole-body", bodyPart: "whole body on a shaken seat or floor",
-    filter: WeightingFilter(
-      highPass: 0.4, lowPass: 100, transition: .init(velocity: 12.5, quality: 0.63),
-      step: .init(from: 2.37, quality: 0.91, to: 3.35, quality: 0.91)))
+    law: .filter(
+      WeightingFilter(
+        highPass: 0.4, lowPass: 100, transition: .init(hertz: 12.5, quality: 0.63),
+        step: .init(low: .init(hertz: 2.37, quality: 0.91), high: .init(hertz: 3.35, quality: 0.91)))))
 
   /// The weighting of a name.
   public static func named(_ name: String) -> VibrotactileWeighting? { all.first { $0.name == name } }
@@ -94,46 +84,24 @@ public struct VibrotactileWeighting: Equatable, Sendable {
 ///
 /// The magnitude of its analogue filters is computed, so it is exact at every rate.
 struct WeightingFilter: Equatable, Sendable {
-  /// From acceleration below a frequency to velocity above it.
-  struct Transition: Equatable, Sendable {
-    var velocity: Double
-    var quality: Double
-  }
+  struct Corner: Equatable, Sendable { var hertz, quality: Double }
+  struct Step: Equatable, Sendable { var low, high: Corner }
 
-  /// An upward step between two frequencies.
-  struct Step: Equatable, Sendable {
-    var low: Double
-    var lowQuality: Double
-    var high: Double
-    var highQuality: Double
-
-    init(from low: Double, quality lowQuality: Double, to high: Double, quality highQuality: Double) {
-      self.low = low
-      self.lowQuality = lowQuality
-      self.high = high
-      self.highQuality = highQuality
-    }
-  }
-
-  /// The corner of the Butterworth high-pass of second order.
-  var highPass: Double
-  /// The corner of the Butterworth low-pass of second order.
-  var lowPass: Double
+  /// The corners of Butterworth filters of second order.
+  var highPass, lowPass: Double
   /// Where acceleration gives way to velocity.
-  var transition: Transition
-  /// The upward step, if there is one.
+  var transition: Corner
   var step: Step?
 
-  /// The factor at a frequency.
   func gain(atHertz hertz: Double) -> Double {
     guard hertz > 0 else { return 0 }
     let band = 1 / (1 + pow(highPass / hertz, 4)).squareRoot() / (1 + pow(hertz / lowPass, 4)).squareRoot()
-    let ratio = hertz / transition.velocity
+    let ratio = hertz / transition.hertz
     let turned = (1 + ratio * ratio).squareRoot() / Self.resonance(ratio, transition.quality)
     guard let step else { return band * turned }
     let upward =
-      Self.resonance(hertz / step.low, step.lowQuality) / Self.resonance(hertz / step.high, step.highQuality)
-      * pow(step.low / step.high, 2)
+      Self.resonance(hertz / step.low.hertz, step.low.quality)
+      / Self.resonance(hertz / step.high.hertz, step.high.quality) * pow(step.low.hertz / step.high.hertz, 2)
     return band * turned * upward
   }
 
@@ -143,4 +111,38 @@ struct WeightingFilter: Equatable, Sendable {
     let imaginary = ratio / quality
     return (real * real + imaginary * imaginary).squareRoot()
   }
+}
+
+/// How strongly a body feels a signal.
+///
+/// The power of each frequency is multiplied by the square of a weighting. The result is relative:
+/// what full scale means as acceleration, only the transducer knows.
+public struct WeightedEnergy: Equatable, Sendable {
+  /// The weighted mean square, in full scale squared.
+  public var power: Double
+  /// Seconds that were measured.
+  public var duration: Double
+
+  /// Weighs a spectrum.
+  public init(of spectrum: Spectrum, weighting: VibrotactileWeighting = .hand) {
+    power = zip(spectrum.frequencies, spectrum.powers).reduce(0) { sum, bin in
+      let gain = weighting.gain(atHertz: bin.0)
+      return sum + gain * gain * bin.1
+    }
+    duration = spectrum.duration
+  }
+
+  /// Weighs a signal, the mean of its channels' powers; non-finite samples count as silence.
+  public init(of signal: Signal, weighting: VibrotactileWeighting = .hand) {
+    self.init(of: Spectrum(of: signal), weighting: weighting)
+  }
+
+  /// The weighted RMS value; 1 is full scale.
+  public var rms: Double { power.squareRoot() }
+
+  /// The weighted RMS value in dB; a full-scale sine where the weighting is 1 has −3.01.
+  public var decibels: Double { Decibels.of(power: power) }
+
+  /// The weighted power times the duration, in full scale squared seconds: silence adds nothing.
+  public var energy: Double { power * duration }
 }

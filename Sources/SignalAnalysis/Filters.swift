@@ -1,0 +1,246 @@
+internal import CMath
+
+/// Turns a real signal into a complex one whose magnitude is the amplitude of the tone in it.
+///
+/// A linear-phase filter of ±50 ms: its real part takes the local mean away, its imaginary part is
+/// a Hilbert transformer under a Hann window. Both are exact to 0.05 dB from 40 Hz to 40 Hz below
+/// half the rate; below 20 Hz they fade out. Sound further away than 50 ms has no influence.
+struct AnalyticFilter: ~Copyable {
+  /// How far the filter looks to each side; the main lobe of its window then ends at 20 Hz.
+  static let reach = 0.05
+
+  private let half: Int
+  private var transform: FourierTransform
+  private let realResponse: [Float]
+  private let imaginaryResponse: [Float]
+
+  init(rate: Double, count: Int) {
+    half = max(1, Int((Self.reach * rate).rounded()))
+    // A block four times as long as the filter wastes little on the overlap.
+    let length = FourierTransform.fastLength(atLeast: min(count + 2 * half, 8 * half))
+    transform = FourierTransform(length: max(length, 4 * half))
+    var real = [Float](repeating: 0, count: transform.length)
+    var imaginary = real
+    var sum = 0.0
+    for offset in 1 - half..<half {
+      let window = 0.5 + 0.5 * cos(.pi * Double(offset) / Double(half))
+      let index = offset < 0 ? offset + real.count : offset
+      real[index] = Float(-window)
+      sum += window
+      if offset % 2 != 0 { imaginary[index] = Float(window * 2 / (.pi * Double(offset))) }
+    }
+    for index in real.indices { real[index] /= Float(sum) }
+    real[0] += 1
+    // An even response has a real spectrum, an odd one an imaginary one.
+    realResponse = transform.forward(real).map(\.real)
+    imaginaryResponse = transform.forward(imaginary).map(\.imaginary)
+  }
+
+  /// Filters a signal with silence around it, block by block.
+  /// - Parameter body: Takes the index of the first sample of a block and both parts of the block.
+  mutating func filter(_ samples: [Float], _ body: (Int, _ real: Span<Float>, _ imaginary: Span<Float>) -> Void) {
+    let advance = transform.length - 2 * half
+    var input = [Float](repeating: 0, count: transform.length)
+    var bins = [ComplexNumber](repeating: ComplexNumber(), count: transform.binCount)
+    var turned = bins
+    var real = input
+    var imaginary = input
+    var start = 0
+    while start < samples.count {
+      let first = start - half
+      let known = max(0, first)..<min(samples.count, first + input.count)
+      for index in input.indices { input[index] = 0 }
+      for index in known { input[index - first] = samples[index] }
+      transform.forward(input, into: &bins)
+      for bin in bins.indices {
+        let value = bins[bin]
+        let turn = imaginaryResponse[bin]
+        turned[bin] = ComplexNumber(-value.imaginary * turn, value.real * turn)
+        bins[bin] = ComplexNumber(value.real * realResponse[bin], value.imaginary * realResponse[bin])
+      }
+      transform.backward(bins, into: &real)
+      transform.backward(turned, into: &imaginary)
+      let count = min(advance, samples.count - start)
+      body(start, real.span.extracting(half..<half + count), imaginary.span.extracting(half..<half + count))
+      start += count
+    }
+  }
+}
+
+extension FourierTransform {
+  mutating func forward(_ samples: [Float], into bins: inout [ComplexNumber]) {
+    var span = bins.mutableSpan
+    forward(samples.span, into: &span)
+  }
+
+  mutating func backward(_ bins: [ComplexNumber], into samples: inout [Float]) {
+    var span = samples.mutableSpan
+    backward(bins.span, into: &span)
+  }
+}
+
+/// The part of a signal that a body feels, at a rate of a few kilohertz, so that it is quick to study.
+///
+/// A linear-phase Kaiser filter passes up to 0.36 of the new rate within 0.01 dB and takes away what
+/// lies above half of it by 70 dB.
+struct TactileBandSignal {
+  /// What is left of the signal; sample k is at time k / rate.
+  let samples: [Float]
+  /// Frames per second.
+  let rate: Double
+
+  /// - Parameter least: The new rate is at least so many frames per second, where the old one is.
+  init(of signal: [Float], rate: Double, least: Double = 2_000) {
+    let factor = max(1, Int(rate / least))
+    self.rate = rate / Double(factor)
+    guard factor > 1 else {
+      samples = signal
+      return
+    }
+    let taps = Self.taps(factor: factor)
+    let half = taps.count / 2
+    // Zeros around the signal spare the loop the question where it ends.
+    var padded = [Float](repeating: 0, count: half)
+    padded.reserveCapacity(signal.count + 2 * half + factor)
+    padded += signal
+    padded += [Float](repeating: 0, count: half + factor)
+    let count = (signal.count + factor - 1) / factor
+    var output = [Float](repeating: 0, count: count)
+    let source = padded.span
+    let kernel = taps.span
+    for index in 0..<count { output[index] = DotProduct.of(source, from: index * factor, kernel) }
+    samples = output
+  }
+
+  /// Output samples that the filter reaches to each side.
+  private static let reach = 16
+
+  /// The filter's cut-off as a share of the new rate; its transition is 0.07 to each side.
+  private static let cutOff = 0.43
+
+  /// The window's shape: side lobes 70 dB down.
+  private static let beta = 6.76
+
+  private static func taps(factor: Int) -> [Float] {
+    let half = reach * factor
+    let taps = (-half...half).map { offset -> Double in
+      let place = Double(offset) / Double(half)
+      let window = KaiserWindow.value(at: place, beta: beta)
+      let angle = 2 * .pi * cutOff * Double(offset) / Double(factor)
+      return window * (offset == 0 ? 1 : sin(angle) / angle)
+    }
+    let sum = taps.reduce(0, +)
+    return taps.map { Float($0 / sum) }
+  }
+}
+
+/// Windows made of the modified Bessel function.
+enum KaiserWindow {
+  /// The Kaiser window at a place from −1 to 1, where it is 1 in the middle.
+  static func value(at place: Double, beta: Double) -> Double {
+    bessel(beta * max(0, 1 - place * place).squareRoot()) / bessel(beta)
+  }
+
+  /// The Kaiser–Bessel-derived window: two of them half a length apart have squares that add up to 1.
+  static func derived(length: Int, beta: Double) -> [Float] {
+    let half = length / 2
+    var sums = [0.0]
+    for index in 0...half {
+      let place = 2 * Double(index) / Double(half) - 1
+      sums.append(sums[index] + value(at: place, beta: beta))
+    }
+    let rising = (0..<half).map { Float((sums[$0 + 1] / sums[half + 1]).squareRoot()) }
+    return rising + rising.reversed()
+  }
+
+  /// The modified Bessel function of the first kind and order zero.
+  private static func bessel(_ x: Double) -> Double {
+    var term = 1.0
+    var sum = 1.0
+    var index = 1.0
+    while term > sum * 1e-12 {
+      term *= (x / 2 / index) * (x / 2 / index)
+      sum += term
+      index += 1
+    }
+    return sum
+  }
+}
+
+/// The sum of products, eight at a time.
+enum DotProduct {
+  static func of(_ samples: Span<Float>, from start: Int, _ taps: Span<Float>) -> Float {
+    precondition(start >= 0 && start + taps.count <= samples.count, "the taps must fit")
+    var sums = SIMD8<Float>.zero
+    var index = 0
+    while index + 8 <= taps.count {
+      var left = SIMD8<Float>.zero
+      var right = SIMD8<Float>.zero
+      for lane in 0..<8 {
+        left[lane] = unsafe samples[unchecked: start + index + lane]
+        right[lane] = unsafe taps[unchecked: index + lane]
+      }
+      sums += left * right
+      index += 8
+    }
+    var sum = sums.sum()
+    while index < taps.count {
+      sum += samples[start + index] * taps[index]
+      index += 1
+    }
+    return sum
+  }
+}
+
+/// A signal at a rate of about 4 kHz: its spectrum up to 1.4 kHz, in phase.
+///
+/// Blocks are transformed, cut and transformed back at the lower rate; the cut is a raised cosine
+/// from 0.36 to 0.46 of the new rate. Time O(n log n) of a block of 16,384 new samples.
+package struct LowRateSignal {
+  package let samples: [Float]
+  /// Frames per second: the old rate over a whole number.
+  package let rate: Double
+
+  /// New samples of one block, and of what the cut reaches to each side of it.
+  private static let block = 16_384
+  private static let margin = 192
+
+  /// - Parameter target: Frames per second that the new rate is near; slower signals stay as they are.
+  package init(of signal: [Float], rate: Double, target: Double = 4_000) {
+    let factor = max(1, Int((rate / target).rounded()))
+    self.rate = rate / Double(factor)
+    guard factor > 1 else {
+      samples = signal
+      return
+    }
+    let count = (signal.count + factor - 1) / factor
+    let length = FourierTransform.fastLength(atLeast: min(count, Self.block) + 2 * Self.margin)
+    var wide = FourierTransform(length: length * factor)
+    var narrow = FourierTransform(length: length)
+    let taper = (0..<narrow.binCount).map { bin -> Float in
+      let place = (Double(bin) / Double(length) - 0.36) / 0.1
+      return Float(0.5 + 0.5 * cos(.pi * min(1, max(0, place)))) / Float(factor)
+    }
+    var output = [Float](repeating: 0, count: count)
+    var input = [Float](repeating: 0, count: wide.length)
+    var wideBins = [ComplexNumber](repeating: ComplexNumber(), count: wide.binCount)
+    var start = 0
+    while start < count {
+      let first = (start - Self.margin) * factor
+      let known = max(0, first)..<max(0, min(signal.count, first + input.count))
+      for index in input.indices { input[index] = 0 }
+      input.replaceSubrange(known.lowerBound - first..<known.upperBound - first, with: signal[known])
+      wide.forward(input, into: &wideBins)
+      var bins = Array(wideBins[0..<narrow.binCount])
+      for bin in bins.indices {
+        bins[bin].real *= taper[bin]
+        bins[bin].imaginary *= taper[bin]
+      }
+      let part = narrow.backward(bins)
+      let advance = min(length - 2 * Self.margin, count - start)
+      output.replaceSubrange(start..<start + advance, with: part[Self.margin..<Self.margin + advance])
+      start += advance
+    }
+    samples = output
+  }
+}

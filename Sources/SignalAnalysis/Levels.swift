@@ -1,0 +1,382 @@
+internal import CEBUR128
+internal import CMath
+
+/// How strong a signal is as a whole.
+public struct Levels: Equatable, Sendable {
+  /// The greatest magnitude of a sample; 1 is full scale.
+  public var samplePeak: Double
+  /// The greatest magnitude between samples as well, after ITU-R BS.1770.
+  public var truePeak: Double
+  /// The root of the mean square of all samples.
+  public var rms: Double
+  /// The mean of all samples.
+  public var dc: Double
+  /// Integrated loudness after ITU-R BS.1770 and EBU R 128 in LUFS; nil below −70 LUFS.
+  ///
+  /// A sound shorter than 0.4 s is measured as if silence followed up to 0.4 s. K-weighting takes
+  /// away what lies below 40 Hz, so that haptic sounds read lower than they feel.
+  public var integratedLoudness: Double?
+  /// Samples that were infinite, undefined or beyond 240 dB; all else takes them for silence.
+  public var nonFiniteCount: Int
+
+  /// Makes levels.
+  public init(
+    samplePeak: Double, truePeak: Double, rms: Double, dc: Double, integratedLoudness: Double?, nonFiniteCount: Int
+  ) {
+    (self.samplePeak, self.truePeak, self.rms, self.dc) = (samplePeak, truePeak, rms, dc)
+    (self.integratedLoudness, self.nonFiniteCount) = (integratedLoudness, nonFiniteCount)
+  }
+
+  /// The levels of channels of one length as a whole: greatest peaks, mean square and mean of all.
+  public init(joining channels: [Levels], integratedLoudness: Double?) {
+    let share = 1 / Double(max(1, channels.count))
+    self.init(
+      samplePeak: channels.map(\.samplePeak).max() ?? 0, truePeak: channels.map(\.truePeak).max() ?? 0,
+      rms: (channels.reduce(0) { $0 + $1.rms * $1.rms } * share).squareRoot(),
+      dc: channels.reduce(0) { $0 + $1.dc } * share, integratedLoudness: integratedLoudness,
+      nonFiniteCount: channels.reduce(0) { $0 + $1.nonFiniteCount })
+  }
+
+  /// Measures all channels of a signal together: greatest peaks, mean square, mean and loudness.
+  ///
+  /// - Throws: An `AnalysisError` for a rate that is not an integer from 16 to 2,822,400, and for no
+  ///   channels or more than 64.
+  public init(of signal: Signal) throws(AnalysisError) {
+    let channels = signal.channels
+    var measurement = try LevelMeasurement(channelCount: channels.count, rate: signal.rate)
+    let blockLength = 4_096
+    var block = [Float](repeating: 0, count: blockLength * channels.count)
+    for start in stride(from: 0, to: signal.frameCount, by: blockLength) {
+      let count = min(blockLength, signal.frameCount - start)
+      for (channel, samples) in channels.enumerated() {
+        for frame in 0..<count { block[frame * channels.count + channel] = samples[start + frame] }
+      }
+      measurement.add(block.span.extracting(first: count * channels.count))
+    }
+    self = measurement.finish().whole
+  }
+
+  /// The peak as a multiple of the RMS value; nil for silence.
+  public var crest: Double? { rms > 0 ? samplePeak / rms : nil }
+
+  /// The sample peak in dB re full scale.
+  public var samplePeakDecibels: Double { Decibels.of(amplitude: samplePeak) }
+  /// The true peak in dB re full scale, known as dBTP.
+  public var truePeakDecibels: Double { Decibels.of(amplitude: truePeak) }
+  /// The RMS value in dB re full scale; a full-scale sine has −3.01.
+  public var rmsDecibels: Double { Decibels.of(amplitude: rms) }
+  /// The magnitude of the mean in dB re full scale.
+  public var dcDecibels: Double { Decibels.of(amplitude: abs(dc)) }
+  /// The crest factor in dB; nil for silence.
+  public var crestDecibels: Double? { crest.map { Decibels.of(amplitude: $0) } }
+}
+
+/// Levels of amplitudes and powers.
+public enum Decibels {
+  /// What silence is given instead of negative infinity.
+  public static let silence = -200.0
+
+  /// The factor on amplitudes that decibels stand for: 10^(decibels / 20).
+  public static func factor(_ decibels: Double) -> Double { pow(10, decibels / 20) }
+
+  /// 20 · log10 of an amplitude, at least −200.
+  public static func of(amplitude: Double) -> Double { amplitude > 1e-10 ? 20 * log10(amplitude) : silence }
+
+  /// 10 · log10 of a power, at least −200.
+  public static func of(power: Double) -> Double { power > 1e-20 ? 10 * log10(power) : silence }
+}
+
+/// Measures a signal of any length block by block, in memory that does not grow with it.
+///
+/// Only loudness keeps a number for each 100 ms. One value may be used by one thread at a time.
+public struct LevelMeasurement: ~Copyable {
+  private var meters: [ChannelMeasurement] = []
+  private var loudness: LoudnessMeasurement?
+
+  /// Starts a measurement.
+  ///
+  /// - Parameters:
+  ///   - channelCount: 1 to 64.
+  ///   - rate: A whole number of frames per second, 16 to 2,822,400.
+  public init(channelCount: Int, rate: Double) throws(AnalysisError) {
+    let together = try LoudnessMeasurement(channelCount: channelCount, rate: rate)
+    if channelCount > 1 { loudness = together }
+    for _ in 0..<channelCount {
+      let own = try LoudnessMeasurement(channelCount: 1, rate: rate)
+      meters.append(ChannelMeasurement(rate: rate, loudness: own))
+    }
+  }
+
+  /// Takes in interleaved samples, a whole number of frames.
+  public mutating func add(_ interleaved: Span<Float>) {
+    for channel in meters.indices { meters[channel].add(interleaved, channel: channel, channelCount: meters.count) }
+    loudness?.add(interleaved)
+  }
+
+  /// The figures of all that was added.
+  ///
+  /// The whole has the greatest peaks, the mean and mean square of all samples, and the loudness of
+  /// the channels together.
+  public consuming func finish() -> (whole: Levels, channels: [Levels]) {
+    let channels = meters.indices.map { meters[$0].finish().levels }
+    guard let loudness, !channels.isEmpty else { return (channels[0], channels) }
+    let whole = Levels(joining: channels, integratedLoudness: loudness.finish())
+    return (whole, channels)
+  }
+}
+
+/// Measures one channel block by block: its levels, without loudness, and its spectrum.
+///
+/// Several of them can share the work of a sound of many channels. One value may be used by one
+/// thread at a time.
+public final class ChannelMeasurement {
+  /// Frames that are measured at once: a few kilobytes.
+  private static let blockLength = 64 * TruePeakMeter.segmentLength
+
+  private let loudness: LoudnessMeasurement?
+  private var spectrum: SpectrumMeasurement?
+  private var truePeak: TruePeakMeter
+  /// The last samples of the block before, then the block that is being filled.
+  private var buffer: [Float]
+  private var filled = 0
+  private var sum = 0.0
+  private var squares = 0.0
+  private var samplePeak = Float(0)
+  private var frameCount = 0
+  private var nonFiniteCount = 0
+
+  /// Starts a measurement.
+  public convenience init(rate: Double) { self.init(rate: rate, loudness: nil) }
+
+  /// Starts a measurement of levels with loudness, else with a spectrum.
+  init(rate: Double, loudness: LoudnessMeasurement?) {
+    self.loudness = loudness
+    spectrum = loudness == nil ? SpectrumMeasurement(rate: rate) : nil
+    truePeak = TruePeakMeter(rate: rate)
+    buffer = [Float](repeating: 0, count: TruePeakMeter.history + Self.blockLength)
+  }
+
+  /// Takes in one channel of interleaved samples, a whole number of frames.
+  public func add(_ interleaved: Span<Float>, channel: Int, channelCount: Int) {
+    precondition(channel >= 0 && channel < channelCount, "the channel must be there")
+    var place = channel
+    let end = interleaved.count / channelCount * channelCount
+    while place < end {
+      let count = min(Self.blockLength - filled, (end - place - 1) / channelCount + 1)
+      let first = TruePeakMeter.history + filled
+      unsafe buffer.withUnsafeMutableBufferPointer { buffer in
+        for index in first..<first + count {
+          unsafe buffer[index] = interleaved[unchecked: place]
+          place += channelCount
+        }
+      }
+      filled += count
+      if filled == Self.blockLength { measure() }
+    }
+  }
+
+  /// The figures of all that was added; nothing can be added afterwards.
+  public func finish() -> (levels: Levels, spectrum: Spectrum?) {
+    measure()
+    // What lies behind the last samples is heard as well; the silence counts for nothing else.
+    for index in 0..<TruePeakMeter.segmentLength { buffer[TruePeakMeter.history + index] = 0 }
+    addSegments(1)
+    let count = Double(max(1, frameCount))
+    let levels = Levels(
+      samplePeak: Double(samplePeak), truePeak: Double(truePeak.peak), rms: (squares / count).squareRoot(),
+      dc: sum / count, integratedLoudness: loudness?.finish(), nonFiniteCount: nonFiniteCount)
+    return (levels, spectrum.take()?.finish())
+  }
+
+  private func measure() {
+    guard filled > 0 else { return }
+    let history = TruePeakMeter.history
+    let segments = (filled + TruePeakMeter.segmentLength - 1) / TruePeakMeter.segmentLength
+    for index in filled..<segments * TruePeakMeter.segmentLength { buffer[history + index] = 0 }
+    frameCount += filled
+    addSegments(segments)
+    loudness?.add(buffer.span.extracting(history..<history + filled))
+    if spectrum != nil { Self.add(buffer, history..<history + filled, to: &spectrum) }
+    for index in 0..<history { buffer[index] = buffer[filled + index] }
+    filled = 0
+  }
+
+  private static func add(_ buffer: [Float], _ range: Range<Int>, to spectrum: inout SpectrumMeasurement?) {
+    spectrum?.add(buffer.span.extracting(range))
+  }
+
+  private func addSegments(_ count: Int) {
+    let limit = SIMD8<Float>(repeating: NonFiniteSamples.limit)
+    var (sum, squares, silenced) = (SIMD8<Double>.zero, SIMD8<Double>.zero, 0)
+    var (meter, peak) = (truePeak, samplePeak)
+    unsafe buffer.withUnsafeMutableBytes { bytes in
+      var place = TruePeakMeter.history * 4
+      for _ in 0..<count {
+        var greatest = SIMD8<Float>.zero
+        let start = place
+        for _ in 0..<TruePeakMeter.segmentLength / 8 {
+          var values = unsafe bytes.loadUnaligned(fromByteOffset: place, as: SIMD8<Float>.self)
+          let isSound = values.magnitudes .<= limit
+          if !all(isSound) {
+            for lane in 0..<8 where !isSound[lane] { silenced += 1 }
+            values.replace(with: 0, where: .!isSound)
+            unsafe bytes.storeBytes(of: values, toByteOffset: place, as: SIMD8<Float>.self)
+          }
+          greatest = greatest.greater(values.magnitudes)
+          let wide = SIMD8<Double>(values)
+          sum += wide
+          squares += wide * wide
+          place += 32
+        }
+        let most = greatest.greatestMagnitude
+        peak = max(peak, most)
+        if let base = bytes.baseAddress { unsafe meter.add(UnsafeRawPointer(base) + start, greatest: most) }
+      }
+    }
+    self.sum += sum.sum()
+    self.squares += squares.sum()
+    nonFiniteCount += silenced
+    (truePeak, samplePeak) = (meter, peak)
+  }
+}
+
+/// The integrated loudness of channels that count alike, by libebur128.
+///
+/// ITU-R BS.1770 gates blocks of 0.4 s; a shorter sound is followed by silence up to 0.4 s. Memory
+/// grows by some bytes for each 100 ms. One value may be used by one thread at a time.
+@safe public final class LoudnessMeasurement {
+  private let state: UnsafeMutablePointer<ebur128_state>
+  private let channelCount: Int
+  private let rate: Int
+  private var frameCount = 0
+
+  /// Starts a measurement.
+  ///
+  /// Weights of surround loudspeakers mean nothing for transducers, so no channel has one.
+  ///
+  /// - Parameters:
+  ///   - channelCount: 1 to 64.
+  ///   - rate: A whole number of frames per second, 16 to 2,822,400.
+  public init(channelCount: Int, rate: Double) throws(AnalysisError) {
+    guard rate == rate.rounded(), rate >= 16, rate <= 2_822_400 else {
+      throw AnalysisError(
+        .unsupportedRate, "loudness requires an integer sample rate from 16 to 2822400 Hz, not \(rate) Hz")
+    }
+    guard (1...64).contains(channelCount),
+      let state = unsafe ebur128_init(UInt32(channelCount), UInt(rate), Int32(EBUR128_MODE_I.rawValue))
+    else { throw AnalysisError(.unsupportedChannelCount, "loudness requires 1 to 64 channels, not \(channelCount)") }
+    // The left one's weight is 1.
+    for channel in 0..<UInt32(channelCount) {
+      _ = unsafe ebur128_set_channel(state, channel, Int32(EBUR128_LEFT.rawValue))
+    }
+    unsafe self.state = unsafe state
+    self.channelCount = channelCount
+    self.rate = Int(rate)
+  }
+
+  /// Takes in interleaved samples, a whole number of frames.
+  public func add(_ interleaved: Span<Float>) {
+    guard !NonFiniteSamples.areAllSound(interleaved) else {
+      feed(interleaved)
+      return
+    }
+    let sound = interleaved.indices.map { index in NonFiniteSamples.isSound(interleaved[index]) ? interleaved[index] : 0
+    }
+    feed(sound.span)
+  }
+
+  private func feed(_ samples: Span<Float>) {
+    let count = samples.count / channelCount
+    _ = unsafe samples.withUnsafeBufferPointer { unsafe ebur128_add_frames_float(state, $0.baseAddress, count) }
+    frameCount += count
+  }
+
+  /// LUFS of all that was added; nil where no block reaches −70 LUFS.
+  public func finish() -> Double? {
+    // libebur128's first gating block.
+    let missing = 4 * ((rate + 5) / 10) - frameCount
+    if missing > 0, frameCount > 0 {
+      let silence = [Float](repeating: 0, count: missing * channelCount)
+      feed(silence.span)
+    }
+    var loudness = -Double.infinity
+    _ = unsafe ebur128_loudness_global(state, &loudness)
+    return loudness.isFinite ? loudness : nil
+  }
+
+  deinit {
+    var state: UnsafeMutablePointer<ebur128_state>? = unsafe state
+    unsafe ebur128_destroy(&state)
+  }
+}
+
+/// The greatest magnitude of a signal between its samples, after ITU-R BS.1770.
+///
+/// Interpolates to four times the rate, or twice from 96 kHz on, or not at all from 192 kHz on, by
+/// libebur128's windowed sinc of 49 taps. Samples whose neighbourhood is too weak for a new peak are
+/// passed over, which changes no result.
+struct TruePeakMeter {
+  /// Samples before a block that its interpolation needs, rounded up to a multiple of eight.
+  static let history = 24
+  /// Samples that are passed over, or not, together: more than `history`.
+  static let segmentLength = 64
+
+  private(set) var peak = Float(0)
+  /// The taps of each phase, the newest sample's first; the phase of the samples has none.
+  private let phases: [[Float]]
+  private let gain: Float
+  private var before = Float(0)
+
+  init(rate: Double) {
+    let factor = rate < 96_000 ? 4 : rate < 192_000 ? 2 : 1
+    phases = (1..<factor).map { Self.taps(of: $0, factor: factor) }
+    // 2 % for rounding.
+    gain = 1.02 * (phases.map { $0.reduce(0) { $0 + abs($1) } }.max() ?? 0)
+  }
+
+  private static func taps(of phase: Int, factor: Int) -> [Float] {
+    stride(from: phase, to: 48, by: factor).map { index in
+      let angle = .pi * Double(index - 24) / Double(factor)
+      let window = 0.5 * (1 - cos(2 * .pi * Double(index) / 48))
+      return Float(window * sin(angle) / angle)
+    }
+  }
+
+  /// - Parameters:
+  ///   - samples: Where it begins; `history` earlier samples must lie before.
+  ///   - greatest: The greatest magnitude in it.
+  mutating func add(_ samples: UnsafeRawPointer, greatest: Float) {
+    peak = max(peak, greatest)
+    if max(greatest, before) * gain > peak {
+      for group in 0..<Self.segmentLength / 8 {
+        for taps in phases { unsafe interpolate(taps, behind: samples + group * 32) }
+      }
+    }
+    before = greatest
+  }
+
+  private mutating func interpolate(_ taps: [Float], behind samples: UnsafeRawPointer) {
+    var sums = SIMD8<Float>.zero
+    for tap in taps.indices {
+      let values = unsafe (samples - tap * 4).loadUnaligned(as: SIMD8<Float>.self)
+      sums += values * taps[tap]
+    }
+    peak = max(peak, sums.greatestMagnitude)
+  }
+}
+
+extension SIMD8<Float> {
+  /// The numbers without their signs.
+  var magnitudes: SIMD8<Float> {
+    unsafe unsafeBitCast(
+      unsafe unsafeBitCast(self, to: SIMD8<UInt32>.self) & SIMD8<UInt32>(repeating: 0x7FFF_FFFF), to: SIMD8<Float>.self)
+  }
+
+  func greater(_ other: SIMD8<Float>) -> SIMD8<Float> { replacing(with: other, where: other .> self) }
+
+  var greatestMagnitude: Float {
+    let all = magnitudes
+    let four = all.lowHalf.replacing(with: all.highHalf, where: all.highHalf .> all.lowHalf)
+    return Swift.max(Swift.max(four[0], four[1]), Swift.max(four[2], four[3]))
+  }
+}
