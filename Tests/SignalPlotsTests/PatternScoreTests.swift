@@ -113,7 +113,7 @@ struct PatternScoreTests {
 
   @Test func aPatternThatCannotBeRenderedHasNoScore() throws {
     let pattern = HapticPattern(events: [HapticEvent(kind: .hapticTransient, time: -1)])
-    #expect(throws: PlotError(kind: .invalidPattern, description: "event 1: time or duration is negative or NaN")) {
+    #expect(throws: PlotError(.invalidPattern, "event 1: time or duration is negative or NaN")) {
       try PatternScore(of: HapticComposition(pattern))
     }
   }

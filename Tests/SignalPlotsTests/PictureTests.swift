@@ -204,6 +204,55 @@ struct PictureTests {
     #expect(silence.drawing(width: 860).texts.count { $0 == "silence" } == 2)
   }
 
+  @Test func charactersStandWhereThePictureHasItsShapes() throws {
+    let score = try Plot(of: PlotSubject(name: "tap", composition: Self.tap), parts: [.score])
+    #expect(
+      score.terminalText(width: 40, colors: false) == """
+        tap
+        1 s · 1 transient · 1 continuous event
+        · profile phone
+
+        Intensity  ● transient  █ continuous
+          1 ┤
+            │
+            │                 ●
+            │                 ┃
+            │                 ┃
+        0.5 ┤                 ┃
+            │                 ┃
+            │▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄┃▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄
+            │█████████████████┃█████████████████
+          0 ┤█████████████████┃█████████████████
+
+        Sharpness
+          1 ┤                 ●
+            │
+            │
+          0 ┤━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━
+            └┬────────────────┬────────────────┬
+             0               0.5               1
+             s
+
+        """)
+    let sound = try Plot(of: PlotSubject(name: "", signal: Self.sine), parts: [.waveform], seconds: 0.1...0.15)
+    #expect(
+      sound.terminalText(width: 40, colors: false) == """
+        0.1–0.15 s of 1 s
+
+        Waveform
+         0.5 ┤⢀⡏⣇    ⢰⠛⡆    ⣸⢹⡀    ⡼⢳     ⡞⢧
+             │⣸ ⢸    ⡞ ⢳    ⡇ ⣇   ⢠⠇⠈⡇   ⢸⠁⠸⡄
+             │⡇ ⠘⡆  ⢀⡇ ⢸⡀  ⢰⠃ ⢸   ⢸  ⢧   ⡼  ⡇
+           0 ┤⠇  ⣇  ⢸   ⡇  ⣸  ⠸⡄  ⡏  ⢸   ⡇  ⢹  ⢠
+             │   ⢸  ⡞   ⢳  ⡇   ⡇ ⢠⠇  ⠈⡇ ⢸⠁  ⠸⡄ ⢸
+             │   ⠘⡆⢀⡇   ⢸⡀⢰⠃   ⢹ ⢸    ⢧ ⡼    ⡇ ⡏
+        −0.5 ┤    ⢳⡼     ⢧⡞    ⠈⣇⡏    ⠸⣤⠇    ⢹⣸⠁
+             └┬────────────┬─────────────┬──────
+             100          120           140  ms
+
+        """)
+  }
+
   @Test func channelsThatDifferHaveAPictureEach() throws {
     func titles(_ channels: [[Float]]) throws -> [String] {
       let subject = PlotSubject(name: "", signal: Signal(channels: channels, rate: 8_000))
@@ -215,8 +264,7 @@ struct PictureTests {
 
   @Test func aMissingLibraryIsReportedWithItsPackage() {
     #expect(
-      throws: PlotError(
-        kind: .missingLibrary, description: "pictures need libnone.so.9; install it with 'apt-get install libcairo2'")
+      throws: PlotError(.missingLibrary, "pictures need libnone.so.9; install it with 'apt-get install libcairo2'")
     ) { try CairoBindings(named: "libnone.so.9") }
   }
 }

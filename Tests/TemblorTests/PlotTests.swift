@@ -109,7 +109,7 @@ import Testing
     #expect(try place.temblor(part).output.contains("0.8–1.4 s of 2.2 s · "))
     let late = try place.temblor("plot", "light", "--from", "3", "-o", "b.svg")
     #expect(late.status == 1 && place.names() == ["a.svg"])
-    #expect(late.error == "light: '--from' is behind its end at 0.014 s; nothing was drawn\n")
+    #expect(late.error == "light: '--from' is after the end (0.014 s)\n")
   }
 
   @Test func severalAreDrawnOverOneAnother() throws {

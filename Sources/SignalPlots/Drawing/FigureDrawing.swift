@@ -1,10 +1,9 @@
+internal import CMath
+
 /// Draws a figure as shapes and texts: head, axes and legends here, each kind of panel in a file of its own.
 struct FigureDrawing {
-  /// The figure.
   let plot: Plot
-  /// Where everything is.
   let layout: PlotLayout
-  /// What is drawn.
   var drawing: PlotDrawing
 
   /// How much larger everything is than at a width of 900 pixels.
@@ -12,7 +11,6 @@ struct FigureDrawing {
   /// What only one take has covers so much of what is behind it.
   static let excessOpacity = 0.34
 
-  /// The picture of a figure.
   static func draw(_ plot: Plot, width: Int) -> PlotDrawing {
     let layout = PlotLayout(plot, width: width)
     var figure = FigureDrawing(
@@ -22,20 +20,26 @@ struct FigureDrawing {
     return figure.drawing
   }
 
+  /// One panel alone, of cells of characters.
+  static func draw(_ panel: PlotPanel, of plot: Plot, columns: Int, rows: Int, cell: (width: Double, height: Double))
+    -> PlotDrawing
+  {
+    let layout = PlotLayout(cells: columns, of: cell.width, span: plot.span)
+    let height = cell.height * Double(rows)
+    var figure = FigureDrawing(
+      plot: plot, layout: layout, drawing: PlotDrawing(width: layout.width, height: height, title: "", summary: ""))
+    figure.drawContent(of: panel, in: PlotBox(left: 0, top: 0, right: layout.width, bottom: height))
+    return figure.drawing
+  }
+
   private mutating func draw() {
     let paper = PlotBox(left: 0, top: 0, right: layout.width, bottom: layout.height)
-    drawing.add(.bar(paper, radius: 0, fill: PlotDrawing.Fill(paint: .role(.paper))))
+    drawing.bar(paper, .role(.paper))
     drawHead()
     for (panel, place) in zip(plot.panels, layout.panels) {
       let box = place.box
       drawGrid(panel, in: box)
-      switch panel.content {
-      case .strength: drawStrength(panel, in: box)
-      case .tone: drawTone(panel, in: box)
-      case .audio(let take): drawAudio(of: take, panel, in: box)
-      case .waveform(let traces): drawWaveform(traces, panel, in: box)
-      case .spectrogram(let traces, let shown): drawSpectrogram(traces, shown: shown, panel, in: box)
-      }
+      drawContent(of: panel, in: box)
       drawAxes(panel, in: box)
       if let remark = panel.remark {
         write(
@@ -44,6 +48,16 @@ struct FigureDrawing {
       drawTitle(panel, at: place)
     }
     drawTimes()
+  }
+
+  private mutating func drawContent(of panel: PlotPanel, in box: PlotBox) {
+    switch panel.content {
+    case .strength: drawStrength(panel, in: box)
+    case .tone: drawTone(panel, in: box)
+    case .audio(let take): drawAudio(of: take, panel, in: box)
+    case .waveform(let traces): drawWaveform(traces, panel, in: box)
+    case .spectrogram(let traces, let shown): drawSpectrogram(traces, shown: shown, panel, in: box)
+    }
   }
 
   // MARK: Head
@@ -71,7 +85,6 @@ struct FigureDrawing {
 
   // MARK: Axes
 
-  /// The left axis's labels, as many as its height takes.
   func ticks(of panel: PlotPanel, in box: PlotBox) -> [AxisTick] {
     let most = max(2, Int(box.height / (16 * scale)))
     // Every second one is left out until they fit, so that the outer ones stay.
@@ -85,13 +98,13 @@ struct FigureDrawing {
       let x = layout.x(tick.value)
       return [PlotPoint(x, box.top), PlotPoint(x, box.bottom)]
     }
-    drawing.stroke(uprights, PlotDrawing.Stroke(paint: .role(.grid), width: scale))
+    drawing.stroke(uprights, .init(paint: .role(.grid), width: scale))
     guard case .strength = panel.content else { return }
     let levels = ticks(of: panel, in: box).filter { $0.value > 0 }.map { tick in
       let y = layout.y(tick.value, on: panel.axis, in: box)
       return [PlotPoint(box.left, y), PlotPoint(box.right, y)]
     }
-    drawing.stroke(levels, PlotDrawing.Stroke(paint: .role(.grid), width: scale))
+    drawing.stroke(levels, .init(paint: .role(.grid), width: scale))
   }
 
   private mutating func drawAxes(_ panel: PlotPanel, in box: PlotBox) {
@@ -139,7 +152,6 @@ struct FigureDrawing {
 
   // MARK: Signs
 
-  /// Writes a label.
   mutating func write(_ text: String, at place: PlotPoint, anchor: PlotDrawing.Anchor = .start, role: PlotRole = .muted)
   { drawing.write(text, at: place, size: PlotLayout.labelSize * scale, anchor: anchor, role: role) }
 
@@ -162,22 +174,22 @@ struct FigureDrawing {
     case 2: corners = [(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)]
     case 3: corners = [(0, -1.2), (1.15, 0.85), (-1.15, 0.85)]
     default:
-      drawing.add(.disc(centre, radius: radius, fill: PlotDrawing.Fill(paint: paint), stroke: edge))
+      drawing.disc(centre, radius: radius, paint, stroke: edge)
       return
     }
     let points = corners.map { PlotPoint(centre.x + $0.0 * radius, centre.y + $0.1 * radius) }
     drawing.add(.path([points], fill: PlotDrawing.Fill(paint: paint), stroke: edge))
   }
 
-  /// A point that a curve was given.
-  mutating func drawHandle(at place: PlotPoint) {
-    drawing.add(
-      .disc(
-        place, radius: 2.75 * scale, fill: PlotDrawing.Fill(paint: .role(.paper)),
-        stroke: PlotDrawing.Stroke(paint: .role(.ink), width: 1.25 * scale)))
+  /// The place of a second and a value of a panel's axis.
+  func at(_ seconds: Double, _ value: Double, _ panel: PlotPanel, _ box: PlotBox) -> PlotPoint {
+    PlotPoint(layout.x(seconds), layout.y(value, on: panel.axis, in: box))
   }
 
-  /// The colours of sharpness between two places.
+  mutating func drawHandle(at place: PlotPoint) {
+    drawing.disc(place, radius: 2.75 * scale, .role(.paper), stroke: .init(paint: .role(.ink), width: 1.25 * scale))
+  }
+
   static func ramp(from: PlotPoint, to: PlotPoint) -> PlotDrawing.Paint {
     let colors = Colormap.sharpness.anchors
     return .gradient(
@@ -185,4 +197,72 @@ struct FigureDrawing {
         PlotDrawing.Stop(share: Double($0.offset) / Double(colors.count - 1), color: $0.element)
       }, from: from, to: to)
   }
+}
+
+extension FigureDrawing {
+  mutating func draw(_ entry: PlotPanel.LegendEntry, at place: PlotPoint) {
+    let middle = place.y - 4 * scale
+    let sign = PlotLayout.signWidth * scale
+    let texts = entry.texts
+    var text = PlotPoint(place.x + sign + 6 * scale, place.y)
+    switch entry {
+    case .sharpness: return drawScale(texts, at: place, length: 84)
+    case .decibels: return drawScale(texts, at: place, length: 62)
+    case .intensityCurve:
+      drawing.line(PlotPoint(place.x, middle), PlotPoint(place.x + sign, middle), .ink, width: scale, opacity: 0.65)
+      drawHandle(at: PlotPoint(place.x + sign / 2, middle))
+    case .signal(let isLine):
+      if isLine {
+        drawing.line(PlotPoint(place.x, middle), PlotPoint(place.x + sign, middle), .ink, width: 1.25 * scale)
+      } else {
+        drawing.bar(
+          PlotBox(left: place.x, top: middle - 4 * scale, right: place.x + sign, bottom: middle + 4 * scale),
+          .role(.signal), radius: 1.5 * scale)
+      }
+    case .effective:
+      drawing.line(PlotPoint(place.x, middle), PlotPoint(place.x + sign, middle), .ink, width: 1.25 * scale)
+    case .band:
+      drawing.line(
+        PlotPoint(place.x, middle), PlotPoint(place.x + sign, middle), .muted, width: scale,
+        dashes: [2 * scale, 4 * scale])
+    case .window(let seconds):
+      let span = layout.x(plot.span.lowerBound + seconds) - layout.left
+      let (left, right) = (place.x, place.x + max(4 * scale, span))
+      drawing.stroke(
+        [
+          [
+            PlotPoint(left, middle - 3 * scale), PlotPoint(left, middle + 2 * scale),
+            PlotPoint(right, middle + 2 * scale), PlotPoint(right, middle - 3 * scale),
+          ]
+        ], .init(paint: .role(.muted), width: scale))
+      text.x = right + 6 * scale
+    }
+    if let label = texts.first { write(label, at: text) }
+  }
+
+  private mutating func drawScale(_ texts: [String], at place: PlotPoint, length: Double) {
+    let start = place.x + layout.width(of: texts[0], size: PlotLayout.labelSize) + 6 * scale
+    let end = start + length * scale
+    let box = PlotBox(left: start, top: place.y - 8 * scale, right: end, bottom: place.y)
+    write(texts[0], at: PlotPoint(start - 6 * scale, place.y), anchor: .end)
+    write(texts[1], at: PlotPoint(end + 6 * scale, place.y))
+    guard texts[0] != "dull" else {
+      drawing.bar(box, Self.ramp(from: PlotPoint(start, 0), to: PlotPoint(end, 0)), radius: 4 * scale)
+      return
+    }
+    // Levels cover the colour of their frequency; here the ink stands for all colours.
+    drawing.add(
+      .raster(
+        PlotDrawing.Raster(
+          levels: (0..<64).map { Self.coverage(Double($0) / 63) }, columns: 64, box: box, paint: .role(.ink))))
+  }
+
+  /// How much a share of the range of levels covers, 0…255.
+  static func coverage(_ share: Double) -> UInt8 {
+    // A little less than even, so that weak noise does not look strong.
+    UInt8((255 * 0.92 * share * share.squareRoot().squareRoot()).rounded())
+  }
+
+  /// The share of the range of levels that covers so much, 0…1.
+  static func share(ofCoverage covered: Double) -> Double { pow(covered / 0.92, 0.8) }
 }

@@ -1,8 +1,9 @@
+internal import CMath
+
 /// A picture as shapes and texts from the back to the front, whose colours are roles that a theme fills.
 ///
-/// Every file is written from it: SVG, PNG and PDF show the same.
+/// Everything is written from it: SVG, PNG, PDF and text show the same.
 struct PlotDrawing: Equatable, Sendable {
-  /// What a shape is coloured with.
   enum Paint: Equatable, Hashable, Sendable {
     /// A colour of the theme.
     case role(PlotRole)
@@ -10,27 +11,35 @@ struct PlotDrawing: Equatable, Sendable {
     case color(PlotColor)
     /// Colours along a line between two places, the same in every theme.
     case gradient([Stop], from: PlotPoint, to: PlotPoint)
+
+    func color(at place: PlotPoint) -> PlotColor? {
+      guard case .gradient(let stops, let from, let to) = self, let first = stops.first, let last = stops.last else {
+        return nil
+      }
+      let (across, down) = (to.x - from.x, to.y - from.y)
+      let share = ((place.x - from.x) * across + (place.y - from.y) * down) / (across * across + down * down)
+      guard let next = stops.firstIndex(where: { $0.share > share }) else { return last.color }
+      guard next > 0 else { return first.color }
+      let before = stops[next - 1]
+      return before.color.mixed(
+        with: stops[next].color, share: (share - before.share) / (stops[next].share - before.share))
+    }
   }
 
   /// A colour of a gradient, by its share of the way.
   struct Stop: Equatable, Hashable, Sendable {
     /// The share of the way, 0…1.
     var share: Double
-    /// The colour there.
     var color: PlotColor
   }
 
-  /// How a shape is filled.
   struct Fill: Equatable, Sendable {
-    /// The colour.
     var paint: Paint
     /// How much of what is behind it is covered, 0…1.
     var opacity = 1.0
   }
 
-  /// How a line is drawn.
   struct Stroke: Equatable, Sendable {
-    /// The colour.
     var paint: Paint
     /// Pixels across.
     var width: Double
@@ -40,18 +49,12 @@ struct PlotDrawing: Equatable, Sendable {
     var opacity = 1.0
   }
 
-  /// What a text stands at its place by.
   enum Anchor: String, Sendable { case start, middle, end }
-
-  /// A part of a line of text.
   struct Run: Equatable, Sendable {
-    /// The letters.
     var text: String
     /// The size in pixels.
     var size: Double
-    /// The colour.
     var role = PlotRole.muted
-    /// Whether the letters are heavy.
     var isBold = false
     /// Pixels before it.
     var gap = 0.0
@@ -61,70 +64,60 @@ struct PlotDrawing: Equatable, Sendable {
   struct Raster: Equatable, Sendable {
     /// How much of each cell is covered, row by row, 0…255.
     var levels: [UInt8]
-    /// Cells in a row.
     var columns: Int
-    /// Where the cells are.
     var box: PlotBox
-    /// The colour.
     var paint: Paint
 
-    /// Rows of cells.
     var rows: Int { columns > 0 ? levels.count / columns : 0 }
   }
 
-  /// A shape or a text.
   enum Item: Equatable, Sendable {
     /// Lines through points, closed where they are filled.
     case path([[PlotPoint]], fill: Fill?, stroke: Stroke?)
-    /// A disc.
     case disc(PlotPoint, radius: Double, fill: Fill?, stroke: Stroke?)
     /// A rectangle with round corners.
     case bar(PlotBox, radius: Double, fill: Fill)
     /// A line of text, whose base line is at the height of its place.
     case text([Run], at: PlotPoint, anchor: Anchor)
-    /// Levels.
     case raster(Raster)
   }
 
-  /// Pixels across.
-  let width: Double
-  /// Pixels down.
-  let height: Double
-  /// The name of what is shown.
-  let title: String
-  /// The picture in a sentence, for those who do not see it.
-  let summary: String
-  /// What is drawn, from the back to the front.
+  /// Pixels across and down.
+  let width, height: Double
+  let title, summary: String
   private(set) var items: [Item] = []
 
-  /// Makes an empty picture.
   init(width: Double, height: Double, title: String, summary: String) {
     (self.width, self.height) = (width, height)
     (self.title, self.summary) = (title, summary)
   }
 
-  /// Adds a shape or a text in front of the others.
   mutating func add(_ item: Item) { items.append(item) }
 
-  /// Adds an area.
   mutating func fill(_ shapes: [[PlotPoint]], _ paint: Paint, opacity: Double = 1) {
     let shapes = shapes.filter { $0.count > 2 }
     guard !shapes.isEmpty else { return }
     add(.path(shapes, fill: Fill(paint: paint, opacity: opacity), stroke: nil))
   }
 
-  /// Adds lines.
   mutating func stroke(_ lines: [[PlotPoint]], _ stroke: Stroke) {
     let lines = lines.filter { $0.count > 1 }
     if !lines.isEmpty { add(.path(lines, fill: nil, stroke: stroke)) }
   }
 
-  /// Adds a straight line.
+  /// A rectangle; round where it has a radius.
+  mutating func bar(_ box: PlotBox, _ paint: Paint, radius: Double = 0, opacity: Double = 1) {
+    add(.bar(box, radius: radius, fill: Fill(paint: paint, opacity: opacity)))
+  }
+
+  mutating func disc(_ centre: PlotPoint, radius: Double, _ paint: Paint, stroke: Stroke? = nil) {
+    add(.disc(centre, radius: radius, fill: Fill(paint: paint), stroke: stroke))
+  }
+
   mutating func line(
     _ from: PlotPoint, _ to: PlotPoint, _ role: PlotRole, width: Double, dashes: [Double] = [], opacity: Double = 1
   ) { stroke([[from, to]], Stroke(paint: .role(role), width: width, dashes: dashes, opacity: opacity)) }
 
-  /// Adds a line of text in one style.
   mutating func write(
     _ text: String, at place: PlotPoint, size: Double, anchor: Anchor = .start, role: PlotRole = .muted,
     isBold: Bool = false
@@ -136,28 +129,173 @@ struct PlotDrawing: Equatable, Sendable {
 
 /// A place in a picture, in pixels from the top left.
 struct PlotPoint: Equatable, Hashable, Sendable {
-  /// Pixels to the right.
-  var x: Double
-  /// Pixels down.
-  var y: Double
+  var x, y: Double
 
-  /// Makes a place.
   init(_ x: Double, _ y: Double) { (self.x, self.y) = (x, y) }
 }
 
 /// A rectangle in a picture, in pixels from the top left.
 struct PlotBox: Equatable, Sendable {
-  /// The left edge.
-  var left: Double
-  /// The upper edge.
-  var top: Double
-  /// The right edge.
-  var right: Double
-  /// The lower edge.
-  var bottom: Double
+  var left, top, right, bottom: Double
 
   /// Pixels from left to right.
   var width: Double { right - left }
   /// Pixels from top to bottom.
   var height: Double { bottom - top }
+}
+
+/// A colour in sRGB.
+public struct PlotColor: Hashable, Sendable {
+  /// Red, green and blue, 0…1.
+  public let red, green, blue: Double
+
+  /// Makes a colour from its three parts.
+  public init(red: Double, green: Double, blue: Double) { (self.red, self.green, self.blue) = (red, green, blue) }
+
+  /// Makes a colour from `0xRRGGBB`.
+  public init(_ hex: UInt32) {
+    red = Double(hex >> 16 & 255) / 255
+    green = Double(hex >> 8 & 255) / 255
+    blue = Double(hex & 255) / 255
+  }
+
+  /// The three parts as bytes.
+  public var bytes: (red: UInt8, green: UInt8, blue: UInt8) {
+    func byte(_ part: Double) -> UInt8 { UInt8((min(max(part, 0), 1) * 255).rounded()) }
+    return (byte(red), byte(green), byte(blue))
+  }
+
+  /// The colour as a page writes it, `#rrggbb`.
+  public var css: String {
+    let (red, green, blue) = bytes
+    return "#"
+      + [red, green, blue].map {
+        let text = String($0, radix: 16)
+        return text.utf8.count < 2 ? "0" + text : text
+      }.joined()
+  }
+
+  /// A mixture on the straight line to another colour; share 1 is the other one.
+  public func mixed(with other: PlotColor, share: Double) -> PlotColor {
+    PlotColor(
+      red: red + (other.red - red) * share, green: green + (other.green - green) * share,
+      blue: blue + (other.blue - blue) * share)
+  }
+
+  /// The share of white's light that the colour gives off, by WCAG 2.1.
+  public var luminance: Double { 0.2126 * Self.linear(red) + 0.7152 * Self.linear(green) + 0.0722 * Self.linear(blue) }
+
+  /// The contrast to another colour, 1…21, by WCAG 2.1: text needs 4.5, lines 3.
+  public func contrast(with other: PlotColor) -> Double {
+    let (bright, dark) = (max(luminance, other.luminance), min(luminance, other.luminance))
+    return (bright + 0.05) / (dark + 0.05)
+  }
+
+  /// The light of a part of sRGB, 0…1.
+  static func linear(_ part: Double) -> Double { part <= 0.04045 ? part / 12.92 : pow((part + 0.055) / 1.055, 2.4) }
+
+  /// The nearest of the colours 16 to 231 that terminals have: a cube of six steps each way.
+  var terminalIndex: Int {
+    // The cube's steps, as xterm defines them.
+    let steps = [0, 95, 135, 175, 215, 255]
+    func nearest(_ part: UInt8) -> Int {
+      steps.indices.min { abs(steps[$0] - Int(part)) < abs(steps[$1] - Int(part)) } ?? 0
+    }
+    let (red, green, blue) = bytes
+    return 16 + 36 * nearest(red) + 6 * nearest(green) + nearest(blue)
+  }
+}
+
+/// A scale of colours from 0 to 1, on which equal steps look equal.
+public struct Colormap: Sendable {
+  /// The colours that the scale passes through at equal distances.
+  public let anchors: [PlotColor]
+
+  init(_ anchors: [PlotColor]) { self.anchors = anchors }
+
+  /// The colour of a share, which is clamped to 0…1.
+  public func color(at share: Double) -> PlotColor {
+    let share = share.isNaN ? 0 : min(max(share, 0), 1)
+    let place = share * Double(anchors.count - 1)
+    let index = min(Int(place), anchors.count - 2)
+    return anchors[index].mixed(with: anchors[index + 1], share: place - Double(index))
+  }
+
+  /// The scale of sharpness, from violet through magenta to orange, the same in both themes.
+  ///
+  /// Lightness in OKLCH rises from 0.55 to 0.68, and every colour has a contrast of 3 to 1 and more
+  /// to the paper of either theme.
+  public static let sharpness = Colormap(
+    [0x6558E0, 0x8852D8, 0xA44EC8, 0xBC4CB3, 0xD04C9B, 0xDE507F, 0xE75862, 0xEA6440, 0xE57217].map(PlotColor.init))
+}
+
+/// What a colour of a picture is for; a theme says which one it is.
+public enum PlotRole: Hashable, Sendable {
+  /// The background.
+  case paper
+  /// Titles, curves of controls, and effective values.
+  case ink
+  /// Labels.
+  case muted
+  /// Axes.
+  case edge
+  /// Lines behind a picture, which need no contrast.
+  case grid
+  /// Areas that all takes have.
+  case equal
+  /// Lines that all takes have.
+  case equalLine
+  /// The reach of a waveform.
+  case signal
+  /// What only one take has, by the number of the take from 0; four colours, from the first again.
+  case take(Int)
+}
+
+/// The colours of a theme.
+///
+/// Text has a contrast of at least 4.5 to 1 to its background, lines that mean something 3 to 1. The first
+/// two takes are blue and orange, which every kind of colour vision distinguishes; takes differ in
+/// line style and in the shape of heads too.
+public struct PlotPalette: Sendable {
+  private let colors: [PlotRole: PlotColor]
+
+  /// How many colours of takes there are.
+  public static let takeColorCount = 4
+
+  /// The colours of a theme.
+  public init(_ theme: PlotTheme) {
+    // Light and dark.
+    let table: [(PlotRole, UInt32, UInt32)] = [
+      (.paper, 0xFFFFFF, 0x14181F), (.ink, 0x13171D, 0xEAEEF3), (.muted, 0x566070, 0x9BA6B4),
+      (.edge, 0x868F9C, 0x687382), (.grid, 0xECEFF2, 0x1E242D), (.equal, 0xCDD3DA, 0x3C4552),
+      (.equalLine, 0x7C8693, 0x8C97A5), (.signal, 0xB4BCC6, 0x4A5462), (.take(0), 0x1463B8, 0x6DB3F8),
+      (.take(1), 0xBD4B00, 0xFFA259), (.take(2), 0x0B7A62, 0x43C6A4), (.take(3), 0xA0358F, 0xE58FDC),
+    ]
+    colors = Dictionary(
+      uniqueKeysWithValues: table.map { role, light, dark in (role, PlotColor(theme == .light ? light : dark)) })
+  }
+
+  /// The colour of a role.
+  public func color(of role: PlotRole) -> PlotColor { colors[role.distinct] ?? PlotColor(0x808080) }
+}
+
+extension PlotRole {
+  var distinct: PlotRole {
+    if case .take(let index) = self { return .take(index % PlotPalette.takeColorCount) }
+    return self
+  }
+
+  var name: String {
+    switch self {
+    case .paper: "paper"
+    case .ink: "ink"
+    case .muted: "muted"
+    case .edge: "edge"
+    case .grid: "grid"
+    case .equal: "equal"
+    case .equalLine: "equal-line"
+    case .signal: "signal"
+    case .take(let index): ["a", "b", "c", "d"][index % PlotPalette.takeColorCount]
+    }
+  }
 }

@@ -5,17 +5,20 @@ internal import SignalAnalysis
 extension FigureDrawing {
   // MARK: Waveform
 
-  /// Draws one sound with its effective value, or the reach of several over one another.
   mutating func drawWaveform(_ traces: [SoundTrace], _ panel: PlotPanel, in box: PlotBox) {
-    if SoundTrace.isFine(plot.span) {
+    if layout.isText, !SoundTrace.isFine(plot.span) {
+      for (index, trace) in traces.enumerated() {
+        drawReach(of: trace, as: traces.count == 1 ? .signal : .take(index), panel, in: box)
+      }
+    } else if SoundTrace.isFine(plot.span) {
       for (index, trace) in traces.enumerated() {
         let isOne = traces.count == 1
         drawing.stroke(
           [line(of: trace, panel, in: box)],
-          isOne ? PlotDrawing.Stroke(paint: .role(.ink), width: 1.25 * scale) : stroke(of: index, width: 1.5))
+          isOne ? .init(paint: .role(.ink), width: 1.25 * scale) : stroke(of: index, width: 1.5))
       }
     } else if traces.count == 1 {
-      drawReach(of: traces[0], panel, in: box)
+      drawReach(of: traces[0], as: .signal, panel, in: box)
     } else {
       let layout = layout
       let ground = layout.y(0, on: panel.axis, in: box)
@@ -27,28 +30,32 @@ extension FigureDrawing {
     }
   }
 
-  /// The samples themselves.
   private func line(of trace: SoundTrace, _ panel: PlotPanel, in box: PlotBox) -> [PlotPoint] {
     PolylineThinning.thinned(
       visible(
         trace.samples.enumerated().map { index, sample in
-          PlotPoint(
-            layout.x(trace.start + Double(index) / trace.rate),
-            layout.y(sample.isFinite ? Double(sample) : 0, on: panel.axis, in: box))
+          at(trace.start + Double(index) / trace.rate, sample.isFinite ? Double(sample) : 0, panel, box)
         }))
   }
 
   /// How far a sound reaches around each column, and its effective value.
-  private mutating func drawReach(of trace: SoundTrace, _ panel: PlotPanel, in box: PlotBox) {
+  private mutating func drawReach(of trace: SoundTrace, as role: PlotRole, _ panel: PlotPanel, in box: PlotBox) {
     // Half a pixel a column, as all columns are.
     let pixel = (plot.span.upperBound - plot.span.lowerBound) / (layout.right - layout.left)
     let step = max(1, 0.5 * scale * pixel * trace.rate)
     let columns = SampleColumns(trace.samples, rate: trace.rate, samplesPerColumn: step)
-    func places(_ values: [Double]) -> [PlotPoint] {
-      values.enumerated().map { index, value in
-        let seconds = trace.start + (Double(index) + (step > 1 ? 0.5 : 0)) * step / trace.rate
-        return PlotPoint(min(layout.x(seconds), box.right), layout.y(value, on: panel.axis, in: box))
+    func places(_ values: [Double], at shares: [Double] = [0.5]) -> [PlotPoint] {
+      values.enumerated().flatMap { index, value in
+        shares.map { share in
+          let seconds = trace.start + (Double(index) + (step > 1 ? share : 0)) * step / trace.rate
+          return PlotPoint(min(layout.x(seconds), box.right), layout.y(value, on: panel.axis, in: box))
+        }
       }
+    }
+    if layout.isText {
+      // Dots are so few that each column shows its samples alone.
+      return drawing.fill(
+        [places(columns.high, at: [0, 1]) + places(columns.low, at: [0, 1]).reversed()], .role(role))
     }
     let reach = Int((Self.peakSeconds / 2 * trace.rate / step).rounded())
     let peaks = SlidingMaximum.of(zip(columns.high, columns.low).map { max(abs($0), abs($1)) }, reach: reach)
@@ -58,17 +65,16 @@ extension FigureDrawing {
       PolylineThinning.straightened(
         places(peaks.map { $0 * side }).map { PlotPoint($0.x, $0.y - side * least) }, tolerance: 0.2)
     }
-    drawing.fill([outline[0] + outline[1].reversed()], .role(.signal))
+    drawing.fill([outline[0] + outline[1].reversed()], .role(role))
     drawing.stroke(
       [1.0, -1].map { side in
         PolylineThinning.straightened(places(columns.effective.map { $0 * side }), tolerance: 0.15)
-      }, PlotDrawing.Stroke(paint: .role(.ink), width: 1.25 * scale))
+      }, .init(paint: .role(.ink), width: 1.25 * scale))
   }
 
   /// Seconds within which the greatest magnitude counts.
   private static let peakSeconds = 0.006
 
-  /// The greatest magnitude around each column.
   private func peaks(of trace: SoundTrace) -> [Double] {
     let step = (plot.span.upperBound - plot.span.lowerBound) / Double(columnCount)
     let columns = SampleColumns(trace.samples, rate: trace.rate, samplesPerColumn: max(1, 0.001 * trace.rate))

@@ -4,7 +4,6 @@ enum PolylineThinning {
   static let maximumPointCount = 4_000
 
   /// The line with at most its first, highest, lowest and last point in each column of pixels.
-  ///
   /// - Parameter points: By rising `x`.
   static func thinned(_ points: [PlotPoint]) -> [PlotPoint] {
     guard points.count > maximumPointCount else { return points }
@@ -49,7 +48,6 @@ enum PolylineThinning {
   }
 
   /// The line without points that lie nearly on the straight line between those that are kept.
-  ///
   /// - Parameter tolerance: How far in pixels a point that is left out may lie from the line, up or down.
   static func straightened(_ points: [PlotPoint], tolerance: Double) -> [PlotPoint] {
     guard var corner = points.first else { return [] }
@@ -78,7 +76,6 @@ enum PolylineThinning {
 struct SampleColumns {
   /// The lowest sample of each column; neighbours overlap by a sample, so that no gap shows.
   private(set) var low: [Double] = []
-  /// The highest sample of each column.
   private(set) var high: [Double] = []
   /// The root of the mean square around each column, which counts most, over `effectiveWindow`.
   private(set) var effective: [Double] = []
@@ -89,8 +86,6 @@ struct SampleColumns {
   /// Columns to each side that a mean takes in, so that a line over many seconds does not flicker.
   private static let leastReach = 3
 
-  /// Goes once through all samples; non-finite samples count as silence.
-  ///
   /// - Parameter samplesPerColumn: At least 1.
   init(_ samples: [Float], rate: Double, samplesPerColumn: Double) {
     let step = max(1, samplesPerColumn)
@@ -168,8 +163,6 @@ struct ScoreColumns {
   /// The strongest point of each column; intensity 0 where there is none.
   private(set) var strongest: [PatternScore.Point]
 
-  /// Goes through all events: time grows with the columns that each lasts for.
-  ///
   /// - Parameter place: The place of a second, in columns from the first.
   init(_ events: [PatternScore.Event], count: Int, place: (Double) -> Double) {
     strongest = Array(repeating: PatternScore.Point(time: 0, intensity: 0, sharpness: 0), count: count)

@@ -1,6 +1,6 @@
-internal import HapticModel
-internal import HapticRender
-internal import SignalAnalysis
+public import HapticModel
+public import HapticRender
+public import SignalAnalysis
 
 /// A figure: pictures above one another that share an axis of time.
 ///
@@ -16,7 +16,6 @@ public struct Plot: Sendable {
   public let duration: Double
   /// The figure in a sentence, for those who do not see it.
   public let summary: String
-  /// What is shown, in the order of its letters.
   let takes: [PlotTake]
   let panels: [PlotPanel]
 
@@ -57,8 +56,8 @@ public struct Plot: Sendable {
       for index in takes.indices { takes[index].follow() }
     }
     duration = takes.map(\.duration).filter(\.isFinite).max() ?? 0
-    let whole = 0...max(Self.minimumSpan, duration)
-    span = seconds.map { Self.part($0, of: whole) } ?? whole
+    let all = 0...max(Self.minimumSpan, duration)
+    span = seconds.map { Self.part($0, of: all) } ?? all
     self.takes = takes
     panels = PlotPanel.panels(of: takes, parts: parts, span: span)
     let names = takes.map { $0.name.isEmpty ? "a pattern" : $0.name }
@@ -79,13 +78,11 @@ public struct Plot: Sendable {
     try drawing(width: width).bytes(as: format, theme: theme)
   }
 
-  /// The figure as shapes and texts.
   func drawing(width: Int) -> PlotDrawing { FigureDrawing.draw(self, width: width) }
 
-  /// A range within another that is long enough to be seen.
-  private static func part(_ range: ClosedRange<Double>, of whole: ClosedRange<Double>) -> ClosedRange<Double> {
-    let from = min(max(range.lowerBound, 0), whole.upperBound - minimumSpan)
-    return max(0, from)...max(from + minimumSpan, min(range.upperBound, whole.upperBound))
+  private static func part(_ range: ClosedRange<Double>, of all: ClosedRange<Double>) -> ClosedRange<Double> {
+    let from = min(max(range.lowerBound, 0), all.upperBound - minimumSpan)
+    return max(0, from)...max(from + minimumSpan, min(range.upperBound, all.upperBound))
   }
 
   // MARK: Words
@@ -152,4 +149,146 @@ extension PlotDrawing {
     case .pdf: return try CairoWriter.bytes(of: self, theme: theme ?? .light, isPDF: true)
     }
   }
+}
+
+/// What a picture shows: a pattern, its sound, or a sound alone.
+public struct PlotSubject: Sendable {
+  /// The name in the title.
+  public var name: String
+  /// The pattern, all its layers, where there is one.
+  public var composition: HapticComposition?
+  /// The sound, where it is shown.
+  public var signal: Signal?
+  /// What it is rendered with; nil for a recording, whose band is not known.
+  public var profile: TransducerProfile?
+  /// The pattern's sound files, for their lengths.
+  public var samples: [String: AudioBuffer]
+
+  /// Names what is to be shown.
+  public init(
+    name: String, composition: HapticComposition? = nil, signal: Signal? = nil, profile: TransducerProfile? = nil,
+    samples: [String: AudioBuffer] = [:]
+  ) {
+    (self.name, self.composition, self.signal, self.profile) = (name, composition, signal, profile)
+    self.samples = samples
+  }
+}
+
+/// A way to look at a pattern or a sound; the raw value is what users call it.
+public enum PlotPart: String, CaseIterable, Sendable {
+  /// Intensity and sharpness of events with the curves over them; level and frequency of a recording.
+  case score
+  /// The sound's samples over time.
+  case waveform
+  /// The sound's frequencies over time.
+  case spectrogram
+}
+
+extension HapticComposition {
+  /// Whether its events say all of it: of sampled signals, only the sound does.
+  package var isOfEvents: Bool { layers.allSatisfy(\.signals.isEmpty) }
+}
+
+/// A subject with what is evaluated and measured of it.
+struct PlotTake: Sendable {
+  let name: String
+  /// What it is rendered with, where that is known.
+  let profile: TransducerProfile?
+  let score: PatternScore?
+  private(set) var track: SignalTrack?
+  let signal: Signal?
+  /// Seconds until nothing sounds.
+  let duration: Double
+
+  /// The share of the peak that still counts as sound behind the last event.
+  private static let leastTail: Float = 1e-3
+
+  init(_ subject: PlotSubject) throws(PlotError) {
+    name = subject.name
+    signal = subject.signal
+    guard let composition = subject.composition else {
+      (score, profile) = (nil, subject.profile)
+      duration = subject.signal?.duration ?? 0
+      return
+    }
+    let profile = subject.profile ?? .phone
+    self.profile = profile
+    let events = try PatternScore(of: composition, profile: profile, samples: subject.samples)
+    score = composition.isOfEvents ? events : nil
+    // The silence behind a rendering is not part of the pattern.
+    duration = max(events.duration, subject.signal.map(Self.end) ?? 0)
+  }
+
+  mutating func follow() { track = signal.map { SignalTrack(of: $0) } }
+
+  /// The second behind which there is nothing but silence.
+  private static func end(of signal: Signal) -> Double {
+    let peak = signal.channels.reduce(Float(0)) { max($0, $1.reduce(0) { max($0, abs($1)) }) }
+    guard peak > 0 else { return 0 }
+    let last = signal.channels.reduce(-1) { last, samples in
+      max(last, samples.lastIndex { abs($0) > leastTail * peak } ?? -1)
+    }
+    return Double(last + 1) / signal.rate
+  }
+
+  /// The part of its sound within a range of seconds, and the second at which that starts.
+  func part(_ range: ClosedRange<Double>, margin: Double = 0) -> (signal: Signal, start: Double)? {
+    guard let signal else { return nil }
+    let from = Int(max(0, (range.lowerBound - margin) * signal.rate).rounded(.down))
+    // The frame behind the end is where the line goes to.
+    let end = min(Double(signal.frameCount), ((range.upperBound + margin) * signal.rate).rounded(.up) + 1)
+    guard from < Int(end) else { return (Signal(channels: [[]], rate: signal.rate), 0) }
+    if from == 0, Int(end) == signal.frameCount { return (signal, 0) }
+    return (
+      Signal(channels: signal.channels.map { Array($0[from..<Int(end)]) }, rate: signal.rate),
+      Double(from) / signal.rate
+    )
+  }
+}
+
+/// The kind of file that a picture is; the raw value is the ending of its name.
+public enum PlotFormat: String, CaseIterable, Sendable {
+  /// Pixels.
+  case png
+  /// Shapes for pages, sharp at any size.
+  case svg
+  /// Shapes for paper.
+  case pdf
+
+  /// The format that a file's name asks for by its ending, in capitals or not.
+  public init?(ofName name: String) {
+    guard let dot = name.lastIndex(of: ".") else { return nil }
+    self.init(rawValue: name[name.index(after: dot)...].lowercased())
+  }
+}
+
+/// The background that a picture is drawn on.
+public enum PlotTheme: String, CaseIterable, Sendable {
+  /// Dark lines on white: for paper and most pages.
+  case light
+  /// Bright lines on near black.
+  case dark
+}
+
+/// Why a picture could not be drawn.
+public struct PlotError: Error, Equatable, Sendable, CustomStringConvertible {
+  /// What can be done about it.
+  public enum Kind: String, Sendable {
+    /// A library is missing: install it.
+    case missingLibrary
+    /// The picture is too large for its format or for memory: draw a smaller one.
+    case tooLarge
+    /// The library refused for a reason of its own.
+    case drawingFailed
+    /// The pattern cannot be rendered either: change it.
+    case invalidPattern
+  }
+
+  /// What can be done about it.
+  public var kind: Kind
+  /// One line for the user.
+  public var description: String
+
+  /// Makes an error.
+  public init(_ kind: Kind, _ description: String) { (self.kind, self.description) = (kind, description) }
 }

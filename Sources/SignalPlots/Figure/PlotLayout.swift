@@ -2,35 +2,23 @@ internal import CMath
 
 /// Where everything in a picture of some width is: plain arithmetic, the same with every font.
 struct PlotLayout: Equatable, Sendable {
-  /// Where one panel is.
   struct Panel: Equatable, Sendable {
-    /// The place of the title's base line.
     var title: PlotPoint
     /// Whether what its numbers mean stands behind the title.
     var showsUnit: Bool
-    /// Where each entry of the legend starts, on its base line.
     var legend: [PlotPoint]
-    /// What is drawn in.
     var box: PlotBox
   }
 
-  /// A line of text in the head of the picture.
   struct HeadLine: Equatable, Sendable {
-    /// The text.
     var text: String
-    /// Where it stands.
     var place: PlotPoint
-    /// What of it stands there.
     var anchor: PlotDrawing.Anchor
   }
 
-  /// The name of a take of an overlay.
   struct TakeName: Equatable, Sendable {
-    /// The number of the take.
     var index: Int
-    /// The name, cut where it is too long.
     var text: String
-    /// Where its sign starts, on its base line.
     var place: PlotPoint
   }
 
@@ -40,22 +28,16 @@ struct PlotLayout: Equatable, Sendable {
   private(set) var height = 0.0
   /// How much larger everything is than at a width of 900 pixels.
   let scale: Double
-  /// The left edge of every panel's box, where the axis of time starts.
   let left: Double
-  /// The right edge of every panel's box.
   let right: Double
   /// The title; of an overlay, the names of its takes.
   private(set) var title: HeadLine?
-  /// The names of the takes of an overlay.
   private(set) var takes: [TakeName] = []
-  /// Length, contents and profile.
   private(set) var facts: [HeadLine] = []
-  /// Where each panel is, from above.
   private(set) var panels: [Panel] = []
-  /// The labels of the axis of time.
   let time: TimeTicks
-  /// Whether there is space for labels at the right.
   let showsRightTicks: Bool
+  let isText: Bool
   private let span: ClosedRange<Double>
 
   /// The size of a figure's title.
@@ -72,6 +54,7 @@ struct PlotLayout: Equatable, Sendable {
   init(_ plot: Plot, width: Int) {
     let width = Double(min(max(width, Plot.widths.lowerBound), Plot.widths.upperBound))
     self.width = width
+    isText = false
     // Wider pictures are looked at from farther away, or made smaller.
     scale = max(1, pow(width / 900, 0.6))
     span = plot.span
@@ -91,6 +74,14 @@ struct PlotLayout: Equatable, Sendable {
     height = (top + 40 * scale).rounded()
   }
 
+  /// One box of cells of characters, without labels; a cell is as wide as the scale.
+  init(cells: Int, of scale: Double, span: ClosedRange<Double>) {
+    width = Double(cells) * scale
+    (self.scale, left, right, isText, showsRightTicks) = (scale, 0, width, true, false)
+    time = TimeTicks(in: span, atMost: 2)
+    self.span = span
+  }
+
   /// The place of a second.
   func x(_ seconds: Double) -> Double {
     left + (right - left) * (seconds - span.lowerBound) / (span.upperBound - span.lowerBound)
@@ -101,7 +92,6 @@ struct PlotLayout: Equatable, Sendable {
     span.lowerBound + (span.upperBound - span.lowerBound) * (x - left) / (right - left)
   }
 
-  /// The height of a value in a panel.
   func y(_ value: Double, on axis: PlotAxis, in box: PlotBox) -> Double {
     box.bottom - box.height * axis.share(of: value)
   }
@@ -118,7 +108,6 @@ struct PlotLayout: Equatable, Sendable {
     return isPath ? "…" + kept : kept + "…"
   }
 
-  /// About how wide a text is.
   func width(of text: String, size: Double, isBold: Bool = false) -> Double {
     TextWidth.of(text) * size * scale * (isBold ? 1.08 : 1)
   }
@@ -157,13 +146,13 @@ struct PlotLayout: Equatable, Sendable {
     for (index, name) in names.enumerated() {
       let sign = (Self.signWidth + 24) * scale
       let text = fitted(name, size: Self.panelSize, to: right - left - sign)
-      let whole = sign + width(of: text, size: Self.panelSize)
-      if x > left, x + whole > right {
+      let total = sign + width(of: text, size: Self.panelSize)
+      if x > left, x + total > right {
         x = left
         y += 20 * scale
       }
       takes.append(TakeName(index: index, text: text, place: PlotPoint(x, y.rounded())))
-      x += whole + 16 * scale
+      x += total + 16 * scale
     }
     return x
   }
@@ -188,11 +177,11 @@ struct PlotLayout: Equatable, Sendable {
     let titleEnd = left + width(of: panel.title, size: Self.panelSize, isBold: true)
     let unitEnd = panel.unit.isEmpty ? titleEnd : titleEnd + 8 * scale + width(of: panel.unit, size: Self.labelSize)
     let widths = panel.legend.map { legendWidth($0) }
-    let whole = widths.reduce(0, +) + 16 * scale * Double(max(0, widths.count - 1))
+    let total = widths.reduce(0, +) + 16 * scale * Double(max(0, widths.count - 1))
     var legend: [PlotPoint] = []
     var baseline = title.y
-    let isBeside = titleEnd + 16 * scale + whole <= right
-    var x = isBeside ? right - whole : left
+    let isBeside = titleEnd + 16 * scale + total <= right
+    var x = isBeside ? right - total : left
     if !isBeside { baseline += (18 * scale).rounded() }
     for width in widths {
       if !isBeside, x > left, x + width > right {
@@ -205,11 +194,10 @@ struct PlotLayout: Equatable, Sendable {
     if widths.isEmpty { baseline = title.y }
     let boxTop = (baseline + 10 * scale).rounded()
     return Panel(
-      title: title, showsUnit: unitEnd + (isBeside && whole > 0 ? 16 * scale + whole : 0) <= right, legend: legend,
+      title: title, showsUnit: unitEnd + (isBeside && total > 0 ? 16 * scale + total : 0) <= right, legend: legend,
       box: PlotBox(left: left, top: boxTop, right: right, bottom: (boxTop + panel.height * scale).rounded()))
   }
 
-  /// The width of an entry of a legend with its sign.
   private func legendWidth(_ entry: PlotPanel.LegendEntry) -> Double {
     let texts = entry.texts.reduce(0) { $0 + width(of: $1, size: Self.labelSize) }
     let sign: Double
@@ -224,7 +212,6 @@ struct PlotLayout: Equatable, Sendable {
 }
 
 extension PlotPanel.LegendEntry {
-  /// What is written, from left to right.
   var texts: [String] {
     switch self {
     case .sharpness: ["dull", "sharp"]
@@ -252,5 +239,148 @@ enum TextWidth {
     case "\u{20}"..."\u{2FF}", "–", "−": 0.56
     default: 1
     }
+  }
+}
+
+/// An axis that goes up: its range, its ticks, and the position of values along it.
+struct PlotAxis: Equatable, Sendable {
+  var range: ClosedRange<Double>
+  /// Whether equal factors are equal lengths; the range is then above 0.
+  var isLogarithmic = false
+
+  /// How far up a value lies, 0…1 within the range and beyond it outside.
+  func share(of value: Double) -> Double {
+    if isLogarithmic { return log(max(value, 1e-9) / range.lowerBound) / log(range.upperBound / range.lowerBound) }
+    return (value - range.lowerBound) / (range.upperBound - range.lowerBound)
+  }
+
+  /// The value that lies a share of the way up.
+  func value(atShare share: Double) -> Double {
+    isLogarithmic
+      ? range.lowerBound * pow(range.upperBound / range.lowerBound, share)
+      : range.lowerBound + (range.upperBound - range.lowerBound) * share
+  }
+
+  func ticks(atMost count: Int) -> [AxisTick] {
+    guard isLogarithmic else { return AxisTick.round(in: range, atMost: count) }
+    // Of the values of one, two or three in each decade, the most that fit.
+    for factors in [[1.0, 2, 5], [1, 3], [1]] {
+      let all = (0...5).flatMap { decade in factors.map { $0 * pow(10, Double(decade)) } }
+      let inside = all.filter { range.contains($0) }
+      if inside.count <= count, !inside.isEmpty { return inside.map { AxisTick($0, AxisTick.text($0, places: 0)) } }
+    }
+    return []
+  }
+
+  /// The octaves of 25 Hz in the range.
+  var octaves: [AxisTick] {
+    (0...7).map { 25 * pow(2, Double($0)) }.filter { range.contains($0) }.map {
+      AxisTick($0, AxisTick.text($0, places: 0))
+    }
+  }
+}
+
+/// A place on an axis that has a label.
+public struct AxisTick: Equatable, Sendable {
+  /// The value, in the axis's unit.
+  public let value: Double
+  /// What is written there.
+  public let label: String
+
+  /// Makes a tick.
+  public init(_ value: Double, _ label: String) { (self.value, self.label) = (value, label) }
+
+  /// Round values in a range, 1, 2 or 5 times a power of ten apart, and no more than a number of them.
+  public static func round(in range: ClosedRange<Double>, atMost count: Int) -> [AxisTick] {
+    let length = range.upperBound - range.lowerBound
+    guard length > 0, length.isFinite, count > 0 else { return [] }
+    let step = step(for: length, atMost: count)
+    return multiples(of: step, in: range).map { AxisTick($0, text($0, step: step)) }
+  }
+
+  static func step(for length: Double, atMost count: Int) -> Double {
+    let least = length / Double(max(1, count))
+    let decade = pow(10, log10(least).rounded(.down))
+    // A hair's breadth too small is exact enough, since powers of ten are not exact.
+    for factor in [1.0, 2, 5, 10] where factor * decade >= least * (1 - 1e-9) { return factor * decade }
+    return 10 * decade
+  }
+
+  /// All multiples of a step in a range, without the rounding errors of adding it up.
+  static func multiples(of step: Double, in range: ClosedRange<Double>) -> [Double] {
+    let slack = step * 1e-6
+    let first = ((range.lowerBound - slack) / step).rounded(.up)
+    let last = ((range.upperBound + slack) / step).rounded(.down)
+    guard first <= last, last - first < 10_000 else { return [] }
+    return (0...Int(last - first)).map { (first + Double($0)) * step + 0 }
+  }
+
+  static func text(_ value: Double, step: Double) -> String {
+    let places = step >= 1 ? 0 : Int((-log10(step) - 1e-9).rounded(.up))
+    return short(value, places: min(places, 9))
+  }
+
+  static func short(_ value: Double, places: Int) -> String {
+    var text = text(value, places: places)
+    guard text.contains(".") else { return text }
+    while text.hasSuffix("0") { text.removeLast() }
+    if text.hasSuffix(".") { text.removeLast() }
+    return text
+  }
+
+  /// A value with so many decimal places; a minus is a minus sign.
+  static func text(_ value: Double, places: Int) -> String {
+    let scale = pow(10, Double(places))
+    let scaled = (abs(value) * scale).rounded()
+    guard scaled < 1e15 else { return "\(value)" }
+    let digits = String(Int(scaled))
+    let sign = value < 0 && scaled > 0 ? "\u{2212}" : ""
+    guard places > 0 else { return sign + digits }
+    let padded = String(repeating: "0", count: max(0, places + 1 - digits.utf8.count)) + digits
+    return sign + padded.dropLast(places) + "." + padded.suffix(places)
+  }
+}
+
+/// The labels of a time axis, and the unit that they are in.
+public struct TimeTicks: Equatable, Sendable {
+  /// The ticks; values are seconds.
+  public let ticks: [AxisTick]
+  /// The unit of the labels: `s`, `ms`, or `min` for minutes and seconds.
+  public let unit: String
+
+  /// Seconds from which labels are minutes.
+  static let minutesFrom = 120.0
+  /// Seconds up to which labels are milliseconds.
+  static let millisecondsTo = 0.2
+  /// Round steps of clocks, in seconds.
+  private static let clockSteps: [Double] = [
+    10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 10_800, 21_600, 43_200, 86_400,
+  ]
+
+  /// Labels for a range of seconds, no more than a number of them.
+  public init(in range: ClosedRange<Double>, atMost count: Int) {
+    let length = range.upperBound - range.lowerBound
+    if length >= Self.minutesFrom {
+      let least = length / Double(max(1, count))
+      let step = Self.clockSteps.first { $0 >= least * (1 - 1e-9) } ?? AxisTick.step(for: length, atMost: count)
+      unit = "min"
+      ticks = AxisTick.multiples(of: step, in: range).map { AxisTick($0, Self.clock($0)) }
+    } else if length <= Self.millisecondsTo {
+      let step = AxisTick.step(for: length * 1_000, atMost: count)
+      let inside = range.lowerBound * 1_000...range.upperBound * 1_000
+      unit = "ms"
+      ticks = AxisTick.multiples(of: step, in: inside).map { AxisTick($0 / 1_000, AxisTick.text($0, step: step)) }
+    } else {
+      unit = "s"
+      ticks = AxisTick.round(in: range, atMost: count)
+    }
+  }
+
+  /// Whole seconds as `2:05`, or `1:02:05` from an hour on.
+  static func clock(_ seconds: Double) -> String {
+    let total = Int(seconds.rounded())
+    func two(_ value: Int) -> String { value < 10 ? "0\(value)" : "\(value)" }
+    let (minutes, seconds) = (total / 60, total % 60)
+    return minutes < 60 ? "\(minutes):\(two(seconds))" : "\(minutes / 60):\(two(minutes % 60)):\(two(seconds))"
   }
 }

@@ -1,8 +1,105 @@
+internal import CCairo
+internal import Glibc
+
+/// The funnel to libcairo, which is loaded when the first picture is drawn.
+///
+/// Linking it would let every start of a program wait for it, pictures or not. The functions are looked
+/// up by name and hold the types of Cairo's header. They may be called from any thread, on one handle
+/// at a time.
+@safe final class CairoBindings: @unchecked Sendable {
+  typealias Handle = OpaquePointer
+  typealias Sink = @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<UInt8>?, UInt32) -> cairo_status_t
+
+  /// The library, or why there is none.
+  static let library: Result<CairoBindings, PlotError> = Result { () throws(PlotError) in
+    try CairoBindings(named: "libcairo.so.2")
+  }
+
+  /// The functions, by the names of Cairo without their prefix.
+  let call: temblor_cairo_functions
+
+  /// The library then stays open.
+  init(named name: String) throws(PlotError) {
+    guard let library = unsafe dlopen(name, RTLD_NOW | RTLD_LOCAL) else {
+      throw PlotError(.missingLibrary, "pictures need \(name); install it with 'apt-get install libcairo2'")
+    }
+    var functions = temblor_cairo_functions()
+    if let missing = unsafe temblor_cairo_load(library, &functions) {
+      throw PlotError(
+        .missingLibrary, unsafe "\(name) is older than 1.16 and has no \(String(cString: missing)); install a newer one"
+      )
+    }
+    call = functions
+  }
+}
+
+extension CairoBindings {
+  /// `cairo_image_surface_create` with 24-bit colour, or with 8 bits of coverage.
+  func image(width: Int, height: Int, isMask: Bool = false) throws(PlotError) -> Handle {
+    try unsafe checked(
+      call.image_surface_create(
+        isMask ? CAIRO_FORMAT_A8 : CAIRO_FORMAT_RGB24, Int32(clamping: width), Int32(clamping: height)))
+  }
+
+  /// `cairo_pdf_surface_create_for_stream`, sized in points, with a title and without a date.
+  func pdf(_ bytes: ByteSink, width: Double, height: Double, title: String) throws(PlotError) -> Handle {
+    let surface = try unsafe checked(call.pdf_surface_create_for_stream(Self.sink, bytes.closure, width, height))
+    unsafe call.pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_TITLE, title)
+    // Equal pictures are to be equal bytes.
+    unsafe call.pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATE_DATE, nil)
+    return unsafe surface
+  }
+
+  /// `cairo_surface_write_to_png_stream`.
+  func writePNG(of surface: Handle, to bytes: ByteSink) throws(PlotError) {
+    try unsafe check(call.surface_write_to_png_stream(surface, Self.sink, bytes.closure))
+  }
+
+  /// `cairo_create`.
+  func context(on surface: Handle) throws(PlotError) -> Handle {
+    guard let context = unsafe call.create(surface) else { throw refusal("out of memory") }
+    try unsafe check(call.status(context))
+    return unsafe context
+  }
+
+  /// `cairo_surface_status`.
+  func checkSurface(_ surface: Handle) throws(PlotError) { try unsafe check(call.surface_status(surface)) }
+
+  private func checked(_ surface: Handle?) throws(PlotError) -> Handle {
+    guard let surface = unsafe surface else { throw refusal("out of memory") }
+    do throws(PlotError) { try unsafe checkSurface(surface) } catch {
+      unsafe call.surface_destroy(surface)
+      throw error
+    }
+    return unsafe surface
+  }
+
+  func check(_ status: cairo_status_t) throws(PlotError) {
+    guard status != CAIRO_STATUS_SUCCESS else { return }
+    let text = unsafe call.status_to_string(status).map { unsafe String(cString: $0) } ?? "unknown"
+    if status == CAIRO_STATUS_INVALID_SIZE || status == CAIRO_STATUS_NO_MEMORY {
+      throw PlotError(.tooLarge, "the picture is too large to draw: \(text)")
+    }
+    throw refusal(text)
+  }
+
+  private func refusal(_ text: String) -> PlotError {
+    PlotError(.drawingFailed, "the picture cannot be drawn: \(text)")
+  }
+
+  private static let sink: Sink = { closure, data, count in
+    guard let closure = unsafe closure, let data = unsafe data else { return CAIRO_STATUS_WRITE_ERROR }
+    let bytes = unsafe UnsafeBufferPointer(start: data, count: Int(count))
+    unsafe Unmanaged<ByteSink>.fromOpaque(closure).takeUnretainedValue().bytes += bytes
+    return CAIRO_STATUS_SUCCESS
+  }
+}
+
 /// Writes a picture as PNG or PDF through libcairo, in the colours of one theme.
 ///
 /// One writer is used on one thread.
 @safe final class CairoWriter {
-  private let calls: CairoBindings
+  private let cairo: CairoBindings
   private let palette: PlotPalette
   private let isPDF: Bool
   private let sink = ByteSink()
@@ -16,28 +113,27 @@
   private static let font = "Arial"
 
   private init(_ drawing: PlotDrawing, theme: PlotTheme, isPDF: Bool) throws(PlotError) {
-    let calls = try CairoBindings.library.get()
+    let cairo = try CairoBindings.library.get()
     let (width, height) = (Int(drawing.width), Int(drawing.height))
     guard width > 0, height > 0, max(width, height) <= Self.longestSide else {
       throw PlotError(
-        kind: .tooLarge,
-        description: "invalid picture size \(width) × \(height); each side must be 1 to \(Self.longestSide) pixels")
+        .tooLarge, "invalid picture size \(width) × \(height); each side must be 1 to \(Self.longestSide) pixels")
     }
-    (self.calls, palette, self.isPDF) = (calls, PlotPalette(theme), isPDF)
+    (self.cairo, palette, self.isPDF) = (cairo, PlotPalette(theme), isPDF)
     let surface =
       isPDF
-      ? try unsafe calls.pdf(sink, width: drawing.width, height: drawing.height, title: drawing.title)
-      : try unsafe calls.image(width: width, height: height)
-    do throws(PlotError) { unsafe context = try calls.context(on: surface) } catch {
-      unsafe calls.destroySurface(surface)
+      ? try unsafe cairo.pdf(sink, width: drawing.width, height: drawing.height, title: drawing.title)
+      : try unsafe cairo.image(width: width, height: height)
+    do throws(PlotError) { unsafe context = try cairo.context(on: surface) } catch {
+      unsafe cairo.call.surface_destroy(surface)
       throw error
     }
     unsafe self.surface = surface
   }
 
   deinit {
-    unsafe calls.destroy(context)
-    unsafe calls.destroySurface(surface)
+    unsafe cairo.call.destroy(context)
+    unsafe cairo.call.surface_destroy(surface)
   }
 
   /// The bytes of a PNG file, in pixels, or of a PDF file of one page, in points.
@@ -47,24 +143,23 @@
     return try writer.finish()
   }
 
-  /// The levels of a raster as a PNG file in grey.
   static func png(of raster: PlotDrawing.Raster) throws(PlotError) -> [UInt8] {
-    let calls = try CairoBindings.library.get()
+    let cairo = try CairoBindings.library.get()
     let sink = ByteSink()
-    let image = try unsafe calls.image(of: raster)
-    defer { unsafe calls.destroySurface(image) }
-    try unsafe calls.writePNG(of: image, to: sink)
+    let image = try unsafe cairo.image(of: raster)
+    defer { unsafe cairo.call.surface_destroy(image) }
+    try unsafe cairo.writePNG(of: image, to: sink)
     return sink.bytes
   }
 
   private func finish() throws(PlotError) -> [UInt8] {
-    try unsafe calls.checkContext(context)
+    try unsafe cairo.check(cairo.call.status(context))
     if !isPDF {
-      unsafe calls.flushSurface(surface)
-      try unsafe calls.writePNG(of: surface, to: sink)
+      unsafe cairo.call.surface_flush(surface)
+      try unsafe cairo.writePNG(of: surface, to: sink)
     }
-    unsafe calls.finishSurface(surface)
-    try unsafe calls.checkSurface(surface)
+    unsafe cairo.call.surface_finish(surface)
+    try unsafe cairo.checkSurface(surface)
     return sink.bytes
   }
 
@@ -73,12 +168,12 @@
   private func draw(_ item: PlotDrawing.Item) throws(PlotError) {
     switch item {
     case .path(let lines, let fill, let stroke):
-      unsafe calls.newPath(context)
+      unsafe cairo.call.new_path(context)
       for line in lines { trace(line, isClosed: fill != nil) }
       finishPath(fill, stroke)
     case .disc(let centre, let radius, let fill, let stroke):
-      unsafe calls.newPath(context)
-      unsafe calls.arc(context, centre.x, centre.y, radius, 0, 2 * Double.pi)
+      unsafe cairo.call.new_path(context)
+      unsafe cairo.call.arc(context, centre.x, centre.y, radius, 0, 2 * Double.pi)
       finishPath(fill, stroke)
     case .bar(let box, let radius, let fill):
       trace(box, radius: radius)
@@ -91,41 +186,42 @@
   private func trace(_ points: [PlotPoint], isClosed: Bool) {
     for (index, point) in points.enumerated() {
       if index == 0 {
-        unsafe calls.moveTo(context, point.x, point.y)
+        unsafe cairo.call.move_to(context, point.x, point.y)
       } else {
-        unsafe calls.lineTo(context, point.x, point.y)
+        unsafe cairo.call.line_to(context, point.x, point.y)
       }
     }
-    if isClosed { unsafe calls.closePath(context) }
+    if isClosed { unsafe cairo.call.close_path(context) }
   }
 
   private func trace(_ box: PlotBox, radius: Double) {
     let radius = min(radius, box.width / 2, box.height / 2)
-    unsafe calls.newPath(context)
+    unsafe cairo.call.new_path(context)
     let quarter = Double.pi / 2
     for (corner, centre) in [
       PlotPoint(box.right - radius, box.top + radius), PlotPoint(box.right - radius, box.bottom - radius),
       PlotPoint(box.left + radius, box.bottom - radius), PlotPoint(box.left + radius, box.top + radius),
     ].enumerated() {
       let start = Double(corner - 1) * quarter
-      unsafe calls.arc(context, centre.x, centre.y, radius, start, start + quarter)
+      unsafe cairo.call.arc(context, centre.x, centre.y, radius, start, start + quarter)
     }
-    unsafe calls.closePath(context)
+    unsafe cairo.call.close_path(context)
   }
 
   private func finishPath(_ fill: PlotDrawing.Fill?, _ stroke: PlotDrawing.Stroke?) {
     if let fill {
       use(fill.paint, opacity: fill.opacity)
-      unsafe calls.fillPreserve(context)
+      unsafe cairo.call.fill_preserve(context)
     }
     if let stroke {
       use(stroke.paint, opacity: stroke.opacity)
-      unsafe calls.setLineWidth(context, stroke.width)
-      unsafe calls.setLineEnds(context)
-      unsafe calls.setDash(context, stroke.dashes, Int32(stroke.dashes.count), 0)
-      unsafe calls.strokePreserve(context)
+      unsafe cairo.call.set_line_width(context, stroke.width)
+      unsafe cairo.call.set_line_cap(context, CAIRO_LINE_CAP_BUTT)
+      unsafe cairo.call.set_line_join(context, CAIRO_LINE_JOIN_ROUND)
+      unsafe cairo.call.set_dash(context, stroke.dashes, Int32(stroke.dashes.count), 0)
+      unsafe cairo.call.stroke_preserve(context)
     }
-    unsafe calls.newPath(context)
+    unsafe cairo.call.new_path(context)
   }
 
   private func use(_ paint: PlotDrawing.Paint, opacity: Double = 1) {
@@ -133,18 +229,18 @@
     case .role(let role): use(palette.color(of: role), opacity)
     case .color(let color): use(color, opacity)
     case .gradient(let stops, let from, let to):
-      guard let gradient = unsafe calls.makeLinear(from.x, from.y, to.x, to.y) else { return }
+      guard let gradient = cairo.call.pattern_create_linear(from.x, from.y, to.x, to.y) else { return }
       for stop in stops {
         let color = stop.color
-        unsafe calls.addStop(gradient, stop.share, color.red, color.green, color.blue, opacity)
+        unsafe cairo.call.pattern_add_color_stop_rgba(gradient, stop.share, color.red, color.green, color.blue, opacity)
       }
-      unsafe calls.setSource(context, gradient)
-      unsafe calls.destroyPattern(gradient)
+      unsafe cairo.call.set_source(context, gradient)
+      unsafe cairo.call.pattern_destroy(gradient)
     }
   }
 
   private func use(_ color: PlotColor, _ opacity: Double) {
-    unsafe calls.setColour(context, color.red, color.green, color.blue, opacity)
+    unsafe cairo.call.set_source_rgba(context, color.red, color.green, color.blue, opacity)
   }
 
   // MARK: Text
@@ -152,23 +248,26 @@
   private func write(_ runs: [PlotDrawing.Run], at place: PlotPoint, anchor: PlotDrawing.Anchor) {
     let widths = runs.map { run in
       select(run)
-      return run.gap + (unsafe calls.advance(of: Self.plain(run.text), in: context))
+      var extents = cairo_text_extents_t()
+      unsafe cairo.call.text_extents(context, Self.plain(run.text), &extents)
+      return run.gap + extents.x_advance
     }
-    let whole = widths.reduce(0, +)
-    var x = place.x - (anchor == .start ? 0 : (anchor == .end ? whole : whole / 2))
+    let total = widths.reduce(0, +)
+    var x = place.x - (anchor == .start ? 0 : (anchor == .end ? total : total / 2))
     for (run, width) in zip(runs, widths) {
       select(run)
       use(palette.color(of: run.role), 1)
-      unsafe calls.moveTo(context, x + run.gap, place.y)
-      unsafe calls.showText(context, Self.plain(run.text))
+      unsafe cairo.call.move_to(context, x + run.gap, place.y)
+      unsafe cairo.call.show_text(context, Self.plain(run.text))
       x += width
     }
-    unsafe calls.newPath(context)
+    unsafe cairo.call.new_path(context)
   }
 
   private func select(_ run: PlotDrawing.Run) {
-    unsafe calls.selectFont(context, family: Self.font, isBold: run.isBold)
-    unsafe calls.setFontSize(context, run.size)
+    unsafe cairo.call.select_font_face(
+      context, Self.font, CAIRO_FONT_SLANT_NORMAL, run.isBold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL)
+    unsafe cairo.call.set_font_size(context, run.size)
   }
 
   /// Text without what is not printable: control characters have no glyph.
@@ -180,42 +279,39 @@
 
   private func draw(_ raster: PlotDrawing.Raster) throws(PlotError) {
     guard raster.rows > 0 else { return }
-    let image = try unsafe calls.image(of: raster)
-    defer { unsafe calls.destroySurface(image) }
+    let image = try unsafe cairo.image(of: raster)
+    defer { unsafe cairo.call.surface_destroy(image) }
     let box = raster.box
-    unsafe calls.save(context)
-    unsafe calls.rectangle(context, box.left, box.top, box.width, box.height)
-    unsafe calls.clip(context)
+    unsafe cairo.call.save(context)
+    unsafe cairo.call.rectangle(context, box.left, box.top, box.width, box.height)
+    unsafe cairo.call.clip(context)
     use(raster.paint)
-    unsafe calls.translate(context, box.left, box.top)
-    unsafe calls.scale(context, box.width / Double(raster.columns), box.height / Double(raster.rows))
-    unsafe calls.maskSurface(context, image, 0, 0)
-    unsafe calls.restore(context)
+    unsafe cairo.call.translate(context, box.left, box.top)
+    unsafe cairo.call.scale(context, box.width / Double(raster.columns), box.height / Double(raster.rows))
+    unsafe cairo.call.mask_surface(context, image, 0, 0)
+    unsafe cairo.call.restore(context)
   }
 }
 
 extension CairoBindings {
-  /// A surface of coverage that holds the levels of a raster.
   fileprivate func image(of raster: PlotDrawing.Raster) throws(PlotError) -> Handle {
     let (columns, rows) = (raster.columns, raster.rows)
     let image = try unsafe image(width: columns, height: rows, isMask: true)
-    unsafe flushSurface(image)
-    let (data, stride) = unsafe pixels(of: image)
-    if let data = unsafe data {
+    unsafe call.surface_flush(image)
+    if let data = unsafe call.image_surface_get_data(image) {
+      let stride = unsafe Int(call.image_surface_get_stride(image))
       for row in 0..<rows {
         for column in 0..<columns { unsafe data[row * stride + column] = raster.levels[row * columns + column] }
       }
     }
-    unsafe markSurfaceDirty(image)
+    unsafe call.surface_mark_dirty(image)
     return unsafe image
   }
 }
 
 /// Takes the bytes of a picture as they are written; it must outlive the surface that writes to it.
 final class ByteSink {
-  /// What has been written.
   var bytes: [UInt8] = []
 
-  /// The sink as C passes it on.
   var closure: UnsafeMutableRawPointer { unsafe Unmanaged.passUnretained(self).toOpaque() }
 }

@@ -8,15 +8,11 @@ struct SVGWriter {
   private var maskCount = 0
   private var roles: Set<PlotRole> = []
 
-  /// The fonts of text: those of platforms before Liberation Sans.
   static let fonts = "-apple-system,\"Segoe UI\",Inter,Roboto,\"Noto Sans\",\"Liberation Sans\",Arial,sans-serif"
 
-  /// Takes a picture.
-  ///
   /// - Parameter theme: The colours; nil for those that the viewer's page asks for.
   init(_ drawing: PlotDrawing, theme: PlotTheme?) { (self.drawing, self.theme) = (drawing, theme) }
 
-  /// The text of the file.
   mutating func text() throws(PlotError) -> String {
     for item in drawing.items { try append(item) }
     let (width, height) = (Self.number(drawing.width), Self.number(drawing.height))
@@ -44,7 +40,6 @@ struct SVGWriter {
     }.joined()
   }
 
-  /// The attributes that colour an element.
   private mutating func attributes(_ fill: PlotDrawing.Fill?, _ stroke: PlotDrawing.Stroke?) -> String {
     var (classes, attributes) = ([String](), "")
     if let fill {
@@ -183,12 +178,11 @@ struct SVGWriter {
       digits.removeLast()
       left -= 1
     }
-    let whole = digits.dropLast(left)
-    let text = left == 0 ? String(whole) : "\(whole).\(digits.suffix(left))"
+    let integer = digits.dropLast(left)
+    let text = left == 0 ? String(integer) : "\(integer).\(digits.suffix(left))"
     return scaled < 0 ? "-" + text : text
   }
 
-  /// Text as an XML document holds it, which knows no control characters.
   static func escaped(_ text: String) -> String {
     var allowed = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {
@@ -197,4 +191,50 @@ struct SVGWriter {
     }
     return String(allowed).escapedForMarkup
   }
+}
+
+extension String {
+  /// The text with the characters that mean something in HTML and XML, also in quoted attributes, written out.
+  package var escapedForMarkup: String {
+    var escaped = ""
+    for scalar in unicodeScalars {
+      switch scalar {
+      case "&": escaped += "&amp;"
+      case "<": escaped += "&lt;"
+      case ">": escaped += "&gt;"
+      case "\"": escaped += "&quot;"
+      case "'": escaped += "&#39;"
+      default: escaped.unicodeScalars.append(scalar)
+      }
+    }
+    return escaped
+  }
+}
+
+/// Bytes as text (RFC 4648, section 4).
+package enum Base64 {
+  private static let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+
+  /// The text of some bytes, padded.
+  package static func encoded(_ bytes: [UInt8]) -> [UInt8] {
+    var text: [UInt8] = []
+    text.reserveCapacity(length(of: bytes.count))
+    let digits = digits
+    var index = 0
+    while index < bytes.count {
+      let left = min(3, bytes.count - index)
+      var group = UInt32(bytes[index]) << 16
+      if left > 1 { group |= UInt32(bytes[index + 1]) << 8 }
+      if left > 2 { group |= UInt32(bytes[index + 2]) }
+      for place in 0..<4 {
+        let digit = digits[Int(group >> (18 - 6 * UInt32(place)) & 0x3F)]
+        text.append(place <= left ? digit : UInt8(ascii: "="))
+      }
+      index += 3
+    }
+    return text
+  }
+
+  /// How long the text of so many bytes is.
+  package static func length(of byteCount: Int) -> Int { (byteCount + 2) / 3 * 4 }
 }

@@ -109,7 +109,7 @@ enum PlotVerb {
     let plot = try Plot(of: subjects, parts: style.parts, seconds: style.seconds)
     if let seconds = style.seconds, seconds.lowerBound >= plot.duration {
       let end = NumberFormatting.rounded(plot.duration, places: 3)
-      throw FileError(plot.title, "'--from' is behind its end at \(end) s; nothing was drawn")
+      throw FileError(plot.title, "'--from' is after the end (\(end) s)")
     }
     return plot
   }

@@ -18,10 +18,7 @@ public struct ResponsePlot: Equatable, Sendable {
 
     /// Makes a point.
     public init(hertz: Double, measured: Double, fitted: Double, residual: Double) {
-      self.hertz = hertz
-      self.measured = measured
-      self.fitted = fitted
-      self.residual = residual
+      (self.hertz, self.measured, self.fitted, self.residual) = (hertz, measured, fitted, residual)
     }
   }
 
@@ -39,8 +36,7 @@ public struct ResponsePlot: Equatable, Sendable {
 
   /// Makes a figure.
   public init(title: String, subtitle: String, points: [Point], band: ClosedRange<Double>? = nil) {
-    self.title = title
-    self.subtitle = subtitle
+    (self.title, self.subtitle) = (title, subtitle)
     self.points = points.filter {
       $0.hertz > 0 && $0.hertz.isFinite && $0.measured.isFinite && $0.fitted.isFinite && $0.residual.isFinite
     }
@@ -75,7 +71,6 @@ public struct ResponsePlot: Equatable, Sendable {
     try drawing(width: width).bytes(as: format, theme: theme)
   }
 
-  /// The figure as shapes and texts.
   func drawing(width: Int) -> PlotDrawing {
     var figure = ResponseDrawing(
       plot: self, width: Double(min(max(width, Plot.widths.lowerBound), Plot.widths.upperBound)))
@@ -89,21 +84,16 @@ struct ResponseDrawing {
   private let plot: ResponsePlot
   private let scale: Double
   private let box: PlotBox
-  /// How many lines the legend needs.
   private let legendLines: Double
-  /// Whether the subtitle stands beside the title.
   private let isBeside: Bool
-  /// What is drawn.
   private(set) var drawing: PlotDrawing
 
-  /// A curve with its name and its look.
   private struct Curve {
     var name: String
     var level: KeyPath<ResponsePlot.Point, Double>
     var stroke: PlotDrawing.Stroke
   }
 
-  /// An empty picture of a figure.
   init(plot: ResponsePlot, width: Double) {
     self.plot = plot
     // Wider pictures are looked at from farther away, or made smaller.
@@ -111,8 +101,8 @@ struct ResponseDrawing {
     let (left, right) = ((58 * scale).rounded(), (width - 30 * scale).rounded())
     // The unit, the legend and, in a narrow picture, the subtitle have lines of their own.
     let names = ["Level dB", "residual", "measured", "fitted"] + [Self.bandName(plot)]
-    let whole = names.reduce(0) { $0 + Self.entryWidth($1) }
-    legendLines = max(1, (whole * scale / (right - left)).rounded(.up))
+    let total = names.reduce(0) { $0 + Self.entryWidth($1) }
+    legendLines = max(1, (total * scale / (right - left)).rounded(.up))
     let needed =
       TextWidth.of(plot.title) * PlotLayout.titleSize * 1.08 + TextWidth.of(plot.subtitle) * PlotLayout.labelSize + 20
     isBeside = needed * scale < right - left
@@ -123,12 +113,8 @@ struct ResponseDrawing {
       summary: "Frequency response of \(plot.title): \(plot.subtitle).")
   }
 
-  /// Draws everything.
   mutating func draw() {
-    drawing.add(
-      .bar(
-        PlotBox(left: 0, top: 0, right: drawing.width, bottom: drawing.height), radius: 0,
-        fill: PlotDrawing.Fill(paint: .role(.paper))))
+    drawing.bar(PlotBox(left: 0, top: 0, right: drawing.width, bottom: drawing.height), .role(.paper))
     drawing.write(
       plot.title, at: PlotPoint(box.left, 32 * scale), size: PlotLayout.titleSize * scale, role: .ink, isBold: true)
     write(
@@ -137,10 +123,8 @@ struct ResponseDrawing {
     if let band = plot.band {
       let left = max(box.left, place(band.lowerBound, 0).x)
       let right = min(box.right, place(band.upperBound, 0).x)
-      drawing.add(
-        .bar(
-          PlotBox(left: left, top: box.top, right: max(left, right), bottom: box.bottom), radius: 0,
-          fill: PlotDrawing.Fill(paint: .role(.equal), opacity: 0.4)))
+      drawing.bar(
+        PlotBox(left: left, top: box.top, right: max(left, right), bottom: box.bottom), .role(.equal), opacity: 0.4)
     }
     drawGrid()
     for curve in curves { drawing.stroke(lines(of: curve.level), curve.stroke) }
@@ -153,11 +137,11 @@ struct ResponseDrawing {
     [
       Curve(
         name: "residual", level: \.residual,
-        stroke: PlotDrawing.Stroke(paint: .role(.muted), width: 1.25 * scale, dashes: [2 * scale, 3 * scale])),
-      Curve(name: "measured", level: \.measured, stroke: PlotDrawing.Stroke(paint: .role(.take(0)), width: 2 * scale)),
+        stroke: .init(paint: .role(.muted), width: 1.25 * scale, dashes: [2 * scale, 3 * scale])),
+      Curve(name: "measured", level: \.measured, stroke: .init(paint: .role(.take(0)), width: 2 * scale)),
       Curve(
         name: "fitted", level: \.fitted,
-        stroke: PlotDrawing.Stroke(paint: .role(.take(1)), width: 2 * scale, dashes: [6 * scale, 3 * scale])),
+        stroke: .init(paint: .role(.take(1)), width: 2 * scale, dashes: [6 * scale, 3 * scale])),
     ].filter { !lines(of: $0.level).isEmpty }
   }
 
@@ -166,7 +150,6 @@ struct ResponseDrawing {
       box.left + box.width * plot.frequencies.share(of: hertz), box.bottom - box.height * plot.levels.share(of: level))
   }
 
-  /// The parts of a curve that are in the box, cut at its ground.
   private func lines(of level: KeyPath<ResponsePlot.Point, Double>) -> [[PlotPoint]] {
     var lines: [[PlotPoint]] = []
     var last: PlotPoint?
@@ -212,8 +195,8 @@ struct ResponseDrawing {
     let curves = curves
     let band = Self.bandName(plot)
     let names = curves.map(\.name) + (band.isEmpty ? [] : [band])
-    let whole = names.reduce(0) { $0 + Self.entryWidth($1) } * scale
-    var place = PlotPoint(box.right - whole, box.top - 10 * scale)
+    let total = names.reduce(0) { $0 + Self.entryWidth($1) } * scale
+    var place = PlotPoint(box.right - total, box.top - 10 * scale)
     if legendLines > 1 { place = PlotPoint(box.left, box.top - (10 + 18 * legendLines) * scale) }
     for (index, name) in names.enumerated() {
       let width = Self.entryWidth(name) * scale
@@ -225,17 +208,15 @@ struct ResponseDrawing {
         drawing.stroke(
           [[PlotPoint(place.x, place.y - 4 * scale), PlotPoint(end, place.y - 4 * scale)]], curves[index].stroke)
       } else {
-        drawing.add(
-          .bar(
-            PlotBox(left: place.x, top: place.y - 8 * scale, right: end, bottom: place.y), radius: 1.5 * scale,
-            fill: PlotDrawing.Fill(paint: .role(.equal), opacity: 0.6)))
+        drawing.bar(
+          PlotBox(left: place.x, top: place.y - 8 * scale, right: end, bottom: place.y), .role(.equal),
+          radius: 1.5 * scale, opacity: 0.6)
       }
       write(name, at: PlotPoint(end + 6 * scale, place.y))
       place.x += width
     }
   }
 
-  /// The width of an entry of the legend with its sign and the gap behind it, before scaling.
   private static func entryWidth(_ name: String) -> Double {
     TextWidth.of(name) * PlotLayout.labelSize + PlotLayout.signWidth + 22
   }
