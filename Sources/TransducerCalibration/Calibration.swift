@@ -1,6 +1,7 @@
-internal import CMath
 public import HapticRender
+internal import CMath
 internal import SignalAnalysis
+internal import SystemSupport
 
 /// The resonance of a transducer and what holds it, measured from a recording of the signal.
 public struct Calibration: Equatable, Sendable {
@@ -21,13 +22,7 @@ public struct Calibration: Equatable, Sendable {
     /// By what part the quality is higher.
     public let qualityFactor: Double
     /// Half of the 95 % intervals of both.
-    let intervals: (resonance: Double, qualityFactor: Double)
-
-    /// Whether both are equal.
-    public static func == (left: Self, right: Self) -> Bool {
-      left.resonance == right.resonance && left.qualityFactor == right.qualityFactor
-        && left.intervals == right.intervals
-    }
+    let resonanceInterval, qualityInterval: Double
   }
 
   /// Resonance in hertz: that of the pole pair.
@@ -155,9 +150,7 @@ public struct Calibration: Equatable, Sendable {
 
     /// Makes circumstances.
     public init(date: String, latency: Double? = nil, fullScale: Double? = nil) {
-      self.date = date
-      self.latency = latency
-      self.fullScale = fullScale
+      (self.date, self.latency, self.fullScale) = (date, latency, fullScale)
     }
   }
 
@@ -222,4 +215,208 @@ public struct Calibration: Equatable, Sendable {
     let scale = pow(10, Double(places))
     return (value * scale).rounded() / scale
   }
+}
+
+extension Calibration.LevelChange {
+  init(of shape: ResonanceShape, _ pair: SweepPair, band: ClosedRange<Double>) {
+    func fit(_ part: SweepPair.Part) -> ResonanceFit {
+      ResonanceFit(refining: shape, pair.response(part, without: SweepPair.preRoll), band: band)
+    }
+    let (quiet, loud) = (fit(.quiet), fit(.loud))
+    resonance = loud.shape.main.resonance / quiet.shape.main.resonance - 1
+    qualityFactor = loud.shape.main.qualityFactor / quiet.shape.main.qualityFactor - 1
+    func both(_ left: Double, _ right: Double) -> Double { (left * left + right * right).squareRoot() }
+    resonanceInterval = both(quiet.intervals[0].resonance, loud.intervals[0].resonance)
+    qualityInterval = both(quiet.intervals[0].qualityFactor, loud.intervals[0].qualityFactor)
+  }
+
+  /// How many intervals a difference must be to be more than chance: 3 in 1,000 are wider.
+  private static let certainty = 1.5
+
+  /// Whether the resonance or the quality differs by more than is allowed, and by more than chance.
+  var isSeen: (resonance: Bool, qualityFactor: Bool) {
+    (
+      abs(resonance) > max(Calibration.greatestResonanceChange, Self.certainty * resonanceInterval),
+      abs(qualityFactor) > max(Calibration.greatestQualityChange, Self.certainty * qualityInterval)
+    )
+  }
+
+  var refusal: String? {
+    let advice = "use a lower '--level', or '--accept-poor'"
+    let seen = isSeen
+    if seen.resonance {
+      return "changes with the level: the resonance of the louder sweep is \((abs(resonance) * 100).text(1)) % "
+        + (resonance > 0 ? "higher, as where a spring stiffens" : "lower, as where a spring softens")
+        + " with movement; \(advice)"
+    }
+    guard seen.qualityFactor else { return nil }
+    return "changes with the level: the Q factor of the louder sweep is \((abs(qualityFactor) * 100).text(1)) % "
+      + (qualityFactor < 0
+        ? "lower, as where the recorder or the amplifier compresses; lower their gains, or \(advice)"
+        : "higher, as with friction; use a higher '--level', or '--accept-poor'")
+  }
+}
+
+extension Calibration {
+  static func judge(
+    _ fit: ResonanceFit, noise: Double, _ change: LevelChange, band: ClosedRange<Double>, acceptsPoor: Bool
+  ) throws(CalibrationError) {
+    let unexplained = pow(10, fit.residual / 10)
+    let count = fit.shape.modes.count
+    let explanation =
+      (count == 1 ? "one resonance explains" : "\(count) resonances explain")
+      + " only \(((1 - unexplained) * 100).text(unexplained < 0.03 ? 1 : 0)) % of the recorded power"
+    let advice =
+      "a room's echo or a further resonance is in it: put the sensor on the transducer, not near it, or use '--accept-poor'"
+    let (resonance, quality) = fit.intervals[0]
+    let changed = acceptsPoor ? nil : change.refusal
+    // The first that holds; those behind the bound are limits of a good fit.
+    let refusals: [(Bool, CalibrationError.Kind, String)] = [
+      (fit.residual <= poorResidual && !fit.isAtBound && changed != nil, .changesWithLevel, changed ?? ""),
+      (fit.residual > poorResidual, .noResonance, "\(explanation); is the sensor on the transducer?"),
+      (
+        fit.isAtBound, .noResonance,
+        "shows no resonance between \(band.lowerBound.text(1)) and \(band.upperBound.text(1)) Hz"
+      ),
+      (
+        !acceptsPoor && fit.residual > goodResidual, .noResonance,
+        "\(explanation); at least 97 % are required; \(advice)"
+      ),
+      (
+        !acceptsPoor && unexplained - noise > greatestMisfit, .noResonance,
+        "\(explanation); at least 99.4 % of what is not noise are required; \(advice)"
+      ),
+      (
+        !acceptsPoor && (resonance > widestResonance || quality > widestQuality), .noResonance,
+        "leaves the resonance uncertain by ±\((resonance * 100).text(2)) % and the Q factor by ±\((quality * 100).text(2)) %, at most 1 % and 5 % are allowed; \(advice)"
+      ),
+    ]
+    if let (_, kind, text) = refusals.first(where: \.0) { throw CalibrationError(kind, text) }
+  }
+
+  /// What the resonances explain, and what the rest is: one sentence.
+  public var verdict: String {
+    let unexplained = pow(10, residual / 10)
+    let share = unexplained < 1e-5 ? "more than 99.999" : ((1 - unexplained) * 100).text(unexplained < 0.001 ? 3 : 1)
+    let explained =
+      (modes.isEmpty ? "One resonance explains" : "\(modes.count + 1) resonances explain")
+      + " \(share) % of the recorded power"
+    // Within 3 dB of what noise leaves, nothing else is seen.
+    if residual <= noise + 3 { return explained + "; the rest is noise." }
+    return explained + "; most of the rest is not noise but other resonances or distortion."
+  }
+
+  /// What speaks against leaning on the figures: a sentence each.
+  public var warnings: [String] {
+    let changed = levelChange.refusal.map { "The recording \($0.prefix { $0 != ";" })." }
+    let clock = "\(abs(clockError).text(0)) ppm \(clockError > 0 ? "faster" : "slower")"
+    let further = modes.map { mode in
+      "A further resonance is at \(mode.resonance.text(1)) Hz, with a Q factor of \(mode.qualityFactor.text(1)), at "
+        + "\(Decibels.of(amplitude: abs(mode.gain)).text(1)) dB."
+    }
+    return [
+      isPoor ? "The fit is poor; the values are marked as estimates." : nil,
+      signalToNoise < 20 ? "The sweeps are only \(signalToNoise.text(1)) dB above the noise." : nil, changed,
+    ].compactMap(\.self) + further
+      + [
+        hum.map { "Mains hum at \($0.text(2)) Hz was removed." },
+        abs(clockError) > 20 ? "The recorder's clock is \(clock) than the player's; this was corrected." : nil,
+        inputCorner.map { "The recorder's input has a high-pass at \($0.text(1)) Hz; this was corrected." },
+        coilCorner.map {
+          "Coil inductance reduces the response above \($0.text(0)) Hz; the drive does not compensate for it."
+        },
+      ].compactMap(\.self)
+  }
+
+  /// Whether the figures are no more than estimates.
+  public var isPoor: Bool {
+    levelChange.refusal != nil || residual > Self.goodResidual
+      || pow(10, residual / 10) - pow(10, noise / 10) > Self.greatestMisfit || resonanceInterval > Self.widestResonance
+      || qualityInterval > Self.widestQuality
+  }
+}
+
+/// How far a transducer's resonance and quality are from what its profile states.
+public struct CalibrationDrift: Equatable, Sendable {
+  /// A figure of the profile against what was measured.
+  public struct Figure: Equatable, Sendable {
+    /// What the profile states.
+    public let stated: Double
+    /// What was measured.
+    public let measured: Double
+    /// Half of the 95 % interval of what was measured, as a fraction of it.
+    public let interval: Double
+    /// What the measured may be of the stated, by the profile's uncertainty.
+    public let allowed: ClosedRange<Double>
+
+    /// By what part the measured is above the stated.
+    public var change: Double { measured / stated - 1 }
+    /// Whether the measured is within what the profile states.
+    public var isWithin: Bool { allowed.contains(measured / stated) }
+  }
+
+  /// Resonance in hertz.
+  public let resonance: Figure
+  /// Quality factor.
+  public let qualityFactor: Figure
+
+  /// Whether both are within what the profile states.
+  public var isWithin: Bool { resonance.isWithin && qualityFactor.isWithin }
+
+  /// Compares; nothing where the profile has no resonance and quality.
+  public init?(_ calibration: Calibration, from profile: TransducerProfile) {
+    guard let hardware = profile.hardware, let model = hardware.model else { return nil }
+    let doubt = hardware.uncertainty ?? hardware.assumedUncertainty
+    resonance = Figure(
+      stated: model.resonance, measured: calibration.resonance, interval: calibration.resonanceInterval,
+      allowed: (1 - doubt.resonance)...(1 + doubt.resonance))
+    qualityFactor = Figure(
+      stated: model.qualityFactor, measured: calibration.qualityFactor, interval: calibration.qualityInterval,
+      allowed: (1 / doubt.qualityFactor)...doubt.qualityFactor)
+  }
+}
+
+/// Why a transducer cannot be measured from a recording, or a signal not be made for one.
+public struct CalibrationError: Error, Equatable, Sendable, CustomStringConvertible {
+  /// What can be done about it.
+  public enum Kind: String, Sendable {
+    /// The signal cannot be as asked: change its figures.
+    case unsuitableSignal
+    /// The transducer cannot take the signal: lower its level or narrow its band.
+    case tooStrong
+    /// The recording does not hold what the signal needs: record all of it again.
+    case unsuitableRecording
+    /// The recorder was driven too hard: lower its gain.
+    case clipped
+    /// The noise hides the signal: raise the level or the gain, or record where it is quieter.
+    case tooQuiet
+    /// The recorder's clock is not the player's: record on the device that plays.
+    case clockMismatch
+    /// The recording does not show the resonance of a transducer: check where the sensor is.
+    case noResonance
+    /// The movement is not in proportion to the signal: lower the level.
+    case changesWithLevel
+  }
+
+  /// What can be done about it.
+  public var kind: Kind
+  /// One line for the user that goes behind the name of what is wrong.
+  public var description: String
+
+  /// Makes an error.
+  public init(_ kind: Kind, _ description: String) { (self.kind, self.description) = (kind, description) }
+
+  static func cause(of error: CalibrationError, behind hum: MainsHum?) -> CalibrationError {
+    guard let hum, hum.isMoving else { return error }
+    return CalibrationError(
+      .unsuitableRecording,
+      "has mains hum whose frequency moves, at "
+        + "\(hum.hertz.text(1)) Hz, which cannot be taken out; keep the sensor's leads away from mains leads, or record on battery power"
+    )
+  }
+}
+
+extension Double {
+  /// The number with at most so many decimal places, as sentences have it.
+  package func text(_ places: Int) -> String { NumberFormatting.rounded(self, places: places) }
 }

@@ -28,7 +28,7 @@ public struct CalibrationCurve: Equatable, Sendable {
   /// The frequencies around the resonance that stand out of the noise; the band where none do.
   public let heard: ClosedRange<Double>
   /// Whether the band may go on below or above what the sweep went through.
-  public let isOpen: (below: Bool, above: Bool)
+  public let isOpenBelow, isOpenAbove: Bool
 
   /// Decibels that are lost at the ends of the band.
   private static let bandLoss = 10.0
@@ -39,8 +39,6 @@ public struct CalibrationCurve: Equatable, Sendable {
   /// Points of a response in a profile.
   private static let responseCount = 24
 
-  /// Makes a curve.
-  ///
   /// - Parameter noise: What noise adds to the response, in the same groups.
   init(_ response: MeasuredResponse, noise: MeasuredResponse, fit: ResonanceFit) {
     let order = Double(2 - fit.shape.order)
@@ -68,7 +66,7 @@ public struct CalibrationCurve: Equatable, Sendable {
     guard let peak = reached.indices.max(by: { reached[$0] < reached[$1] }) else {
       band = 1...1
       self.heard = 1...1
-      isOpen = (true, true)
+      (isOpenBelow, isOpenAbove) = (true, true)
       return
     }
     let least = reached[peak] * pow(10, -Self.bandLoss / 10)
@@ -80,7 +78,8 @@ public struct CalibrationCurve: Equatable, Sendable {
     let first = heard.firstIndex(of: true) ?? low
     let last = heard.lastIndex(of: true) ?? high
     self.heard = points[min(first, low)].hertz...points[max(last, high)].hertz
-    isOpen = (low == 0 || !heard[low - 1], high == points.count - 1 || !heard[high + 1])
+    isOpenBelow = low == 0 || !heard[low - 1]
+    isOpenAbove = high == points.count - 1 || !heard[high + 1]
   }
 
   /// The measured response in few points for a profile: equally far apart, the greatest at 0 dB.
@@ -103,14 +102,14 @@ public struct CalibrationCurve: Equatable, Sendable {
   }
 
   /// What holds without a break around a place.
-  private static func run(of holds: [Bool], around place: Int) -> [Bool] {
-    var run = [Bool](repeating: false, count: holds.count)
-    for index in holds.indices.dropFirst(place) {
-      guard holds[index] else { break }
+  private static func run(of matches: [Bool], around place: Int) -> [Bool] {
+    var run = [Bool](repeating: false, count: matches.count)
+    for index in matches.indices.dropFirst(place) {
+      guard matches[index] else { break }
       run[index] = true
     }
-    for index in holds.indices.prefix(place).reversed() {
-      guard holds[index], run[index + 1] else { break }
+    for index in matches.indices.prefix(place).reversed() {
+      guard matches[index], run[index + 1] else { break }
       run[index] = true
     }
     return run
@@ -124,11 +123,5 @@ public struct CalibrationCurve: Equatable, Sendable {
     return power / Double(range.count)
   }
 
-  /// To a tenth.
   private static func rounded(_ value: Double) -> Double { (value * 10).rounded() / 10 }
-
-  /// Whether all points and ends are equal.
-  public static func == (left: Self, right: Self) -> Bool {
-    left.points == right.points && left.band == right.band && left.heard == right.heard && left.isOpen == right.isOpen
-  }
 }

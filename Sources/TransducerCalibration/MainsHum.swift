@@ -8,10 +8,8 @@ internal import CMath
 struct MainsHum {
   /// The frequency in hertz, at the middle of the silences where it moves.
   let hertz: Double
-  /// Whether the frequency moves.
   let isMoving: Bool
   private let phase: HumPhase
-  /// Amplitudes of sine and cosine of each harmonic.
   private let amplitudes: [(sine: Double, cosine: Double)]
 
   /// The mains frequencies of the world, and how far they and a recorder's clock stray.
@@ -31,7 +29,6 @@ struct MainsHum {
   private static let leastGain = 1e-4
   private static let certainty = 4.0
 
-  /// The hum of some silences, or nothing where there is none.
   init?(in samples: [Float], rate: Double, silences: [Range<Int>]) {
     let block = max(1, Int(rate / Self.blockRate))
     var runs = silences.map { HumSilence(samples, rate: rate, range: $0, block: block) }
@@ -69,7 +66,6 @@ struct MainsHum {
     }
   }
 
-  /// The mains frequency that explains most of some silences.
   private static func search(_ runs: [HumSilence]) -> (hertz: Double, gained: Double, factors: [Double]) {
     var best: (hertz: Double, gained: Double, factors: [Double]) = (0, 0, [])
     func look(at hertz: Double) {
@@ -87,7 +83,6 @@ struct MainsHum {
     return best
   }
 
-  /// The samples without the hum.
   func removed(from samples: [Float], rate: Double) -> [Float] {
     samples.indices.map { frame in
       let turn = 2 * Double.pi * phase.turns(at: Double(frame) / rate)
@@ -134,12 +129,193 @@ struct MainsHum {
     return (zip(factors, explained).reduce(0) { $0 + $1.0 * $1.1 }, factors)
   }
 
-  /// The same for any phase, in turns of the fundamental.
   private static func fit(_ runs: [HumSilence], turns: (Double) -> Double) -> (gained: Double, factors: [Double])? {
     let rows = runs.map { $0.rows(turns: turns) }.reduce(nil) { (sum: [[Double]]?, rows) in
       sum.map { zip($0, rows).map { zip($0, $1).map(+) } } ?? rows
     }
     guard let rows, let factors = LevenbergMarquardt.solve(rows) else { return nil }
     return (zip(factors, rows).reduce(0) { $0 + $1.0 * ($1.1.last ?? 0) }, factors)
+  }
+}
+
+/// A silence of a recording, by the means of blocks.
+struct HumSilence {
+  /// Seconds of the first block's middle, and from one to the next.
+  let start: Double
+  let spacing: Double
+  private(set) var values: [Double]
+
+  init(_ samples: [Float], rate: Double, range: Range<Int>, block: Int) {
+    let range = range.clamped(to: samples.indices)
+    start = (Double(range.lowerBound) + Double(block - 1) / 2) / rate
+    spacing = Double(block) / rate
+    values = (0..<range.count / block).map { index in
+      let first = range.lowerBound + index * block
+      return samples[first..<(first + block)].reduce(0) { $0 + Double($1) } / Double(block)
+    }
+  }
+
+  mutating func subtract(_ mean: Double) { for index in values.indices { values[index] -= mean } }
+
+  /// Seconds of its middle.
+  var middle: Double { start + spacing * Double(values.count - 1) / 2 }
+
+  /// Σ exp(jωt) over the blocks.
+  func sum(atHertz hertz: Double) -> Phasor {
+    let half = Double.pi * hertz * spacing
+    let count = Double(values.count)
+    let size = abs(sin(half)) < 1e-12 ? count : sin(half * count) / sin(half)
+    let turn = 2 * Double.pi * hertz * start + half * (count - 1)
+    return Phasor(cos(turn), sin(turn)) * size
+  }
+
+  /// Σ value·exp(jωt) over the blocks.
+  func correlation(atHertz hertz: Double) -> Phasor {
+    let turn = 2 * Double.pi * hertz * start
+    let step = 2 * Double.pi * hertz * spacing
+    var now = Phasor(cos(turn), sin(turn))
+    let advance = Phasor(cos(step), sin(step))
+    var sum = Phasor.zero
+    for value in values {
+      sum = sum + now * value
+      now = now * advance
+    }
+    return sum
+  }
+
+  /// The normal equations of sine and cosine of each harmonic and a constant, the values last, for any phase.
+  /// - Parameter turns: Turns of the fundamental at a time in seconds.
+  func rows(turns: (Double) -> Double) -> [[Double]] {
+    let count = 2 * MainsHum.harmonicCount + 1
+    var rows = [[Double]](repeating: [Double](repeating: 0, count: count + 1), count: count)
+    var terms = [Double](repeating: 1, count: count + 1)
+    for (index, value) in values.enumerated() {
+      let turn = 2 * Double.pi * turns(start + Double(index) * spacing)
+      let first = Phasor(cos(turn), sin(turn))
+      var now = first
+      for harmonic in 0..<MainsHum.harmonicCount {
+        terms[2 * harmonic] = now.imaginary
+        terms[2 * harmonic + 1] = now.real
+        now = now * first
+      }
+      terms[count] = value
+      for row in 0..<count { for column in row...count { rows[row][column] += terms[row] * terms[column] } }
+    }
+    for row in 0..<count { for column in 0..<row { rows[row][column] = rows[column][row] } }
+    return rows
+  }
+}
+
+/// The phase of mains hum, whose frequency is a parabola of time at most.
+struct HumPhase {
+  /// The frequency at the origin in hertz, its slope and its bend.
+  private var frequency = SIMD3<Double>()
+  /// Seconds at which it is `middle`.
+  private var origin = 0.0
+
+  init(hertz: Double) { frequency.x = hertz }
+
+  var middle: Double { frequency.x }
+
+  /// Turns since the origin.
+  func turns(at seconds: Double) -> Double {
+    let time = seconds - origin
+    return time * (frequency.x + time * (frequency.y / 2 + time * frequency.z / 3))
+  }
+
+  /// Steps of a turn in which the phase of a silence is looked for.
+  private static let phaseSteps = 32
+  /// How well silences show the frequency, and their phases the mean frequency between them, in hertz.
+  private static let localDeviation = 0.02
+  private static let meanDeviation = 0.002
+
+  /// The phase through silences whose frequencies are known, or nothing where there is one silence alone.
+  ///
+  /// In each silence the hum is that of the first, but for a phase. The phases by which all are explained best make the
+  /// mean frequencies between the silences known to millihertz, but for whole turns, of which those are taken that
+  /// agree with the frequencies in the silences.
+  init?(through silences: [(silence: HumSilence, hertz: Double)]) {
+    guard silences.count > 1 else { return nil }
+    let rows = silences.map { place in place.silence.rows { ($0 - place.silence.middle) * place.hertz } }
+    var sum = rows[0]
+    var phases = [0.0]
+    for later in rows.dropFirst() {
+      // One after the other: what is known already holds the amplitudes.
+      var best = (gained: -Double.infinity, phase: 0.0, sum: sum)
+      func look(at phase: Double) {
+        let turned = zip(sum, Self.turned(later, by: phase)).map { zip($0, $1).map(+) }
+        guard let factors = LevenbergMarquardt.solve(turned) else { return }
+        let gained = zip(factors, turned).reduce(0) { $0 + $1.0 * ($1.1.last ?? 0) }
+        if gained > best.gained { best = (gained, phase, turned) }
+      }
+      for step in 0..<Self.phaseSteps { look(at: Double(step) / Double(Self.phaseSteps)) }
+      var width = 0.5 / Double(Self.phaseSteps)
+      for _ in 0..<8 {
+        let middle = best.phase
+        look(at: middle - width)
+        look(at: middle + width)
+        width /= 2
+      }
+      sum = best.sum
+      phases.append(best.phase)
+    }
+    let middles = silences.map(\.silence.middle)
+    let hertz = silences.map(\.hertz)
+    let center = middles.reduce(0, +) / Double(middles.count)
+    origin = center
+    /// What frequency, slope and bend add to the frequency at a time, and to its mean over a span.
+    func local(_ time: Double) -> SIMD3<Double> { [1, time, time * time] }
+    func mean(_ low: Double, _ high: Double) -> SIMD3<Double> {
+      [1, (low + high) / 2, (low * low + low * high + high * high) / 3]
+    }
+    let times = middles.map { $0 - center }
+    var known = zip(times, hertz).map { (terms: local($0), value: $1, width: Self.localDeviation) }
+    frequency = Self.solve(known, count: min(3, times.count))
+    for index in times.indices.dropFirst() {
+      let span = times[index] - times[index - 1]
+      let expected = turns(at: middles[index]) - turns(at: middles[index - 1])
+      let part = phases[index] - phases[index - 1]
+      let turnCount = (expected - part).rounded()
+      known.append((mean(times[index - 1], times[index]), (turnCount + part) / span, Self.meanDeviation))
+    }
+    frequency = Self.solve(known, count: min(3, known.count - 1))
+  }
+
+  /// Normal equations for a phase that is ahead by a part of a turn: what was sine is then a mix of sine and cosine.
+  private static func turned(_ rows: [[Double]], by phase: Double) -> [[Double]] {
+    var rows = rows
+    for harmonic in 0..<MainsHum.harmonicCount {
+      let turn = 2 * Double.pi * phase * Double(harmonic + 1)
+      let (cosine, sine) = (cos(turn), sin(turn))
+      let (first, second) = (2 * harmonic, 2 * harmonic + 1)
+      for column in rows[first].indices {
+        let (a, b) = (rows[first][column], rows[second][column])
+        rows[first][column] = cosine * a + sine * b
+        rows[second][column] = cosine * b - sine * a
+      }
+      for row in rows.indices {
+        let (a, b) = (rows[row][first], rows[row][second])
+        rows[row][first] = cosine * a + sine * b
+        rows[row][second] = cosine * b - sine * a
+      }
+    }
+    return rows
+  }
+
+  /// The frequency, slope and bend that fit what is known best, the last left out where it is not asked for.
+  private static func solve(_ known: [(terms: SIMD3<Double>, value: Double, width: Double)], count: Int) -> SIMD3<
+    Double
+  > {
+    var rows = [[Double]](repeating: [Double](repeating: 0, count: count + 1), count: count)
+    for (terms, value, width) in known {
+      let weight = 1 / (width * width)
+      for row in 0..<count {
+        for column in 0..<count { rows[row][column] += weight * terms[row] * terms[column] }
+        rows[row][count] += weight * terms[row] * value
+      }
+    }
+    var found = SIMD3<Double>()
+    for (index, value) in (LevenbergMarquardt.solve(rows) ?? []).enumerated() { found[index] = value }
+    return found
   }
 }

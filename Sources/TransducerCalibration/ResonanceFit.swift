@@ -8,11 +8,9 @@ struct ResonanceFit {
   let shape: ResonanceShape
   /// The factor on each resonance; below zero where the polarity is turned.
   let gains: [Double]
-  /// The power that is left over.
   let cost: Double
   /// That power as a part of all, in decibels.
   let residual: Double
-  /// Whether a figure of the main resonance ran against the end of what is tried.
   let isAtBound: Bool
   /// Half of the 95 % intervals of each resonance and its quality, as fractions of them.
   let intervals: [(resonance: Double, qualityFactor: Double)]
@@ -42,8 +40,6 @@ struct ResonanceFit {
   /// The quality of a further resonance, from which it is one.
   private static let leastQuality = 1.0
 
-  /// Fits all shapes of some sensors; acceleration is preferred.
-  ///
   /// - Parameter noise: The power that noise leaves, as a part of the response's.
   init(
     _ response: MeasuredResponse, band: ClosedRange<Double>, sensors: [TransducerMeasurement.Sensor], noise: Double = 0
@@ -97,7 +93,6 @@ struct ResonanceFit {
     return sum * shape.passed(atHertz: hertz)
   }
 
-  /// With it.
   func value(atHertz hertz: Double) -> Phasor { still(atHertz: hertz) * shape.turn(atHertz: hertz) }
 
   /// The shape with the lowest of the strong resonances first, and then the stronger ones.
@@ -111,7 +106,6 @@ struct ResonanceFit {
     return shape
   }
 
-  /// The shape with one resonance more, where that explains much of what is left.
   private static func withMode(_ shape: ResonanceShape, _ search: ResonanceSearch) -> ResonanceShape? {
     let response = search.response
     let before = shape.match(response)
@@ -140,21 +134,20 @@ struct ResonanceFit {
   /// Where most is left over, in hertz: the tops of up to three humps a sixth of an octave wide.
   private static func peaks(of left: [Double], _ response: MeasuredResponse) -> [Double] {
     let reach = Int(MeasuredResponse.groupsPerOctave / 12)
-    var rest = response.groups.indices.map { index in
+    var remaining = response.groups.indices.map { index in
       let range = max(0, index - reach)...min(response.groups.count - 1, index + reach)
       return range.reduce(0) { $0 + left[2 * $1] * left[2 * $1] + left[2 * $1 + 1] * left[2 * $1 + 1] }
     }
     var found: [Double] = []
     for _ in 0..<3 {
-      guard let top = rest.indices.max(by: { rest[$0] < rest[$1] }), rest[top] > 0 else { break }
+      guard let top = remaining.indices.max(by: { remaining[$0] < remaining[$1] }), remaining[top] > 0 else { break }
       found.append(response.groups[top].hertz)
-      for index in max(0, top - 2 * reach)...min(rest.count - 1, top + 2 * reach) { rest[index] = 0 }
+      for index in max(0, top - 2 * reach)...min(remaining.count - 1, top + 2 * reach) { remaining[index] = 0 }
     }
     return found
   }
 
   /// The shape with the high-pass of a recorder's input, where that explains much of what is left.
-  ///
   /// - Parameter sensors: Those that are looked for again where little is explained.
   private static func withHighPass(
     _ shape: ResonanceShape, _ search: ResonanceSearch, sensors: [TransducerMeasurement.Sensor]
@@ -185,7 +178,6 @@ struct ResonanceFit {
     return best
   }
 
-  /// The shape with a coil, where that explains much of what is left.
   private static func withCoil(_ shape: ResonanceShape, _ search: ResonanceSearch) -> ResonanceShape {
     let starts = [1e-4, 5e-4, 1.5e-3].map { coil in
       var start = shape
@@ -232,16 +224,13 @@ struct ResonanceFit {
 
 /// A response in which shapes are looked for.
 struct ResonanceSearch {
-  /// What was measured.
   let response: MeasuredResponse
-  /// The frequencies of the sweep.
   let band: ClosedRange<Double>
   /// Part of the response, by which starts are compared.
   private let thinned: MeasuredResponse
 
   init(response: MeasuredResponse, band: ClosedRange<Double>) {
-    self.response = response
-    self.band = band
+    (self.response, self.band) = (response, band)
     thinned = response.thinned(by: 3)
   }
 
@@ -318,5 +307,288 @@ private struct ResonanceParameters {
     }
     if start.highPassOrder > 0 { shape.highPass = exp(point[next]) }
     return shape
+  }
+}
+
+/// Resonances as a sensor sees them, up to a factor on each: what is fitted.
+struct ResonanceShape: Equatable {
+  struct Mode: Equatable, BitwiseCopyable {
+    /// Resonance in hertz.
+    var resonance: Double
+    var qualityFactor: Double
+  }
+
+  var modes: [Mode]
+  /// Seconds by which all is late.
+  var delay: Double
+  /// Times ω in the numerator: 2 for acceleration, 1 for velocity, 0 for displacement.
+  var order: Int
+  /// Seconds of the coil's own time constant; 0 where it plays no part.
+  var coil = 0.0
+  /// The corner of a high-pass of the recorder's input in hertz, and its order: 0 for none, 1 or 2.
+  var highPass = 0.0
+  var highPassOrder = 0
+
+  var main: Mode { modes[0] }
+
+  /// One resonance alone, scaled to 1 at it.
+  func still(_ index: Int, atHertz hertz: Double) -> Phasor {
+    let mode = modes[index]
+    let ratio = hertz / mode.resonance
+    let numerator =
+      switch order {
+      case 2: Phasor(-ratio * ratio, 0)
+      case 1: Phasor(0, ratio)
+      default: Phasor(1, 0)
+      }
+    let scaled = numerator * (1 / mode.qualityFactor)
+    return scaled / Phasor(1 - ratio * ratio, ratio / mode.qualityFactor)
+  }
+
+  /// What the coil and the recorder's high-pass leave of every resonance.
+  func passed(atHertz hertz: Double) -> Phasor {
+    let passed = highPassValue(atHertz: hertz)
+    return coil > 0 ? passed / Phasor(1, 2 * .pi * hertz * coil) : passed
+  }
+
+  /// What the recorder's high-pass leaves; the second order is Butterworth's.
+  func highPassValue(atHertz hertz: Double) -> Phasor {
+    let ratio = hertz / max(highPass, 1e-9)
+    switch highPassOrder {
+    case 1: return Phasor(0, ratio) / Phasor(1, ratio)
+    case 2: return Phasor(-ratio * ratio, 0) / Phasor(1 - ratio * ratio, 2.0.squareRoot() * ratio)
+    default: return Phasor(1, 0)
+    }
+  }
+
+  func turn(atHertz hertz: Double) -> Phasor {
+    let turn = 2 * Double.pi * hertz * delay
+    return Phasor(cos(turn), -sin(turn))
+  }
+
+  /// The factors on the resonances that bring their sum nearest to what was measured, and what is then left over.
+  /// - Parameter left: The rest of each group, real and imaginary parts, by the root of its weight.
+  func match(_ response: MeasuredResponse) -> (gains: [Double], cost: Double, left: [Double]) {
+    let groups = response.groups
+    let measured = response.weighted
+    var columns = [[Phasor]](repeating: [Phasor](repeating: .zero, count: groups.count), count: modes.count)
+    for index in groups.indices {
+      let hertz = groups[index].hertz
+      let common = passed(atHertz: hertz) * turn(atHertz: hertz) * response.roots[index]
+      for mode in modes.indices { columns[mode][index] = still(mode, atHertz: hertz) * common }
+    }
+    func overlap(_ left: [Phasor], _ right: [Phasor]) -> Double {
+      var sum = 0.0
+      for index in left.indices {
+        sum += left[index].real * right[index].real + left[index].imaginary * right[index].imaginary
+      }
+      return sum
+    }
+    let rows = columns.indices.map { row in
+      columns.indices.map { column in
+        // The least of a ridge keeps two equal resonances solvable.
+        overlap(columns[row], columns[column]) * (row == column ? 1 + 1e-12 : 1)
+      } + [overlap(columns[row], measured)]
+    }
+    let gains = LevenbergMarquardt.solve(rows) ?? columns.map { _ in 0 }
+    var left: [Double] = []
+    left.reserveCapacity(2 * groups.count)
+    var cost = 0.0
+    for index in groups.indices {
+      var remaining = measured[index]
+      for mode in columns.indices { remaining = remaining - columns[mode][index] * gains[mode] }
+      left.append(remaining.real)
+      left.append(remaining.imaginary)
+      cost += remaining.power
+    }
+    return (gains, cost, left)
+  }
+}
+
+extension TransducerMeasurement.Sensor {
+  var order: Int {
+    switch self {
+    case .acceleration: 2
+    case .velocity: 1
+    case .displacement: 0
+    }
+  }
+}
+
+/// Shapes to start a fit from: the best of a grid, by magnitude alone.
+enum InitialEstimates {
+  /// Steps of the resonance in an octave.
+  private static let stepsPerOctave = 24.0
+  /// The qualities that are tried.
+  private static let qualities = (0..<13).map { 0.4 * pow(100, Double($0) / 12) }
+  /// Groups of the response that are taken as one.
+  private static let coarseness = 3
+  /// How many starts are kept.
+  private static let count = 4
+
+  /// The starts for a sensor, best first; their delays are those that fit them best.
+  static func shapes(for response: MeasuredResponse, order: Int, band: ClosedRange<Double>) -> [ResonanceShape] {
+    // Wider groups are enough to find where to begin.
+    let groups = stride(from: 0, to: response.groups.count, by: coarseness).map { start in
+      let run = response.groups[start..<min(start + coarseness, response.groups.count)]
+      let weight = run.reduce(0) { $0 + $1.weight }
+      return Magnitude(
+        hertz: run.reduce(0) { $0 + $1.weight * $1.hertz } / weight,
+        value: run.reduce(0) { $0 + $1.weight * $1.gain.magnitude } / weight, weight: weight)
+    }
+    let steps = Int(stepsPerOctave * log2(band.upperBound / band.lowerBound))
+    var candidates: [(cost: Double, shape: ResonanceShape)] = []
+    for step in 0...max(1, steps) {
+      let hertz = band.lowerBound * pow(2, Double(step) / stepsPerOctave)
+      for qualityFactor in qualities {
+        let shape = ResonanceShape(
+          modes: [.init(resonance: hertz, qualityFactor: qualityFactor)], delay: 0, order: order)
+        candidates.append((cost(of: shape, groups), shape))
+      }
+    }
+    candidates.sort { $0.cost < $1.cost }
+    var kept: [ResonanceShape] = []
+    for candidate in candidates where kept.count < count {
+      // Neighbours of one another lead to one end.
+      let isNew = kept.allSatisfy {
+        abs(log2(candidate.shape.main.resonance / $0.main.resonance)) > 1.0 / 6
+          || abs(log(candidate.shape.main.qualityFactor / $0.main.qualityFactor)) > 0.8
+      }
+      if isNew { kept.append(candidate.shape) }
+    }
+    return kept.map { delayed($0, response, band: band) }
+  }
+
+  static func delayed(_ shape: ResonanceShape, _ response: MeasuredResponse, band: ClosedRange<Double>)
+    -> ResonanceShape
+  {
+    var shape = shape
+    shape.delay = delay(of: shape, response, reach: 0.5 / band.lowerBound)
+    return shape
+  }
+
+  private struct Magnitude {
+    var hertz: Double
+    var value: Double
+    var weight: Double
+  }
+
+  private static func cost(of shape: ResonanceShape, _ groups: [Magnitude]) -> Double {
+    var overlap = 0.0
+    var own = 0.0
+    for group in groups {
+      let power = shape.still(0, atHertz: group.hertz).power
+      overlap += group.weight * power.squareRoot() * group.value
+      own += group.weight * power
+    }
+    return own > 0 ? -overlap * overlap / own : 0
+  }
+
+  private static func delay(of shape: ResonanceShape, _ response: MeasuredResponse, reach: Double) -> Double {
+    let terms = response.groups.map { group in
+      let value = shape.still(0, atHertz: group.hertz) * shape.passed(atHertz: group.hertz)
+      return (hertz: group.hertz, value: value.conjugate * group.gain * group.weight)
+    }
+    return DelaySearch.delay(of: terms, within: reach, ignoresSign: true)
+  }
+}
+
+/// Least squares of a function that is not linear in its few parameters.
+///
+/// Levenberg, Quarterly of Applied Mathematics 2, 1944; Marquardt, Journal of SIAM 11, 1963.
+enum LevenbergMarquardt {
+  /// When a search ends: after so many rounds, or where a round gains less than a part of the squares.
+  struct Precision {
+    var rounds: Int
+    var gain: Double
+
+    static let full = Precision(rounds: 60, gain: 1e-10)
+    static let coarse = Precision(rounds: 30, gain: 1e-4)
+  }
+
+  /// The parameters for which the squares of the residuals sum to the least.
+  /// - Parameters:
+  ///   - start: Where to begin.
+  ///   - steps: How far each parameter is moved to see what it does.
+  ///   - bounds: What each is kept within.
+  ///   - precision: When the search ends.
+  ///   - residuals: As many for all parameters.
+  static func fit(
+    from start: [Double], steps: [Double], bounds: [ClosedRange<Double>], precision: Precision = .full,
+    residuals: ([Double]) -> [Double]
+  ) -> [Double] {
+    var point = start
+    var left = residuals(point)
+    var cost = left.reduce(0) { $0 + $1 * $1 }
+    var damping = 1e-3
+    for _ in 0..<precision.rounds {
+      let columns = point.indices.map { index in
+        var moved = point
+        moved[index] += steps[index]
+        return zip(residuals(moved), left).map { ($0 - $1) / steps[index] }
+      }
+      var isBetter = false
+      var isDone = false
+      while damping < 1e8, !isBetter {
+        guard let move = step(columns, left, damping: damping) else { return point }
+        let next = point.indices.map { index in
+          min(max(point[index] + move[index], bounds[index].lowerBound), bounds[index].upperBound)
+        }
+        let remaining = residuals(next)
+        let nextCost = remaining.reduce(0) { $0 + $1 * $1 }
+        isBetter = nextCost < cost
+        damping = isBetter ? max(damping / 10, 1e-12) : damping * 10
+        guard isBetter else { continue }
+        isDone = cost - nextCost < precision.gain * cost
+        point = next
+        left = remaining
+        cost = nextCost
+      }
+      if !isBetter || isDone { return point }
+    }
+    return point
+  }
+
+  /// Solves (JᵀJ + damping·diagonal)·move = −Jᵀ·left by elimination.
+  private static func step(_ columns: [[Double]], _ left: [Double], damping: Double) -> [Double]? {
+    let count = columns.count
+    var rows = (0..<count).map { row in (0..<count).map { dot(columns[row], columns[$0]) } + [-dot(columns[row], left)]
+    }
+    for index in 0..<count { rows[index][index] += damping * rows[index][index] + 1e-300 }
+    return solve(rows)
+  }
+
+  /// The solution of linear equations whose matrix is symmetric and positive; each row ends with its right side.
+  static func solve(_ rows: [[Double]]) -> [Double]? {
+    var rows = rows
+    let count = rows.count
+    for pivot in 0..<count {
+      // The matrix is symmetric and positive: no rows need to change places.
+      guard rows[pivot][pivot] > 0, rows[pivot][pivot].isFinite else { return nil }
+      for row in 0..<count where row != pivot {
+        let factor = rows[row][pivot] / rows[pivot][pivot]
+        for column in pivot...count { rows[row][column] -= factor * rows[pivot][column] }
+      }
+    }
+    let found = (0..<count).map { rows[$0][count] / rows[$0][$0] }
+    return found.allSatisfy(\.isFinite) ? found : nil
+  }
+
+  /// The diagonal of the inverse of JᵀJ, or nothing where it has none.
+  static func inverse(of columns: [[Double]]) -> [Double]? {
+    let matrix = columns.map { row in columns.map { dot(row, $0) } }
+    var diagonal: [Double] = []
+    for index in matrix.indices {
+      let rows = matrix.enumerated().map { $1 + [$0 == index ? 1 : 0] }
+      guard let column = solve(rows), column[index] >= 0 else { return nil }
+      diagonal.append(column[index])
+    }
+    return diagonal
+  }
+
+  private static func dot(_ left: [Double], _ right: [Double]) -> Double {
+    var sum = 0.0
+    for index in left.indices { sum += left[index] * right[index] }
+    return sum
   }
 }

@@ -47,7 +47,7 @@ public struct SweepSignal: Equatable, Sendable {
     band: ClosedRange<Double> = defaultBand, duration: Double = defaultDuration, level: Double = defaultLevel,
     toneBand: ClosedRange<Double>? = nil, hasTones: Bool = true
   ) throws(CalibrationError) {
-    func refusal(_ text: String) -> CalibrationError { CalibrationError(kind: .unsuitableSignal, description: text) }
+    func refusal(_ text: String) -> CalibrationError { CalibrationError(.unsuitableSignal, text) }
     guard Self.frequencies.contains(band.lowerBound), Self.frequencies.contains(band.upperBound) else {
       throw refusal("sweep frequencies must be 1 to 10000 Hz")
     }
@@ -60,9 +60,7 @@ public struct SweepSignal: Equatable, Sendable {
       throw refusal("the sweep must last at least five periods of its lowest frequency")
     }
     guard Self.levels.contains(level) else { throw refusal("the sweep level must be -40 to -3 dBFS") }
-    self.band = band
-    self.duration = duration
-    self.level = level
+    (self.band, self.duration, self.level) = (band, duration, level)
     self.toneBand = (toneBand ?? band).clamped(to: band)
     self.hasTones = hasTones
   }
@@ -79,8 +77,7 @@ public struct SweepSignal: Equatable, Sendable {
   public init(checking profile: TransducerProfile, level: Double = defaultLevel) throws(CalibrationError) {
     guard let model = profile.hardware?.model else {
       throw CalibrationError(
-        kind: .unsuitableSignal,
-        description: "\(profile.name) has no resonance and quality to check; calibrate it first")
+        .unsuitableSignal, "\(profile.name) has no resonance and quality to check; calibrate it first")
     }
     let low = max(Self.checkLowest, model.resonance / Self.checkReach)
     let duration = (Self.checkLength - Self.margin) / 2 - Self.pause
@@ -95,7 +92,7 @@ public struct SweepSignal: Equatable, Sendable {
   static let quietShare = 0.5
   /// Seconds of silence at both ends.
   static let margin = 0.5
-  /// Seconds of silence behind each sweep, in which the transducer comes to rest.
+  /// Seconds of silence behind each sweep, in which the transducer stops.
   static let pause = 1.5
   /// How many tones there are, and bursts.
   static let toneCount = 6
@@ -117,7 +114,7 @@ public struct SweepSignal: Equatable, Sendable {
   private static let attackPeriods = 1.5
   /// Seconds in which sweeps and tones end.
   private static let release = 0.01
-  /// Seconds behind a sweep until the high-pass is at rest.
+  /// Seconds behind a sweep until the high-pass has settled.
   private static let settling = 0.25
   /// Periods of a burst.
   private static let burstPeriods = 3.0
@@ -147,21 +144,18 @@ public struct SweepSignal: Equatable, Sendable {
   }
 
   /// The louder sweep as it is in the signal, and what the high-pass adds behind it.
-  ///
   /// - Parameter rate: Frames per second; need not be whole, so that a clock's error can be followed.
   func sweep(rate: Double) -> [Float] {
-    let rest = [Double](repeating: 0, count: Int(Self.settling * rate))
-    return filtered(rawSweep(rate: rate) + rest, rate: rate)
+    let silence = [Double](repeating: 0, count: Int(Self.settling * rate))
+    return filtered(rawSweep(rate: rate) + silence, rate: rate)
   }
 
-  /// Refuses a rate that cannot hold the sweep.
   func check(rate: Double) throws(CalibrationError) {
     guard rate >= 2.5 * band.upperBound else {
       throw CalibrationError(
-        kind: .unsuitableSignal,
-        description: "a sweep up to \(NumberFormatting.rounded(band.upperBound, places: 1)) Hz needs "
-          + "\(NumberFormatting.rounded(2.5 * band.upperBound, places: 0)) frames per second, not "
-          + NumberFormatting.rounded(rate, places: 0))
+        .unsuitableSignal,
+        "a sweep up to \(band.upperBound.text(1)) Hz needs "
+          + "\((2.5 * band.upperBound).text(0)) frames per second, not " + rate.text(0))
     }
   }
 
@@ -204,7 +198,6 @@ public struct SweepSignal: Equatable, Sendable {
     }
   }
 
-  /// Raised cosines at both ends.
   private func fade(_ time: Double, of seconds: Double) -> Double {
     let attack = min(Self.attackPeriods / band.lowerBound, seconds / 8)
     if time < attack { return 0.5 - 0.5 * cos(.pi * time / attack) }
@@ -222,7 +215,6 @@ struct SweepHighPass {
   private let second: Double
   private var memory = (0.0, 0.0)
 
-  /// A filter at rest.
   init(hertz: Double, rate: Double) {
     let corner = tan(.pi * hertz / rate)
     let scale = 1 / (1 + 2.squareRoot() * corner + corner * corner)
@@ -231,11 +223,68 @@ struct SweepHighPass {
     second = (1 - 2.squareRoot() * corner + corner * corner) * scale
   }
 
-  /// The next sample.
   mutating func step(_ input: Double) -> Double {
     let inner = input - first * memory.0 - second * memory.1
     let output = gain * (inner - 2 * memory.0 + memory.1)
     memory = (inner, memory.0)
     return output
+  }
+}
+
+/// What of a signal a profile's transducer can take, by what is known of it.
+///
+/// Sweeps pass so slowly that the model's steady movement is what they reach.
+public struct SweepLimits: Equatable, Sendable {
+  private let name: String
+  private let limits: TransducerLimits?
+  private let model: TransducerModel?
+
+  /// Decibels that are kept to the limits.
+  private static let reserve = 1.0
+
+  /// Takes the limits from a profile; one without hardware has none.
+  ///
+  /// - Parameters:
+  ///   - profile: The profile of the transducer.
+  ///   - rate: Frames per second, which decides nothing that is asked here.
+  public init(_ profile: TransducerProfile, rate: Double = 48_000) {
+    let settings = profile.transducerSettings(rate: rate)
+    name = profile.name
+    limits = settings?.limits
+    model = settings?.model
+  }
+
+  /// Whether anything is known that a signal could be held to.
+  public var isKnown: Bool { limits?.excursion != nil || limits?.power != nil }
+
+  /// By how many decibels a signal is too strong; below zero is what it could be stronger.
+  public func excess(of signal: SweepSignal) -> Double {
+    var excess = -Double.infinity
+    if let excursion = limits?.excursion, let model {
+      let moved = signal.amplitude * Self.movement(of: model, within: signal.band)
+      excess = max(excess, Decibels.of(amplitude: moved / excursion) + Self.reserve)
+    }
+    if let power = limits?.power {
+      excess = max(excess, Decibels.of(power: signal.amplitude * signal.amplitude * power) + Self.reserve)
+    }
+    return excess
+  }
+
+  /// Refuses a signal that is beyond the limits.
+  public func check(_ signal: SweepSignal) throws(CalibrationError) {
+    let excess = self.excess(of: signal)
+    guard excess > 0 else { return }
+    let level = ((signal.level - excess) * 10).rounded(.down) / 10
+    throw CalibrationError(
+      .tooStrong,
+      "a sweep at \(signal.level.text(1)) dBFS is " + "\(excess.text(1)) dB too strong for \(name); "
+        + (level >= SweepSignal.levels.lowerBound
+          ? "use '--level \(level.text(1))'" : "lower the amplifier gain and set amplifier.power in the profile"))
+  }
+
+  private static func movement(of model: TransducerModel, within band: ClosedRange<Double>) -> Double {
+    let qualityFactor = model.qualityFactor
+    let top = model.resonance * max(0, 1 - 1 / (2 * qualityFactor * qualityFactor)).squareRoot()
+    return model.displacement(atHertz: min(max(top, band.lowerBound), band.upperBound))
   }
 }

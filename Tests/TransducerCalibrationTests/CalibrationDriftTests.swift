@@ -65,8 +65,7 @@ import TransducerCalibration
 
   @Test func aProfileWithoutFiguresHasNothingToCheck() {
     #expect(
-      throws: CalibrationError(
-        kind: .unsuitableSignal, description: "phone has no resonance and quality to check; calibrate it first")
+      throws: CalibrationError(.unsuitableSignal, "phone has no resonance and quality to check; calibrate it first")
     ) { try SweepSignal(checking: .phone) }
   }
 }

@@ -115,6 +115,20 @@ import TransducerCalibration
     #expect(abs(found.qualityFactor / qualityFactor - 1) < max(0.01, 2 * found.qualityInterval))
   }
 
+  /// Of many noises, errors are a normal deviation of the true figures where the intervals are 1.96 of it.
+  @Test func intervalsAreThoseOfChance() throws {
+    var studio = try RecordingStudio()
+    studio.signalToNoise = 10
+    let shares = try (1...24).map { seed in
+      studio.seed = UInt64(seed) &* 7_919
+      let found = try Calibration(measuring: studio.record([(40, 5, 1)]), of: studio.signal)
+      return SIMD2(
+        (found.resonance / 40 - 1) / found.resonanceInterval, (found.qualityFactor / 5 - 1) / found.qualityInterval)
+    }
+    let squares = shares.reduce(SIMD2()) { $0 + $1 * $1 } / Double(shares.count)
+    for square in [squares.x, squares.y] { #expect((0.6...1.4).contains(1.96 * square.squareRoot())) }
+  }
+
   @Test(arguments: [-150.0, 50]) func aClockThatIsOffIsMadeGood(partsInAMillion: Double) throws {
     var studio = try RecordingStudio()
     studio.clockError = partsInAMillion

@@ -56,8 +56,7 @@ import TransducerCalibration
         == "the sweep must last at least five periods of its lowest frequency")
     #expect(refusal { try SweepSignal(level: 0) } == "the sweep level must be -40 to -3 dBFS")
     #expect(
-      throws: CalibrationError(
-        kind: .unsuitableSignal, description: "a sweep up to 1000 Hz needs 2500 frames per second, not 2000")
+      throws: CalibrationError(.unsuitableSignal, "a sweep up to 1000 Hz needs 2500 frames per second, not 2000")
     ) { try SweepSignal().samples(rate: 2_000) }
   }
 
@@ -68,17 +67,15 @@ import TransducerCalibration
     profile.hardware = TransducerHardware(product: "Puck", continuousPower: 20, peakPower: 80)
     try SweepLimits(profile).check(SweepSignal(level: -12))
     #expect(
-      throws: CalibrationError(
-        kind: .tooStrong, description: "a sweep at -3 dBFS is 4 dB too strong for puck; use '--level -7.1'")
+      throws: CalibrationError(.tooStrong, "a sweep at -3 dBFS is 4 dB too strong for puck; use '--level -7.1'")
     ) { try SweepLimits(profile).check(SweepSignal(level: -3)) }
     // Five watts at a hundred-watt amplifier.
     profile.hardware?.continuousPower = 0.001
     profile.amplifier.power = 100
     #expect(
       throws: CalibrationError(
-        kind: .tooStrong,
-        description:
-          "a sweep at -12 dBFS is 39 dB too strong for puck; lower the amplifier gain and set amplifier.power in the profile"
+        .tooStrong,
+        "a sweep at -12 dBFS is 39 dB too strong for puck; lower the amplifier gain and set amplifier.power in the profile"
       )
     ) { try SweepLimits(profile).check(SweepSignal()) }
   }

@@ -106,18 +106,14 @@ enum CalibrateVerb {
       throw CalibrationRefusal(
         name: take.name,
         error: CalibrationError(
-          kind: .unsuitableRecording,
-          description: "the movement would be " + "\(NumberFormatting.rounded(abs(found) * 1_000, places: 2)) ms "
+          .unsuitableRecording,
+          "the movement would be " + "\((abs(found) * 1_000).text(2)) ms "
             + "\(found < 0 ? "before" : "after") the signal; check '--channel' and '--reference'"))
     }
     let old = options.profile
     if options.isQuick, let drift = CalibrationDrift(calibration, from: old) {
-      let report = DriftReport(drift, calibration, profile: old.name, take: take.name)
-      if arguments.flag("--json") {
-        try terminal.output.write(report.json.span)
-      } else {
-        try terminal.output.write(report.text)
-      }
+      let report = DriftReport(drift: drift, warnings: calibration.warnings, profile: old.name, take: take.name)
+      try terminal.output.write(arguments.flag("--json") ? report.json : report.text)
       return drift.isWithin ? .done : .differs
     }
     var new = calibration.applied(
@@ -125,26 +121,17 @@ enum CalibrateVerb {
       in: Calibration.Conditions(date: arguments.value("--date") ?? today(), latency: latency, fullScale: fullScale))
     let output = arguments.value("--output")
     if let output { new.name = name(for: output, otherwise: old.name) }
-    let report = CalibrationReport(calibration, from: old, to: new, latency: latency, take: take)
+    let report = CalibrationReport(calibration: calibration, old: old, new: new, latency: latency, take: take)
     if let path = arguments.value("--plot"), let plotFormat {
       try AtomicFileWriter.write(report.plot.draw(as: plotFormat), to: path)
     }
     if let output { try AtomicFileWriter.write(ProfileFile.write(new), to: output) }
-    if arguments.flag("--json") {
-      try terminal.output.write(report.json.span)
-    } else {
-      var text = report.text
-      if let output {
-        text += "\(output.printable): written\n"
-      } else {
-        text += "No profile was written; use '--output FILE' to write one.\n"
-      }
-      try terminal.output.write(text)
-    }
+    let written =
+      output.map { "\($0.printable): written\n" } ?? "No profile was written; use '--output FILE' to write one.\n"
+    try terminal.output.write(arguments.flag("--json") ? report.json : report.text + written)
     return .done
   }
 
-  /// The name that a profile in a file has to have.
   private static func name(for path: String, otherwise name: String) -> String {
     let stem = FileSystem.stem(of: path)
     return ProfileName.isValid(stem) ? stem : name

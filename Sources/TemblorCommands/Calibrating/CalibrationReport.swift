@@ -8,162 +8,196 @@ import SoundFile
 import SystemSupport
 import TransducerCalibration
 
+/// A figure of a report: its row of the table, its member of the object, or both.
+struct ReportFigure {
+  /// What a member of the object is.
+  enum Value {
+    case number(Double?)
+    case flag(Bool)
+    case word(String)
+    case object([ReportFigure])
+    case objects([[ReportFigure]])
+    case words([String])
+  }
+
+  var key: String
+  var value: Value
+  /// The cells of the table.
+  var row: [String]?
+
+  init(_ key: String, _ value: Value, row: [String]? = nil) { (self.key, self.value, self.row) = (key, value, row) }
+
+  /// One object with all figures.
+  static func json(_ figures: [ReportFigure]) -> String {
+    var json = JSONWriter()
+    json.object { object in
+      object.formatVersion()
+      for figure in figures { figure.write(to: &object) }
+    }
+    return String(decoding: json.finish(), as: UTF8.self)
+  }
+
+  private func write(to object: inout JSONObjectWriter) {
+    switch value {
+    case .number(let number): if let number { object.member(key, number) }
+    case .flag(let flag): object.member(key, flag)
+    case .word(let word): object.member(key, word)
+    case .object(let figures):
+      object.object(key, layout: .line) { inner in for figure in figures { figure.write(to: &inner) } }
+    case .objects(let list):
+      object.array(key) { array in
+        for figures in list {
+          array.object(layout: .line) { inner in for figure in figures { figure.write(to: &inner) } }
+        }
+      }
+    case .words(let words): object.array(key) { list in for word in words { list.element(word) } }
+    }
+  }
+}
+
 /// What was measured, as text, as JSON and as a picture.
 struct CalibrationReport {
-  private let calibration: Calibration
-  private let old: TransducerProfile
-  private let new: TransducerProfile
-  private let latency: Double?
-  private let take: CalibrationTake
+  let calibration: Calibration
+  let old: TransducerProfile
+  let new: TransducerProfile
+  let latency: Double?
+  let take: CalibrationTake
 
-  /// Takes what is reported.
-  init(
-    _ calibration: Calibration, from old: TransducerProfile, to new: TransducerProfile, latency: Double?,
-    take: CalibrationTake
-  ) {
-    self.calibration = calibration
-    self.old = old
-    self.new = new
-    self.latency = latency
-    self.take = take
+  /// All figures in the order of the table: a name, what the profile said, what was measured.
+  private var figures: [ReportFigure] {
+    let (measured, curve) = (calibration, calibration.curve)
+    let (before, after) = (old.hardware, new.hardware)
+    func row(_ name: String, _ key: String, _ old: Double?, _ new: Double?, _ unit: String, interval: Double? = nil)
+      -> [String]
+    {
+      let isEstimate = before?.estimated.contains(key) ?? false
+      return [
+        name, old.map { $0.text(3) + unit + (isEstimate ? " (estimate)" : "") } ?? "unknown",
+        (new.map { $0.text(3) + unit } ?? "unknown") + (interval.map { " ± \(($0 * 100).text(2)) %" } ?? ""),
+      ]
+    }
+    func band(_ band: ClosedRange<Double>) -> String { "\(band.lowerBound.text(1)) to \(band.upperBound.text(1)) Hz" }
+    let ends = [" or lower", " or higher", " or wider"]
+    let open = (curve.isOpenBelow ? 1 : 0) + (curve.isOpenAbove ? 2 : 0)
+    let milliseconds = (old.amplifier.latency.map { $0 * 1_000 }, latency.map { $0 * 1_000 })
+    return [
+      .init("recording", .word(take.name)), .init("profile", .word(new.name)),
+      .init(
+        "resonance", .number(measured.resonance),
+        row: row(
+          "resonance", "resonance", before?.resonance, after?.resonance, " Hz", interval: measured.resonanceInterval)),
+      .init("resonanceInterval", .number(measured.resonanceInterval)),
+      .init(
+        "quality", .number(measured.qualityFactor),
+        row: row(
+          "quality", "qualityFactor", before?.qualityFactor, after?.qualityFactor, "",
+          interval: measured.qualityInterval)), .init("qualityInterval", .number(measured.qualityInterval)),
+      .init(
+        "band", .object([.init("low", .number(curve.band.lowerBound)), .init("high", .number(curve.band.upperBound))]),
+        row: ["band, -10 dB", before?.band.map(band) ?? "unknown", band(curve.band) + (open > 0 ? ends[open - 1] : "")]),
+      .init(
+        "acceleration", .number(after?.acceleration),
+        row: after?.acceleration.map { row("acceleration", "acceleration", before?.acceleration, $0, " g") }),
+      .init("latency", .number(latency), row: row("latency", "", milliseconds.0, milliseconds.1, " ms")),
+      .init(
+        "inverted", .flag(measured.isInverted), row: ["polarity", "", measured.isInverted ? "inverted" : "normal"]),
+      .init("sensor", .word(measured.sensor.rawValue), row: ["sensor", "", measured.sensor.rawValue]),
+      .init("gain", .number(measured.gain)), .init("offset", .number(measured.offset)),
+      .init("inputCorner", .number(measured.inputCorner)), .init("coilCorner", .number(measured.coilCorner)),
+      .init("residual", .number(measured.residual)), .init("noise", .number(measured.noise)),
+      .init("signalToNoise", .number(measured.signalToNoise)),
+      .init("clockErrorPartsPerMillion", .number(measured.clockError)), .init("poor", .flag(measured.isPoor)),
+      .init(
+        "response",
+        .objects(curve.response.map { [.init("hertz", .number($0.hertz)), .init("decibels", .number($0.decibels))] })),
+    ]
   }
 
   /// A table from old to new, and sentences on what it is worth.
   var text: String {
-    var rows = [("", "\(old.name)", "measured")]
-    let (before, after) = (old.hardware, new.hardware)
-    rows.append(
-      (
-        "resonance", former("resonance", before?.resonance, "Hz"),
-        figure(after?.resonance, "Hz") + interval(calibration.resonanceInterval)
-      ))
-    rows.append(
-      (
-        "quality", former("qualityFactor", before?.qualityFactor, ""),
-        figure(after?.qualityFactor, "") + interval(calibration.qualityInterval)
-      ))
-    rows.append(("band, -10 dB", band(old.hardware?.band), band(calibration.curve.band) + openEnds))
-    if let most = after?.acceleration {
-      rows.append(("acceleration", former("acceleration", before?.acceleration, "g"), figure(most, "g")))
-    }
-    rows.append(("latency", milliseconds(old.amplifier.latency), milliseconds(latency)))
-    rows.append(("polarity", "", calibration.isInverted ? "inverted" : "normal"))
-    rows.append(("sensor", "", calibration.sensor.rawValue))
-    var text = ColumnText.lines(rows.map { [$0.0, $0.1, $0.2] }).map { $0 + "\n" }.joined()
-    text += "\n\(calibration.verdict)\n"
-    for reservation in calibration.warnings { text += reservation + "\n" }
+    var lines = ColumnText.lines([["", old.name, "measured"]] + figures.compactMap(\.row))
+    lines += ["", calibration.verdict] + calibration.warnings
     if latency != nil {
-      text +=
+      lines.append(
         take.reference != nil
-        ? "The latency is from the reference channel to the movement.\n"
-        : "The latency excludes the delays reported by the devices, which can be off by one period.\n"
+          ? "The latency is from the reference channel to the movement."
+          : "The latency excludes the delays reported by the devices, which can be off by one period.")
     }
-    return text
+    return lines.map { $0 + "\n" }.joined()
   }
 
-  /// One object with all figures.
-  var json: [UInt8] {
-    var json = JSONWriter()
-    json.object { entry in
-      entry.formatVersion()
-      entry.member("recording", take.name)
-      entry.member("profile", new.name)
-      entry.member("resonance", calibration.resonance)
-      entry.member("quality", calibration.qualityFactor)
-      entry.member("resonanceInterval", calibration.resonanceInterval)
-      entry.member("qualityInterval", calibration.qualityInterval)
-      entry.object("band", layout: .line) { band in
-        band.member("low", calibration.curve.band.lowerBound)
-        band.member("high", calibration.curve.band.upperBound)
-      }
-      entry.member("gain", calibration.gain)
-      entry.member("inverted", calibration.isInverted)
-      entry.member("sensor", calibration.sensor.rawValue)
-      entry.member("offset", calibration.offset)
-      if let latency { entry.member("latency", latency) }
-      if let corner = calibration.inputCorner { entry.member("inputCorner", corner) }
-      if let corner = calibration.coilCorner { entry.member("coilCorner", corner) }
-      if let most = new.hardware?.acceleration { entry.member("acceleration", most) }
-      entry.member("residual", calibration.residual)
-      entry.member("noise", calibration.noise)
-      entry.member("signalToNoise", calibration.signalToNoise)
-      entry.member("clockErrorPartsPerMillion", calibration.clockError)
-      entry.member("poor", calibration.isPoor)
-      entry.array("response") { list in
-        for point in calibration.curve.response {
-          list.object(layout: .line) { entry in
-            entry.member("hertz", point.hertz)
-            entry.member("decibels", point.decibels)
-          }
-        }
-      }
-    }
-    return json.finish()
-  }
+  var json: String { ReportFigure.json(figures) }
 
-  /// The response with its fit.
   var plot: ResponsePlot {
-    let residual = NumberFormatting.rounded(calibration.residual, places: 1)
+    let residual = calibration.residual.text(1)
     return ResponsePlot(
       title: "\(new.name): acceleration, measured and fitted",
-      subtitle: "\(NumberFormatting.rounded(calibration.resonance, places: 2)) Hz, quality "
-        + "\(NumberFormatting.rounded(calibration.qualityFactor, places: 2)), residual "
+      subtitle: "\(calibration.resonance.text(2)) Hz, quality \(calibration.qualityFactor.text(2)), residual "
         + "\(residual.hasPrefix("-") ? "−" + residual.dropFirst() : residual) dB",
       points: calibration.curve.points.map {
         ResponsePlot.Point(hertz: $0.hertz, measured: $0.measured, fitted: $0.fitted, residual: $0.residual)
       }, band: calibration.curve.band)
   }
+}
 
-  private var openEnds: String {
-    let isOpen = calibration.curve.isOpen
-    switch (isOpen.below, isOpen.above) {
-    case (false, false): return ""
-    case (true, false): return " or lower"
-    case (false, true): return " or higher"
-    case (true, true): return " or wider"
-    }
+/// How far a transducer has moved from its profile, as text and as JSON.
+struct DriftReport {
+  let drift: CalibrationDrift
+  let warnings: [String]
+  let profile: String
+  let take: String
+
+  private var figures: [ReportFigure] {
+    let (doubt, factor) = (drift.resonance.allowed.upperBound - 1, drift.qualityFactor.allowed.upperBound)
+    return [
+      .init("recording", .word(take)), .init("profile", .word(profile)),
+      figure("resonance", drift.resonance, unit: " Hz", allowed: "±\((doubt * 100).text(1)) %"),
+      figure("quality", drift.qualityFactor, unit: "", allowed: "within a factor of \(factor.text(2))"),
+      .init("within", .flag(drift.isWithin)), .init("warnings", .words(warnings)),
+    ]
   }
 
-  private func former(_ name: String, _ value: Double?, _ unit: String) -> String {
-    guard let value else { return "unknown" }
-    let isEstimated = old.hardware?.estimated.contains(name) ?? false
-    return with(unit, value, places: 3) + (isEstimated ? " (estimate)" : "")
+  private func figure(_ name: String, _ figure: CalibrationDrift.Figure, unit: String, allowed: String) -> ReportFigure
+  {
+    let change = (figure.change * 100).text(1)
+    return ReportFigure(
+      name,
+      .object([
+        .init("stated", .number(figure.stated)), .init("measured", .number(figure.measured)),
+        .init("interval", .number(figure.interval)), .init("change", .number(figure.change)),
+        .init("lowest", .number(figure.allowed.lowerBound)), .init("highest", .number(figure.allowed.upperBound)),
+        .init("within", .flag(figure.isWithin)),
+      ]),
+      row: [
+        name, figure.stated.text(2) + unit, "\(figure.measured.text(2))\(unit) ± \((figure.interval * 100).text(2)) %",
+        (change.hasPrefix("-") ? "" : "+") + change + " %", allowed,
+      ])
   }
 
-  /// Half of a 95 % interval.
-  private func interval(_ share: Double) -> String { " ± \(NumberFormatting.rounded(share * 100, places: 2)) %" }
-
-  private func figure(_ value: Double?, _ unit: String) -> String {
-    value.map { with(unit, $0, places: 3) } ?? "unknown"
+  var text: String {
+    let table = ColumnText.lines([["", profile, "measured", "change", "profile states"]] + figures.compactMap(\.row))
+    return (table + ["", verdict] + warnings).map { $0 + "\n" }.joined()
   }
 
-  private func with(_ unit: String, _ value: Double, places: Int) -> String {
-    NumberFormatting.rounded(value, places: places) + (unit.isEmpty ? "" : " " + unit)
+  private var verdict: String {
+    if drift.isWithin { return "Both are within what the profile states." }
+    let moved =
+      drift.resonance.isWithin ? "The quality is" : drift.qualityFactor.isWithin ? "The resonance is" : "Both are"
+    return moved + " beyond what the profile states; calibrate again without '--quick'."
   }
 
-  private func band(_ band: ClosedRange<Double>?) -> String {
-    guard let band else { return "unknown" }
-    return NumberFormatting.rounded(band.lowerBound, places: 1) + " to "
-      + NumberFormatting.rounded(band.upperBound, places: 1) + " Hz"
-  }
-
-  private func milliseconds(_ seconds: Double?) -> String {
-    seconds.map { NumberFormatting.rounded($0 * 1_000, places: 3) + " ms" } ?? "unknown"
-  }
+  var json: String { ReportFigure.json(figures) }
 }
 
 /// What a transducer is measured from: channels of a file, or of what was recorded just now.
 struct CalibrationTake {
-  /// What messages call it.
   let name: String
-  /// The sensor's channel.
   let sensor: CalibrationRecording
   /// The channel that recorded the signal itself, where there is one.
   let reference: CalibrationRecording?
   /// The second of the recording at which the signal's first sample left the device, by its clock.
   let origin: Double?
 
-  /// Reads or records what a command line names.
   init(_ arguments: ParsedArguments, options: SweepOptions, time: any TimeSource) throws {
     let path = arguments.value("RECORDING")
     let capture = arguments.value("--capture")
@@ -197,11 +231,7 @@ struct CalibrationTake {
       origin = taken.origin
     }
     sensor = try Self.channel(channel ?? (reference == 1 ? 2 : 1), of: sound, name: name)
-    if let reference {
-      self.reference = try Self.channel(reference, of: sound, name: name)
-    } else {
-      self.reference = nil
-    }
+    self.reference = try reference.map { try Self.channel($0, of: sound, name: path ?? capture ?? "") }
   }
 
   private static func read(_ path: String) throws -> Sound {
@@ -215,9 +245,8 @@ struct CalibrationTake {
       throw CalibrationRefusal(
         name: name,
         error: CalibrationError(
-          kind: .unsuitableRecording,
-          description: "has no channel \(number); it has only "
-            + (sound.channelCount == 1 ? "one" : "\(sound.channelCount)")))
+          .unsuitableRecording,
+          "has no channel \(number); it has only " + (sound.channelCount == 1 ? "one" : "\(sound.channelCount)")))
     }
     let samples = stride(from: number - 1, to: sound.frameCount * sound.channelCount, by: sound.channelCount).map {
       sound.interleaved[$0]
@@ -228,9 +257,7 @@ struct CalibrationTake {
 
 /// A recording that cannot tell.
 struct CalibrationRefusal: Error, Equatable, CustomStringConvertible {
-  /// What the user knows the recording by.
   let name: String
-  /// Why it cannot.
   let error: CalibrationError
 
   var description: String { "\(name): \(error.description)" }
