@@ -56,10 +56,45 @@ import Reading
 }
 
 extension Measurement {
-  /// The value with three significant digits, or whole where it is large.
   var text: String {
     if value >= 1_000 { return "\(Int(value.rounded()))" }
     let scale = value >= 100 ? 10.0 : (value >= 10 ? 100.0 : 1_000.0)
     return "\((value * scale).rounded() / scale)"
+  }
+}
+
+/// One figure of the benchmark, with what it should reach.
+struct Measurement {
+  var name: String
+  var value: Double
+  var unit: String
+  /// The figure to reach, or nothing where it is only of interest.
+  var goal: Double?
+  var isBetterWhenGreater = false
+
+  var isReached: Bool? { goal.map { isBetterWhenGreater ? value >= $0 : value <= $0 } }
+}
+
+/// Times work by the monotonic clock and keeps the median.
+enum Stopwatch {
+  /// Seconds of a clock; the thread's own does not count what other programs take.
+  static func now(_ clock: clockid_t = CLOCK_MONOTONIC) -> Double {
+    var time = timespec()
+    unsafe clock_gettime(clock, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
+  }
+
+  static func seconds(_ clock: clockid_t = CLOCK_MONOTONIC, _ work: () throws -> Void) rethrows -> Double {
+    let start = now(clock)
+    try work()
+    return now(clock) - start
+  }
+
+  /// The median seconds of some runs of the work, after one run that is not counted.
+  static func median(runs: Int = 5, _ work: () throws -> Void) rethrows -> Double {
+    try work()
+    var times: [Double] = []
+    for _ in 0..<runs { times.append(try seconds { try work() }) }
+    return times.sorted()[runs / 2]
   }
 }

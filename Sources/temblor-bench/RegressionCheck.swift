@@ -9,7 +9,6 @@ import SystemSupport
 
 /// Work whose cost is compared with a loop of the benchmark's own, so that it depends little on how busy the machine is.
 struct Workload: Sendable {
-  /// What is done, as in the file of thresholds.
   let name: String
   /// Does it once: tens of milliseconds.
   let run: @Sendable () throws -> Void
@@ -49,7 +48,6 @@ enum RegressionCheck {
     return isGood
   }
 
-  /// Writes the costs of all workloads on this machine as thresholds.
   static func update(_ path: String) throws {
     var json = JSONWriter()
     try json.object { file in
@@ -58,28 +56,15 @@ enum RegressionCheck {
     try AtomicFileWriter.write(json.finish(), to: path)
   }
 
-  /// The cost of a workload as a multiple of the reference loop's.
   private static func cost(of workload: Workload) throws -> Double {
     var least = Double.infinity
     var leastOfReference = Double.infinity
     try workload.run()
     for _ in 0..<runs {
-      leastOfReference = min(leastOfReference, seconds(reference))
-      least = min(least, try seconds(workload.run))
+      leastOfReference = min(leastOfReference, Stopwatch.seconds(CLOCK_THREAD_CPUTIME_ID, reference))
+      least = min(least, try Stopwatch.seconds(CLOCK_THREAD_CPUTIME_ID, workload.run))
     }
     return least / leastOfReference
-  }
-
-  private static func seconds(_ work: () throws -> Void) rethrows -> Double {
-    let start = cpuTime()
-    try work()
-    return cpuTime() - start
-  }
-
-  private static func cpuTime() -> Double {
-    var time = timespec()
-    unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-    return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
   }
 
   /// Where the reference loop's result goes, so that it is done.
@@ -114,7 +99,6 @@ enum RegressionCheck {
 }
 
 extension RegressionCheck {
-  /// What is watched.
   static let workloads: [Workload] = voices + files
 
   private static let voices: [Workload] = [
@@ -142,7 +126,7 @@ extension RegressionCheck {
       Workload(name: "splash, text to samples, 20 times") {
         for _ in 0..<20 {
           let reading = try AHAPDocument(text: splash, name: "splash").read()
-          try render(RenderPlan(compiling: reading.pattern))
+          render(try RenderPlan(compiling: reading.pattern))
         }
       },
     ]
@@ -169,14 +153,15 @@ extension RegressionCheck {
     if isFitted { routing = routing.fitted(to: [VoiceBenchmarks.shaker]) }
     return Workload(name: name) { [routing] in
       let plan = try RenderPlan(compiling: pattern)
-      for _ in 0..<repeats { try render(plan, routing) }
+      for _ in 0..<repeats { render(plan, routing) }
     }
   }
 
-  private static func render(_ plan: RenderPlan, _ routing: OutputRouting = OutputRouting()) throws {
+  /// Renders blocks of 512 frames.
+  static func render(_ plan: RenderPlan, frameCount: Int64? = nil, _ routing: OutputRouting = OutputRouting()) {
     var renderer = Renderer(plan: plan, settings: RenderSettings(routing: routing))
     var block = [Float](repeating: 0, count: 512 * renderer.channelCount)
-    for _ in 0..<(plan.length / 512) {
+    for _ in 0..<((frameCount ?? plan.length) / 512) {
       var span = block.mutableSpan
       renderer.render(into: &span)
     }

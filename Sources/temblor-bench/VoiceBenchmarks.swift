@@ -1,3 +1,5 @@
+import CoreHaptics
+import Glibc
 import HapticModel
 import HapticRender
 
@@ -8,17 +10,15 @@ enum VoiceBenchmarks {
 
   static func run() throws -> [Measurement] {
     var figures: [Measurement] = []
-    for count in [1, 8, 64] {
-      figures.append(
-        Measurement(
-          name: "plain voices, \(count) at once", value: try cost(of: humming(count), voices: count),
-          unit: "ns per voice and sample", goal: count == 64 ? 0.4 : nil))
-    }
-    for count in [1, 8, 64] {
-      figures.append(
-        Measurement(
-          name: "moving voices, \(count) at once", value: try cost(of: moving(count), voices: count),
-          unit: "ns per voice and sample", goal: count == 64 ? 0.45 : nil))
+    for (name, pattern, goal) in [("plain", { humming($0) }, 0.4), ("moving", moving, 0.45)]
+      as [(String, (Int) -> HapticPattern, Double)]
+    {
+      for count in [1, 8, 64] {
+        figures.append(
+          Measurement(
+            name: "\(name) voices, \(count) at once", value: try cost(of: pattern(count), voices: count),
+            unit: "ns per voice and sample", goal: count == 64 ? goal : nil))
+      }
     }
     let frames = seconds * 48_000
     let output = try cost(of: silence, voices: 1)
@@ -34,7 +34,6 @@ enum VoiceBenchmarks {
     return figures
   }
 
-  /// A profile whose channels have every filter and all protection.
   static let shaker = TransducerProfile(
     name: "shaker", summary: "", frequency: FrequencyMapping(low: 25, high: 80),
     hardware: TransducerHardware(product: "shaker", resonance: 40, qualityFactor: 10, continuousPower: 50))
@@ -49,17 +48,14 @@ enum VoiceBenchmarks {
       })
   }
 
-  /// The same with intensity and sharpness that always move.
   static func moving(_ count: Int) -> HapticPattern {
     var pattern = humming(count)
     pattern.curves = movement()
     return pattern
   }
 
-  /// An event that nothing is heard of.
   static var silence: HapticPattern { HapticPattern(events: [hum(0, intensity: 0)]) }
 
-  /// A number of transients, evenly over the run.
   static func transients(_ count: Int) -> HapticPattern {
     HapticPattern(
       events: (0..<count).map { HapticEvent(kind: .hapticTransient, time: Double($0) * seconds / Double(count)) })
@@ -89,15 +85,109 @@ enum VoiceBenchmarks {
     -> Double
   {
     let plan = try RenderPlan(compiling: pattern)
-    var block = [Float](repeating: 0, count: 512)
-    let frames = Int(seconds * 48_000)
-    let time = Stopwatch.median {
-      var renderer = Renderer(plan: plan, settings: RenderSettings(routing: routing))
-      for _ in 0..<(frames / block.count) {
-        var span = block.mutableSpan
-        renderer.render(into: &span)
-      }
+    let time = Stopwatch.median { RegressionCheck.render(plan, frameCount: Int64(seconds * 48_000), routing) }
+    return time * 1e9 / (seconds * 48_000 * Double(voices))
+  }
+}
+
+/// The cost of one call of the renderer as a live device makes it.
+enum LiveBenchmarks {
+  private static let frameCount = 64
+  private static let channelCount = 8
+  private static let callCount = 20_000
+
+  static func run() throws -> [Measurement] {
+    let period = Double(frameCount) / 48_000
+    var shares = try calls().map { $0 / period * 100 }
+    shares.sort()
+    let name = "64 frames, 64 moving voices, 8 channels, with commands"
+    return [
+      Measurement(name: "\(name), median call", value: shares[callCount / 2], unit: "% of the period"),
+      Measurement(
+        name: "\(name), 99.9 % of calls", value: shares[callCount * 999 / 1_000], unit: "% of the period", goal: 10),
+      Measurement(name: "\(name), worst call", value: shares[callCount - 1], unit: "% of the period"),
+    ]
+  }
+
+  /// Seconds of each call.
+  private static func calls() throws -> [Double] {
+    let link = RendererPort(channelCount: channelCount)
+    let routing = OutputRouting(
+      channels: (0..<channelCount).map { .init(hapticBus: 0, hapticGain: 1 - Float($0) / 20) })
+    var renderer = Renderer(rate: 48_000, settings: RenderSettings(routing: routing), link: link)
+    let seconds = Double(callCount * frameCount) / 48_000
+    let corners = (0...Int(seconds * 10)).map { Double($0) / 10 }
+    let players = try (0..<8).map { group in
+      var pattern = HapticPattern(
+        events: (0..<8).map { index in
+          HapticEvent(
+            kind: .hapticContinuous, time: 0, duration: seconds,
+            parameters: [.hapticIntensity: 0.09, .hapticSharpness: Float(group * 8 + index) / 64])
+        })
+      pattern.curves = [
+        ParameterCurve(
+          id: .hapticSharpnessControl, time: 0,
+          controlPoints: corners.enumerated().map { .init(time: $1, value: $0 % 2 == 0 ? 0.2 : -0.2) })
+      ]
+      return RenderPlayer(plan: try RenderPlan(compiling: pattern))
     }
-    return time * 1e9 / Double(frames * voices)
+    _ = link.send(players.flatMap { [.add($0), .start($0, at: 0)] })
+    var block = [Float](repeating: 0, count: frameCount * channelCount)
+    var times: [Double] = []
+    times.reserveCapacity(callCount)
+    for call in 0..<callCount {
+      if call % 10 == 0 {
+        let player = players[call / 10 % players.count]
+        let intensity = Double(call % 7) / 7 + 0.1
+        _ = link.send([.control(player, .hapticIntensityControl, value: intensity, at: 0)])
+      }
+      var span = block.mutableSpan
+      let began = Stopwatch.now(CLOCK_THREAD_CPUTIME_ID)
+      renderer.render(into: &span)
+      times.append(Stopwatch.now(CLOCK_THREAD_CPUTIME_ID) - began)
+    }
+    withExtendedLifetime(players) {}
+    return times
+  }
+}
+
+/// What a program that uses Core Haptics waits for.
+enum CoreHapticsBenchmarks {
+  static func run() throws -> [Measurement] {
+    // Nothing is heard, and nothing else of the environment counts.
+    unsafe setenv("TEMBLOR_OUTPUT", "alsa:null", 1)
+    let tap = try CHHapticPattern(
+      events: [
+        CHHapticEvent(
+          eventType: .hapticTransient, parameters: [CHHapticEventParameter(parameterID: .hapticIntensity, value: 0.1)],
+          relativeTime: 0)
+      ], parameters: [])
+    var firsts: [Double] = []
+    for _ in 0..<10 {
+      let time = try Stopwatch.seconds {
+        let engine = try CHHapticEngine()
+        try engine.start()
+        try engine.makePlayer(with: tap).start(atTime: 0)
+        while engine.currentTime == 0 { usleep(100) }
+        engine.stop()
+      }
+      firsts.append(time)
+    }
+    let engine = try CHHapticEngine()
+    try engine.start()
+    var plays: [Double] = []
+    for _ in 0..<500 {
+      let time = try Stopwatch.seconds { try engine.makePlayer(with: tap).start(atTime: 0) }
+      plays.append(time)
+      usleep(2_000)
+    }
+    engine.stop()
+    return [
+      Measurement(
+        name: "engine made, started, first block of a tap, null device",
+        value: firsts.sorted()[firsts.count / 2] * 1_000, unit: "ms", goal: 50),
+      Measurement(
+        name: "player made and started, median", value: plays.sorted()[plays.count / 2] * 1e6, unit: "µs", goal: 50),
+    ]
   }
 }
