@@ -21,29 +21,20 @@ public struct AndroidXMLFormat: HapticFormat {
   public var rules: [Rule] { AndroidRules.xml }
   /// The effects that can be written: `basic-envelope`, which holds intensity and sharpness,
   /// `waveform-envelope`, `waveform`, and `primitives`, which holds transients alone.
-  public var dialects: [String] { Dialect.allCases.map(\.rawValue) }
-
-  /// The effects that are written.
-  private enum Dialect: String, CaseIterable {
-    case basicEnvelope = "basic-envelope"
-    case waveformEnvelope = "waveform-envelope"
-    case waveform
-    case primitives
-  }
+  public var dialects: [String] { ["basic-envelope", "waveform-envelope", "waveform", "primitives"] }
 
   /// Certain for a text with a root of vibration XML, possible for other XML.
   public func recognize(_ bytes: Span<UInt8>) -> Recognition {
-    guard let root = XMLOutline.root(of: bytes) else { return .no }
-    let isOwn = [VibrationName.vibrationEffect, .vibration, .vibrationSelect].contains { $0.text == root }
-    return isOwn ? .certain : .possible
+    guard let root = XMLTree.rootName(of: bytes) else { return .no }
+    return ["vibration-effect", "vibration", "vibration-select"].contains(root) ? .certain : .possible
   }
 
   /// Reads a file and checks it against every rule of Android's parser.
   public func examine(_ file: SourceFile, options: ReadingOptions) -> Examination {
     let tree: XMLTree
     do throws(InputError) { tree = try Self.tree(of: file) } catch { return Examination(error) }
-    var decoder = VibrationDecoder(tree)
-    decoder.decode()
+    var decoder = VibrationDecoder()
+    decoder.decode(tree)
     let places = XMLPlaces(tree: tree, name: file.name, main: decoder.firstEffect)
     let isReadable = decoder.log.errorCount == 0
     let made = isReadable ? VibrationComposition(decoder.effects.first, options: options) : nil
@@ -58,17 +49,16 @@ public struct AndroidXMLFormat: HapticFormat {
     try composition.checkFinite(.androidValue)
     let effect: VibrationEffect
     var losses: LossLog
-    switch options.dialect.flatMap(Dialect.init) ?? .basicEnvelope {
-    case .waveform:
+    if options.dialect == "waveform" {
       let steps = VibrationSteps(composition, options: options, isContinuous: false)
       effect = .waveform(steps.steps, repeatIndex: steps.repeatIndex)
       losses = steps.losses
-    case let dialect:
+    } else {
       var builder = VibrationBuilder(composition, options: options)
       effect =
-        switch dialect {
-        case .waveformEnvelope: builder.waveformEnvelope()
-        case .primitives: builder.primitives()
+        switch options.dialect {
+        case "waveform-envelope": builder.waveformEnvelope()
+        case "primitives": builder.primitives()
         default: builder.basicEnvelope()
         }
       losses = builder.losses
@@ -83,7 +73,7 @@ public struct AndroidXMLFormat: HapticFormat {
   }
 
   private static func tree(of file: SourceFile, keepsComments: Bool = false) throws(InputError) -> XMLTree {
-    do { return try XMLTree(file.bytes, names: VibrationName.texts, keepsComments: keepsComments) } catch {
+    do { return try XMLTree(file.bytes, keepsComments: keepsComments) } catch {
       throw InputError(
         Finding(
           .androidSyntax, place: LineIndex().place(of: error.offset, in: file.bytes, name: file.name), error.message,
@@ -92,58 +82,451 @@ public struct AndroidXMLFormat: HapticFormat {
   }
 }
 
-/// Where elements are in a text; all parts of a composition are where its effect is.
+/// Elements by the bytes they begin at; all parts of a composition are where its effect is.
 private struct XMLPlaces: SourcePlaces {
   let tree: XMLTree
   let name: String
-  /// The element of the effect.
+  /// Where the element of the effect begins.
   let main: Int
   private let lines = LineIndex()
 
-  init(tree: XMLTree, name: String, main: Int) {
-    self.tree = tree
-    self.name = name
-    self.main = main
-  }
+  init(tree: XMLTree, name: String, main: Int) { (self.tree, self.name, self.main) = (tree, name, main) }
 
   func place(of element: Int, at offset: Int) -> SourcePlace {
     lines.place(of: offset, in: tree.text, name: name, path: tree.path(to: element))
   }
 
-  func place(of element: CompositionElement) -> SourcePlace { place(of: main, at: tree.elements[main].offset) }
+  func place(of element: CompositionElement) -> SourcePlace { place(of: main, at: main) }
 }
 
-/// The name of the root of an XML text, found by a quick look.
-enum XMLOutline {
-  /// The name of the first element, empty where there is none; nil where the text is not XML.
-  static func root(of text: Span<UInt8>) -> String? {
-    var position = text.count >= 3 && text[0] == 0xEF && text[1] == 0xBB && text[2] == 0xBF ? 3 : 0
-    while true {
-      while position < text.count, XMLTree.isSpace(text[position]) { position += 1 }
-      guard position + 1 < text.count, text[position] == UInt8(ascii: "<") else {
-        return position > 0 && position == text.count ? "" : nil
+// MARK: - Reading
+
+/// Makes the elements of vibration XML into effects, and notes what it finds.
+///
+/// Source: the parsers of aosp-mirror/platform_frameworks_base
+/// (`com.android.internal.vibrator.persistence`, 02d3e65), which accept nothing but what is here.
+private struct VibrationDecoder {
+  typealias Element = XMLTree.Element
+
+  var log = FindingLog()
+  /// The effects of the file; several where the device chooses one.
+  private(set) var effects: [VibrationEffect] = []
+  /// Where the element of the first effect begins.
+  private(set) var firstEffect = 0
+  private var tree: XMLTree?
+
+  private static let milliseconds = Int(Int32.max)
+  private static let unit: (range: ClosedRange<Float>, text: String) = (0...1, "0 to 1")
+  private static let hertz: (range: ClosedRange<Float>, text: String) = (
+    .leastNonzeroMagnitude ... .greatestFiniteMagnitude, "greater than 0"
+  )
+  private static let names = [
+    "control-point", "waveform-entry", "primitive-effect", "waveform-effect", "basic-envelope-effect",
+    "waveform-envelope-effect", "predefined-effect", "repeating-effect", "vendor-effect", "vibration-effect",
+    "vibration-select",
+  ]
+
+  /// Reads everything that can be read; what cannot is in the log as an error.
+  mutating func decode(_ tree: XMLTree) {
+    guard let root = tree.root else { return }
+    self.tree = tree
+    firstEffect = root.place
+    switch root.name {
+    case "vibration-effect", "vibration": decodeVibration(root)
+    case "vibration-select":
+      checkAttributes(of: root, [])
+      let given = root.children.filter { expect("vibration-effect", $0, in: root) }
+      if let first = given.first { firstEffect = first.place }
+      for child in given { decodeVibration(child) }
+      if given.count != 1 {
+        add(
+          .androidChoice, at: root,
+          given.isEmpty
+            ? "vibration-select is empty"
+            : "the first of \(given.count) effects is read; a device plays the first it supports")
       }
-      let mark = text[position + 1]
-      guard mark == UInt8(ascii: "?") || mark == UInt8(ascii: "!") else {
-        var name: [UInt8] = []
-        position += 1
-        while position < text.count, name.count < 64, !XMLTree.isSpace(text[position]),
-          text[position] != UInt8(ascii: ">"), text[position] != UInt8(ascii: "/")
-        {
-          name.append(text[position])
-          position += 1
-        }
-        return String(decoding: name, as: UTF8.self)
-      }
-      let isComment =
-        position + 3 < text.count && text[position + 2] == UInt8(ascii: "-") && text[position + 3] == UInt8(ascii: "-")
-      position += 2
-      while position < text.count,
-        text[position] != UInt8(ascii: ">")
-          || (isComment && !(text[position - 1] == UInt8(ascii: "-") && text[position - 2] == UInt8(ascii: "-")))
-      { position += 1 }
-      position += 1
+    default:
+      add(
+        .androidRoot, at: root, "the root is \(root.name.quoted()), not \"vibration-effect\" or \"vibration-select\"")
     }
+  }
+
+  private mutating func decodeVibration(_ element: Element) {
+    checkAttributes(of: element, [])
+    if let effect = decodeContent(of: element, bareEntries: false) { effects.append(effect) }
+  }
+
+  /// The one effect that an element holds.
+  ///
+  /// - Parameter bareEntries: Whether entries of a waveform stand by themselves, as in the parts of
+  ///   a repeating effect, where in turn nothing repeats.
+  private mutating func decodeContent(of element: Element, bareEntries: Bool) -> VibrationEffect? {
+    guard let first = element.children.first else {
+      add(.androidEmpty, at: element, "\(element.name) is empty")
+      return nil
+    }
+    var effect: VibrationEffect?
+    switch first.name {
+    case "primitive-effect":
+      return .primitives(
+        element.children.filter { expect("primitive-effect", $0, in: element) }.compactMap { decodePrimitive($0) })
+    case "waveform-entry" where bareEntries:
+      let steps = decodeSteps(element.children, in: element)
+      checkLength(of: steps, element)
+      return .waveform(steps, repeatIndex: nil)
+    case "predefined-effect":
+      checkContent(of: first, ["name"])
+      effect = word("name", of: first, VibrationPrimitives.Predefined.self).map { .predefined($0) }
+    case "basic-envelope-effect": effect = decodeBasicEnvelope(first)
+    case "waveform-envelope-effect": effect = decodeWaveformEnvelope(first)
+    case "waveform-effect" where !bareEntries: effect = decodeWaveform(first)
+    case "repeating-effect" where !bareEntries: effect = decodeRepeating(first)
+    default: unexpected(first, in: element)
+    }
+    for child in element.children.dropFirst() { unexpected(child, in: element) }
+    return effect
+  }
+
+  private mutating func decodePrimitive(_ element: Element) -> VibrationEffect.Primitive? {
+    checkContent(of: element, ["name", "scale", "delayMs", "delayType"])
+    let scale = real("scale", of: element, isOptional: true, Self.unit)
+    let delay = whole("delayMs", of: element, isOptional: true, 0...Self.milliseconds)
+    let type = value("delayType", of: element)
+    if let type, type != "pause", type != "relative_start_offset" {
+      invalid("delayType", of: element, "must be pause or relative_start_offset")
+    }
+    return word("name", of: element, VibrationPrimitives.Primitive.self).map {
+      VibrationEffect.Primitive(
+        name: $0, scale: scale ?? 1, delay: delay ?? 0, isFromStart: type == "relative_start_offset")
+    }
+  }
+
+  private mutating func decodeWaveform(_ element: Element) -> VibrationEffect {
+    checkAttributes(of: element, [])
+    var steps: [VibrationEffect.Step] = []
+    var repeatIndex: Int?
+    for child in element.children {
+      if repeatIndex != nil {
+        unexpected(child, in: element)
+      } else if child.name == "repeating" {
+        repeatIndex = steps.count
+        checkAttributes(of: child, [])
+        if child.children.isEmpty { add(.androidEmpty, at: child, "repeating is empty") }
+        steps += decodeSteps(child.children, in: child)
+      } else {
+        steps += decodeSteps([child], in: element)
+      }
+    }
+    checkLength(of: steps, element)
+    return .waveform(steps, repeatIndex: repeatIndex)
+  }
+
+  private mutating func decodeSteps(_ entries: [Element], in parent: Element) -> [VibrationEffect.Step] {
+    entries.filter { expect("waveform-entry", $0, in: parent) }.compactMap { entry in
+      checkContent(of: entry, ["durationMs", "amplitude"])
+      let duration = whole("durationMs", of: entry, 0...Self.milliseconds)
+      if value("amplitude", of: entry) == "default" { return duration.map { .init(duration: $0, amplitude: nil) } }
+      let amplitude = whole("amplitude", of: entry, 0...VibrationEffect.fullAmplitude)
+      guard let duration, let amplitude else { return nil }
+      return .init(duration: duration, amplitude: amplitude)
+    }
+  }
+
+  private mutating func checkLength(of steps: [VibrationEffect.Step], _ element: Element) {
+    guard log.errorCount == 0, !steps.contains(where: { $0.duration > 0 }) else { return }
+    add(.androidNoLength, at: element, "the durations of the waveform are all 0")
+  }
+
+  private mutating func decodeBasicEnvelope(_ element: Element) -> VibrationEffect {
+    checkAttributes(of: element, ["initialSharpness"])
+    let initial = real("initialSharpness", of: element, isOptional: true, Self.unit)
+    let points = points(of: element, ["intensity", "sharpness", "durationMs"]) { decoder, point in
+      VibrationEffect.BasicPoint(
+        intensity: decoder.real("intensity", of: point, Self.unit) ?? 0,
+        sharpness: decoder.real("sharpness", of: point, Self.unit) ?? 0, duration: decoder.duration(of: point))
+    }
+    if let last = points.last, last.intensity != 0 {
+      add(
+        .androidEnvelopeEnd, at: element, "the envelope ends with intensity \(last.intensity), not 0",
+        hint: "add a control-point with intensity 0")
+    }
+    return .basicEnvelope(initialSharpness: initial, points)
+  }
+
+  private mutating func decodeWaveformEnvelope(_ element: Element) -> VibrationEffect {
+    checkAttributes(of: element, ["initialFrequencyHz"])
+    let initial = real("initialFrequencyHz", of: element, isOptional: true, Self.hertz)
+    let points = points(of: element, ["amplitude", "frequencyHz", "durationMs"]) { decoder, point in
+      VibrationEffect.WaveformPoint(
+        amplitude: decoder.real("amplitude", of: point, Self.unit) ?? 0,
+        hertz: decoder.real("frequencyHz", of: point, Self.hertz) ?? 1, duration: decoder.duration(of: point))
+    }
+    return .waveformEnvelope(initialHertz: initial, points)
+  }
+
+  private mutating func points<Point>(
+    of element: Element, _ attributes: [String], _ make: (inout VibrationDecoder, Element) -> Point
+  ) -> [Point] {
+    var points: [Point] = []
+    for child in element.children where expect("control-point", child, in: element) {
+      checkContent(of: child, attributes)
+      points.append(make(&self, child))
+    }
+    if points.isEmpty { add(.androidEmpty, at: element, "\(element.name) has no control-point") }
+    return points
+  }
+
+  private mutating func duration(of point: Element) -> Int {
+    whole("durationMs", of: point, 1...Self.milliseconds) ?? 1
+  }
+
+  private mutating func decodeRepeating(_ element: Element) -> VibrationEffect? {
+    checkAttributes(of: element, [])
+    var left = element.children[...]
+    var preamble: VibrationEffect?
+    if let first = left.first, first.name == "preamble" {
+      checkAttributes(of: first, [])
+      preamble = decodeContent(of: first, bareEntries: true)
+      left.removeFirst()
+    }
+    guard let next = left.popFirst() else {
+      add(.androidEmpty, at: element, "repeating-effect has no repeating")
+      return nil
+    }
+    guard expect("repeating", next, in: element) else { return nil }
+    checkAttributes(of: next, [])
+    let repeating = decodeContent(of: next, bareEntries: true)
+    for child in left { unexpected(child, in: element) }
+    return repeating.map { .repeating(preamble: preamble, $0) }
+  }
+
+  // MARK: Elements and attributes
+
+  private mutating func add(
+    _ rule: Rule, at element: Element, offset: Int? = nil, _ message: String, hint: String? = nil
+  ) {
+    log.add(rule, value: element.place, offset: offset ?? element.place, message, hint: hint)
+  }
+
+  /// Whether an element has a name; an error where it has another.
+  private mutating func expect(_ name: String, _ element: Element, in parent: Element) -> Bool {
+    if element.name == name { return true }
+    unexpected(element, in: parent)
+    return false
+  }
+
+  private mutating func unexpected(_ element: Element, in parent: Element) {
+    let name = element.name
+    if name == "vendor-effect" { return add(.androidVendorEffect, at: element, "a vendor effect cannot be read") }
+    let near = Self.names.contains(name) ? nil : JSONNames(Self.names).nearest(to: name)
+    add(
+      .androidElement, at: element, "unexpected element \(name.quoted()) in \(parent.name)",
+      hint: near.map { "did you mean \"\($0)\"?" })
+  }
+
+  /// Notes attributes that an element must not have, and what is in an element that must be empty.
+  private mutating func checkContent(of element: Element, _ names: [String]) {
+    checkAttributes(of: element, names)
+    for child in element.children { unexpected(child, in: element) }
+  }
+
+  private mutating func checkAttributes(of element: Element, _ names: [String]) {
+    for attribute in element.attributes where !names.contains(attribute.name) {
+      add(
+        .androidAttribute, at: element, offset: offset(of: attribute.name, in: element),
+        "unexpected attribute \(attribute.name.quoted())",
+        hint: JSONNames(names).nearest(to: attribute.name).map { "did you mean \"\($0)\"?" })
+    }
+  }
+
+  private func value(_ name: String, of element: Element) -> String? {
+    element.attributes.first { $0.name == name }?.value
+  }
+
+  private func offset(of name: String, in element: Element) -> Int {
+    let index = element.attributes.firstIndex { $0.name == name } ?? 0
+    return tree?.offset(ofAttribute: index, in: element) ?? element.place
+  }
+
+  /// The value of an attribute; an error where it is missing and must not be, or is refused.
+  private mutating func read<Value>(
+    _ name: String, of element: Element, isOptional: Bool, _ make: (String) -> Value?,
+    _ reason: @autoclosure () -> String
+  ) -> Value? {
+    guard let text = value(name, of: element) else {
+      if !isOptional {
+        add(.androidMissingAttribute, at: element, "\(element.name) must have the attribute \"\(name)\"")
+      }
+      return nil
+    }
+    if let value = make(text) { return value }
+    invalid(name, of: element, reason())
+    return nil
+  }
+
+  private mutating func invalid(_ name: String, of element: Element, _ reason: String) {
+    let text = (value(name, of: element) ?? "").quoted(limit: 24)
+    add(.androidValue, at: element, offset: offset(of: name, in: element), "\(name) is \(text); \(reason)")
+  }
+
+  private mutating func word<Word: RawRepresentable & CaseIterable>(
+    _ name: String, of element: Element, _ type: Word.Type
+  )
+    -> Word? where Word.RawValue == String
+  {
+    read(
+      name, of: element, isOptional: false, { Word(rawValue: $0) },
+      "must be one of " + Word.allCases.map(\.rawValue).joined(separator: ", "))
+  }
+
+  private mutating func real(
+    _ name: String, of element: Element, isOptional: Bool = false, _ limits: (range: ClosedRange<Float>, text: String)
+  ) -> Float? {
+    read(
+      name, of: element, isOptional: isOptional,
+      { text in
+        // Digits with a sign, a point and an exponent, not what else Swift reads.
+        guard text.utf8.allSatisfy({ 0x30...0x39 ~= $0 || "+-.eE".utf8.contains($0) }) else { return nil }
+        return Double(text).map { Float($0) }.flatMap { limits.range.contains($0) ? $0 : nil }
+      }, "must be a number \(limits.text)")
+  }
+
+  private mutating func whole(
+    _ name: String, of element: Element, isOptional: Bool = false, _ range: ClosedRange<Int>
+  ) -> Int? {
+    read(
+      name, of: element, isOptional: isOptional, { Int($0).flatMap { range.contains($0) ? $0 : nil } },
+      range.upperBound == Self.milliseconds
+        ? "must be a whole number of at least \(range.lowerBound)"
+        : "must be \(range.lowerBound) to \(range.upperBound)" + (name == "amplitude" ? " or default" : ""))
+  }
+}
+
+// MARK: - Writing
+
+/// Writes effects as vibration XML.
+private struct VibrationWriter {
+  private var bytes: [UInt8] = []
+  private var depth = 0
+
+  static func text(_ effect: VibrationEffect) -> [UInt8] {
+    var writer = VibrationWriter()
+    writer.element("vibration-effect") { $0.content(effect, bareEntries: false) }
+    return writer.bytes
+  }
+
+  /// The elements of a tree in a fixed layout, with attributes in a fixed order and all comments.
+  static func text(_ tree: XMLTree) -> [UInt8] {
+    var writer = VibrationWriter()
+    for element in tree.topLevel { writer.copy(element) }
+    return writer.bytes
+  }
+
+  private mutating func content(_ effect: VibrationEffect, bareEntries: Bool) {
+    switch effect {
+    case .predefined(let name): element("predefined-effect", [("name", name.rawValue)])
+    case .primitives(let primitives):
+      for primitive in primitives {
+        var attributes = [("name", primitive.name.rawValue)]
+        if primitive.scale != 1 { attributes.append(("scale", "\(primitive.scale)")) }
+        if primitive.delay != 0 { attributes.append(("delayMs", "\(primitive.delay)")) }
+        if primitive.isFromStart { attributes.append(("delayType", "relative_start_offset")) }
+        element("primitive-effect", attributes)
+      }
+    case .waveform(let steps, _) where bareEntries: entries(steps[...])
+    case .waveform(let steps, let repeatIndex):
+      element("waveform-effect") { writer in
+        writer.entries(steps[..<(repeatIndex ?? steps.count)])
+        if let repeatIndex { writer.element("repeating") { $0.entries(steps[repeatIndex...]) } }
+      }
+    case .basicEnvelope(let initial, let points):
+      element("basic-envelope-effect", initial.map { [("initialSharpness", "\($0)")] } ?? []) { writer in
+        for point in points {
+          writer.element(
+            "control-point",
+            [
+              ("intensity", "\(point.intensity)"), ("sharpness", "\(point.sharpness)"),
+              ("durationMs", "\(point.duration)"),
+            ])
+        }
+      }
+    case .waveformEnvelope(let initial, let points):
+      element("waveform-envelope-effect", initial.map { [("initialFrequencyHz", "\($0)")] } ?? []) { writer in
+        for point in points {
+          writer.element(
+            "control-point",
+            [
+              ("amplitude", "\(point.amplitude)"), ("frequencyHz", "\(point.hertz)"),
+              ("durationMs", "\(point.duration)"),
+            ])
+        }
+      }
+    case .repeating(let preamble, let repeating):
+      element("repeating-effect") { writer in
+        if let preamble { writer.element("preamble") { $0.content(preamble, bareEntries: true) } }
+        writer.element("repeating") { $0.content(repeating, bareEntries: true) }
+      }
+    }
+  }
+
+  private mutating func entries(_ steps: ArraySlice<VibrationEffect.Step>) {
+    for step in steps {
+      element(
+        "waveform-entry",
+        [("durationMs", "\(step.duration)"), ("amplitude", step.amplitude.map { "\($0)" } ?? "default")])
+    }
+  }
+
+  private mutating func element(
+    _ name: String, _ attributes: [(String, String)] = [], _ contents: ((inout VibrationWriter) -> Void)? = nil
+  ) {
+    line("<" + name)
+    for (name, value) in attributes { bytes += " \(name)=\"\(Self.escaped(value))\"".utf8 }
+    bytes += (contents == nil ? " />\n" : ">\n").utf8
+    guard let contents else { return }
+    depth += 1
+    contents(&self)
+    depth -= 1
+    line("</\(name)>\n")
+  }
+
+  private mutating func line(_ text: String) {
+    bytes += repeatElement(UInt8(ascii: " "), count: 2 * depth)
+    bytes += text.utf8
+  }
+
+  private static func escaped(_ value: String) -> String {
+    guard value.utf8.contains(where: { [0x26, 0x3C, 0x22, 0x09, 0x0A, 0x0D].contains($0) }) else { return value }
+    var text = ""
+    for scalar in value.unicodeScalars {
+      switch scalar {
+      case "&": text += "&amp;"
+      case "<": text += "&lt;"
+      case "\"": text += "&quot;"
+      case "\t", "\n", "\r": text += "&#\(scalar.value);"
+      default: text.unicodeScalars.append(scalar)
+      }
+    }
+    return text
+  }
+
+  /// The order in which attributes are written, apart from entries, where the duration is first.
+  private static let order = [
+    "name", "initialSharpness", "initialFrequencyHz", "intensity", "sharpness", "amplitude", "frequencyHz", "scale",
+    "delayMs", "delayType", "durationMs",
+  ]
+
+  private mutating func copy(_ element: XMLTree.Element) {
+    if element.isComment { return line(element.name + "\n") }
+    func rank(_ name: String) -> Int {
+      if element.name == "waveform-entry", name == "durationMs" { return -1 }
+      return Self.order.firstIndex(of: name) ?? .max
+    }
+    let sorted = element.attributes.enumerated().sorted {
+      (rank($0.element.name), $0.offset) < (rank($1.element.name), $1.offset)
+    }.map { ($0.element.name, $0.element.value) }
+    guard !element.children.isEmpty else { return self.element(element.name, sorted) }
+    self.element(element.name, sorted) { writer in for child in element.children { writer.copy(child) } }
   }
 }
 

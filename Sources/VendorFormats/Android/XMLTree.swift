@@ -1,85 +1,23 @@
 internal import HapticFormats
 
-/// The elements of an XML text with what is known of their names, and their attributes.
+#if SoundOutput
+  internal import CExpat
+#endif
+
+/// The elements of an XML text.
 ///
 /// Read by libexpat, which opens no files. Declarations of document types are refused, so there are
-/// no entities but those of XML itself. Names are those of a fixed list; others are unknown.
+/// no entities but those of XML itself.
 struct XMLTree: Sendable {
-  /// An element, or a comment where comments are kept: small, since a large text has very many.
+  /// An element; a comment, where comments are kept, has its text with the brackets for a name.
   struct Element: Sendable {
-    /// The number of the name in the list, `unknown` or `comment`.
-    let name: Int16
-    /// Its place among the elements of its parent, from 0.
-    let ordinal: UInt32
-    private let start: UInt32
-    private let above: Int32
-    private var behind: UInt32
-    private let firstAttribute: UInt32
-    private let attributeEnd: UInt32
-
-    init(name: Int16, ordinal: UInt32, offset: Int, parent: Int, end: Int, attributes: Range<Int>) {
-      self.name = name
-      self.ordinal = ordinal
-      start = UInt32(truncatingIfNeeded: offset)
-      above = Int32(truncatingIfNeeded: parent)
-      behind = UInt32(truncatingIfNeeded: end)
-      firstAttribute = UInt32(truncatingIfNeeded: attributes.lowerBound)
-      attributeEnd = UInt32(truncatingIfNeeded: attributes.upperBound)
-    }
-
+    var name: String
+    var attributes: [(name: String, value: String)] = []
+    var children: [Element] = []
     /// The byte of its `<`.
-    var offset: Int { Int(start) }
-    /// The number of its parent, −1 for the root.
-    var parent: Int { Int(above) }
-    /// The number of the element behind its last descendant.
-    var end: Int {
-      get { Int(behind) }
-      set { behind = UInt32(truncatingIfNeeded: newValue) }
-    }
-    /// Its attributes.
-    var attributes: Range<Int> { Int(firstAttribute)..<Int(attributeEnd) }
-  }
+    var place: Int
 
-  /// An attribute.
-  struct Attribute: Sendable {
-    /// The number of the name in the list, or `unknown`.
-    let name: Int16
-    private let start: UInt32
-    private let end: UInt32
-
-    init(name: Int16, value: Range<Int>) {
-      self.name = name
-      start = UInt32(truncatingIfNeeded: value.lowerBound)
-      end = UInt32(truncatingIfNeeded: value.upperBound)
-    }
-
-    /// Its value in `values`.
-    var value: Range<Int> { Int(start)..<Int(end) }
-  }
-
-  /// The name of an element or attribute that is not in the list.
-  static let unknown: Int16 = -1
-  /// The name of a comment.
-  static let comment: Int16 = -2
-
-  /// The list of names.
-  let names: [String]
-  /// The text.
-  let text: [UInt8]
-  /// The elements in the order of the text; the first is the root.
-  private(set) var elements: [Element] = []
-  private(set) var attributes: [Attribute] = []
-  /// The values of attributes, one behind the other.
-  private(set) var values: [UInt8] = []
-
-  /// How much a text may hold before it is refused.
-  enum Limit {
-    /// Elements in elements.
-    static let depth = 32
-    /// Elements and attributes together.
-    static let count = 20_000_000
-    /// Bytes.
-    static let size = 1 << 28
+    var isComment: Bool { name.hasPrefix("<") }
   }
 
   /// Why a text cannot be read, and where.
@@ -89,103 +27,182 @@ struct XMLTree: Sendable {
     var suggestion: String?
   }
 
+  /// Bytes of the largest text, and how deep elements are nested at most.
+  private static let limits = (bytes: 10_000_000, depth: 32)
+
+  let text: [UInt8]
+  /// The root, with the comments before and behind it.
+  let topLevel: [Element]
+
+  var root: Element? { topLevel.first { !$0.isComment } }
+
   /// Reads a text, or refuses it with the place of the first character that cannot be accepted.
-  init(_ text: [UInt8], names: [String], keepsComments: Bool = false) throws(Fault) {
-    guard text.count <= Limit.size else {
-      throw Fault(offset: 0, message: "the text has \(text.count) bytes; the limit is \(Limit.size)")
+  init(_ text: [UInt8], keepsComments: Bool = false) throws(Fault) {
+    guard text.count <= Self.limits.bytes else {
+      throw Fault(offset: 0, message: "the text has \(text.count) bytes; at most 10 MB are read")
     }
     // The parser would read it, but places and names are those of bytes.
     if text.starts(with: [0xFF, 0xFE]) || text.starts(with: [0xFE, 0xFF]) {
       throw Fault(offset: 0, message: "the text is UTF-16", suggestion: "save it as UTF-8")
     }
-    self.names = names
     self.text = text
-    var reader = XMLTreeReader(names: names)
-    try unsafe reader.parse(text, keepsComments: keepsComments)
-    elements = reader.elements
-    attributes = reader.attributes
-    values = reader.values
+    #if SoundOutput
+      var reader = Reader(text: text)
+      topLevel = try unsafe reader.read(keepsComments: keepsComments)
+    #else
+      throw Fault(offset: 0, message: "XML is read with the package trait SoundOutput")
+    #endif
   }
 
-  /// The root, with the comments before and behind it.
-  var topLevel: [Int] {
-    var found: [Int] = []
-    var index = 0
-    while index < elements.count {
-      found.append(index)
-      index = elements[index].end
-    }
-    return found
-  }
-
-  /// The children of an element.
-  func children(of element: Int) -> Children { Children(tree: self, element: element) }
-
-  /// The numbers of an element's children.
-  struct Children: Sequence, IteratorProtocol {
-    private let tree: XMLTree
-    private var position: Int
-    private let end: Int
-
-    fileprivate init(tree: XMLTree, element: Int) {
-      self.tree = tree
-      position = element + 1
-      end = tree.elements[element].end
-    }
-
-    mutating func next() -> Int? {
-      guard position < end else { return nil }
-      defer { position = tree.elements[position].end }
-      return position
-    }
-  }
-
-  /// The value of an attribute as text.
-  func string(_ attribute: Attribute) -> String { String(decoding: values[attribute.value], as: UTF8.self) }
-
-  /// The name of an element as the text has it.
-  func name(of element: Int) -> String {
-    let start = elements[element].offset + 1
-    return String(decoding: text[start..<nameEnd(from: start)], as: UTF8.self)
-  }
-
-  /// The name of an attribute as the text has it, and where it begins.
-  func place(of attribute: Int, in element: Int) -> (name: String, offset: Int) {
-    let ordinal = attribute - elements[element].attributes.lowerBound
-    var position = nameEnd(from: elements[element].offset + 1)
-    for index in 0...ordinal {
-      while position < text.count, Self.isSpace(text[position]) { position += 1 }
-      let start = position
-      position = nameEnd(from: start)
-      if index == ordinal { return (String(decoding: text[start..<position], as: UTF8.self), start) }
-      while position < text.count, text[position] != 0x22, text[position] != 0x27 { position += 1 }
+  /// The byte at which an attribute of an element begins.
+  func offset(ofAttribute index: Int, in element: Element) -> Int {
+    var position = element.place + 1 + element.name.utf8.count
+    func skip(to isEnd: (UInt8) -> Bool) { while position < text.count, !isEnd(text[position]) { position += 1 } }
+    for _ in 0..<index {
+      skip { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "'") }
       guard position < text.count else { break }
       let quote = text[position]
       position += 1
-      while position < text.count, text[position] != quote { position += 1 }
+      skip { $0 == quote }
       position += 1
     }
-    return ("", elements[element].offset)
-  }
-
-  private func nameEnd(from start: Int) -> Int {
-    var end = start
-    while end < text.count, !Self.isSpace(text[end]), ![0x2F, 0x3D, 0x3E].contains(text[end]) { end += 1 }
-    return end
+    skip { !Self.isSpace($0) }
+    return min(position, text.count)
   }
 
   static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
 
-  /// The way to an element from the root, as `vibration-effect.waveform-effect.waveform-entry[2]`.
-  func path(to element: Int) -> String {
-    var steps: [String] = []
-    var index = element
-    while index >= 0 {
-      let step = elements[index]
-      let name = step.name >= 0 ? names[Int(step.name)] : String(self.name(of: index).prefix(40))
-      steps.append(step.parent < 0 ? name : "\(name)[\(step.ordinal)]")
-      index = step.parent
+  /// The way from the root to the element at a byte, as `vibration-effect.waveform-effect.waveform-entry[2]`.
+  func path(to place: Int) -> String {
+    guard var element = root else { return "" }
+    var path = String(element.name.prefix(40))
+    while element.place < place, let index = element.children.lastIndex(where: { $0.place <= place }) {
+      element = element.children[index]
+      path += ".\(element.name.prefix(40))[\(index)]"
     }
-    return steps.reversed().joined(separator: ".")
+    return path
+  }
+
+  #if SoundOutput
+    /// The state of one reading, which the functions that libexpat calls change.
+    @safe private struct Reader {
+      let text: [UInt8]
+      private var parser: XML_Parser?
+      /// What holds the root, and the open elements.
+      private var open = [Element(name: "", place: 0)]
+      private var fault: Fault?
+
+      init(text: [UInt8]) { self.text = text }
+
+      @unsafe mutating func read(keepsComments: Bool) throws(Fault) -> [Element] {
+        guard let parser = unsafe XML_ParserCreate("UTF-8") else {
+          throw Fault(offset: 0, message: "there is no memory to read the text")
+        }
+        unsafe self.parser = parser
+        defer { unsafe XML_ParserFree(parser) }
+        let text = text
+        let status = unsafe withUnsafeMutablePointer(to: &self) { state in
+          unsafe XML_SetUserData(parser, state)
+          unsafe XML_SetElementHandler(
+            parser, { unsafe Reader.of($0)?.pointee.start($1, $2) },
+            { data, _ in unsafe Reader.of(data)?.pointee.end() }
+          )
+          unsafe XML_SetCharacterDataHandler(
+            parser, { unsafe Reader.of($0)?.pointee.characters(UnsafeBufferPointer(start: $1, count: Int($2))) })
+          unsafe XML_SetStartDoctypeDeclHandler(
+            parser,
+            { data, _, _, _, _ in
+              unsafe Reader.of(data)?.pointee.stop("a document type declaration is not accepted", hint: "remove it")
+            })
+          if keepsComments {
+            unsafe XML_SetCommentHandler(parser, { data, _ in unsafe Reader.of(data)?.pointee.comment() })
+          }
+          return unsafe text.withUnsafeBytes { bytes in
+            unsafe XML_Parse(parser, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(bytes.count), 1)
+          }
+        }
+        if let fault { throw fault }
+        guard status != XML_STATUS_OK else { return open[0].children }
+        let reason = unsafe XML_ErrorString(XML_GetErrorCode(parser)).map { unsafe String(cString: $0) }
+        throw Fault(
+          offset: min(max(offset, 0), text.count), message: "the text is not valid XML: \(reason ?? "unknown error")",
+          suggestion: text.prefix(2).contains(0) ? "save it as UTF-8" : nil)
+      }
+
+      @unsafe private static func of(_ data: UnsafeMutableRawPointer?) -> UnsafeMutablePointer<Reader>? {
+        unsafe data?.assumingMemoryBound(to: Reader.self)
+      }
+
+      private var offset: Int { Int(unsafe XML_GetCurrentByteIndex(parser)) }
+
+      private mutating func stop(_ message: String, hint: String? = nil) {
+        if fault == nil { fault = Fault(offset: offset, message: message, suggestion: hint) }
+        unsafe XML_StopParser(parser, XML_Bool(XML_FALSE))
+      }
+
+      @unsafe private mutating func start(
+        _ name: UnsafePointer<CChar>?, _ given: UnsafeMutablePointer<UnsafePointer<CChar>?>?
+      ) {
+        guard fault == nil, let name = unsafe name else { return }
+        guard open.count <= XMLTree.limits.depth else {
+          return stop("elements are nested more than \(XMLTree.limits.depth) deep")
+        }
+        var element = Element(name: unsafe String(cString: name), place: offset)
+        var index = 0
+        while let key = unsafe given?[index], let value = unsafe given?[index + 1] {
+          element.attributes.append((unsafe String(cString: key), unsafe String(cString: value)))
+          index += 2
+        }
+        open.append(element)
+      }
+
+      private mutating func end() {
+        guard fault == nil, let element = open.popLast() else { return }
+        open[open.count - 1].children.append(element)
+      }
+
+      private mutating func comment() {
+        guard fault == nil else { return }
+        let bytes = text[offset..<offset + Int(unsafe XML_GetCurrentByteCount(parser))]
+        open[open.count - 1].children.append(Element(name: String(decoding: bytes, as: UTF8.self), place: offset))
+      }
+
+      @unsafe private mutating func characters(_ text: UnsafeBufferPointer<CChar>) {
+        for index in text.indices where !XMLTree.isSpace(UInt8(bitPattern: unsafe text[index])) {
+          return stop("text is not accepted", hint: "use attributes and elements alone")
+        }
+      }
+    }
+  #endif
+
+  /// The name of the first element, found by a quick look, empty where there is none; nil where the text is not XML.
+  static func rootName(of text: Span<UInt8>) -> String? {
+    var position = text.count >= 3 && text[0] == 0xEF && text[1] == 0xBB && text[2] == 0xBF ? 3 : 0
+    while true {
+      while position < text.count, isSpace(text[position]) { position += 1 }
+      guard position + 1 < text.count, text[position] == UInt8(ascii: "<") else {
+        return position > 0 && position == text.count ? "" : nil
+      }
+      let start = position + 1
+      guard text[start] == UInt8(ascii: "?") || text[start] == UInt8(ascii: "!") else {
+        var name: [UInt8] = []
+        while start + name.count < text.count, name.count < 64 {
+          let byte = text[start + name.count]
+          if isSpace(byte) || byte == UInt8(ascii: ">") || byte == UInt8(ascii: "/") { break }
+          name.append(byte)
+        }
+        return String(decoding: name, as: UTF8.self)
+      }
+      let isComment = hasDashes(text, at: start + 1)
+      position = start + 1
+      while position < text.count,
+        text[position] != UInt8(ascii: ">") || (isComment && !hasDashes(text, at: position - 2))
+      { position += 1 }
+      position += 1
+    }
+  }
+
+  private static func hasDashes(_ text: Span<UInt8>, at index: Int) -> Bool {
+    index + 1 < text.count && text[index] == UInt8(ascii: "-") && text[index + 1] == UInt8(ascii: "-")
   }
 }

@@ -221,7 +221,7 @@ enum Vibration {
     ), (V.file("<vendor-effect/>"), "1:19: error: a vendor effect cannot be read (vibration-effect.vendor-effect[0])"),
     (
       "<vibration-select><vibration/></vibration-select>",
-      "1:19: error: unexpected element \"vibration\" in vibration-select " + "(vibration-select.vibration[0])"
+      "1:19: error: unexpected element \"vibration\" in vibration-select " + "(vibration-select.vibration[0]); did you mean \"vibration-effect\"?"
     ), (V.file(tick) + V.file(tick), "1:69: error: the text is not valid XML: junk after document element"),
     ("text" + V.file(tick), "1:5: error: the text is not valid XML: not well-formed (invalid token)"),
     (V.file("text" + tick), "1:19: error: text is not accepted; use attributes and elements alone"),
@@ -262,6 +262,8 @@ enum Vibration {
   @Test func refusesDeepAndWideTexts() {
     let deep = String(repeating: "<a>", count: 100_000)
     #expect(V.errors(deep) == ["v.xml:1:97: error: elements are nested more than 32 deep"])
+    let large = String(repeating: " ", count: 10_000_001)
+    #expect(V.errors(large) == ["v.xml:1:1: error: the text has 10000001 bytes; at most 10 MB are read"])
     let wide: [UInt8] = [0xFE, 0xFF] + V.file("").utf8.flatMap { [0, $0] }
     let examination = AndroidXMLFormat().examine(SourceFile(wide, name: "w"), options: ReadingOptions())
     #expect(examination.findings.map(\.description) == ["w:1:1: error: the text is UTF-16; save it as UTF-8"])
