@@ -50,7 +50,7 @@ import Testing
     #expect(run.output == "")
     #expect(
       run.error == """
-        knock.haptic:3:16: approximated: a line of amplitude or frequency becomes lines of HapticIntensityControl, within a share of full scale (0.005)
+        knock.haptic:3:16: approximated: a line of amplitude or frequency becomes lines of HapticIntensityControl, within 0.005 of full scale
 
         """)
     #expect(try composition("out_continuous.ahap") == [1])

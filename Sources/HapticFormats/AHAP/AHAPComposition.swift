@@ -84,7 +84,7 @@ struct AHAPComposition {
       if zip(values, values.dropFirst()).contains(where: { $0 != $1 }) {
         losses.add(
           .approximated, .curve(layer: layer, index: index),
-          "a line of amplitude or frequency becomes lines of \(curve.id.rawValue), within a share of full scale",
+          "a line of amplitude or frequency becomes lines of \(curve.id.rawValue), within # of full scale",
           size: options.tolerance)
       }
       curves += lines.divided(Self.pointLimit)

@@ -17,7 +17,7 @@ public struct Loss: Equatable, Sendable {
   public var element: CompositionElement
   /// Where it is in the file that was read, or nil for the place of the element.
   public var place: SourcePlace?
-  /// One sentence, without a full stop.
+  /// One sentence, with its size where it has one, and without a full stop.
   public var message: String
   /// How large the difference is, in the unit the message names, or nil.
   public var size: Double?
@@ -35,7 +35,7 @@ public struct Loss: Equatable, Sendable {
 }
 
 /// The losses of one reading or writing: equal ones of one element are joined, with the largest
-/// size, and very many of one sentence are counted.
+/// size, and very many of one sentence are counted. A `#` in a sentence stands for the size.
 package struct LossLog {
   private struct Key: Hashable {
     var kind: Loss.Kind
@@ -68,14 +68,34 @@ package struct LossLog {
   }
 
   /// The losses in the order in which they were added, each sentence that was cut closed by a count
-  /// of the rest.
+  /// of the others.
   package func finish() -> [Loss] {
-    let rest = counts.filter { $0.value > limit }.sorted { $0.key < $1.key }
-    return losses
-      + rest.map { message, count in
-        let kind = losses.first { $0.message == message }?.kind ?? .dropped
-        return Loss(kind, .composition, "\(count - limit) more: \(message)")
-      }
+    let uncounted = counts.filter { $0.value > limit }.sorted { $0.key < $1.key }
+    let closing = uncounted.map { message, count in
+      let last = losses.last { $0.message == message } ?? Loss(.dropped, .composition, message)
+      return Loss(last.kind, .composition, "\(count - limit) more: \(Self.sentence(of: last))")
+    }
+    return losses.map { loss in
+      var loss = loss
+      loss.message = Self.sentence(of: loss)
+      return loss
+    } + closing
+  }
+
+  /// The message of a loss with its size to three digits.
+  private static func sentence(of loss: Loss) -> String {
+    guard let size = loss.size, size.isFinite, loss.message.contains("#") else { return loss.message }
+    var scale = 1.0
+    while abs(size) * scale < 100, scale < 1e9 { scale *= 10 }
+    let rounded = (size * scale).rounded() / scale
+    let text = abs(rounded) < 1e15 && rounded == rounded.rounded() ? "\(Int(rounded))" : "\(rounded)"
+    return loss.message.split(separator: "#", omittingEmptySubsequences: false).joined(separator: text)
+  }
+
+  /// Adds the losses of a title and notes.
+  package mutating func dropWords(of composition: HapticComposition) {
+    if composition.title != nil { add(.dropped, .composition, "the title cannot be written") }
+    if composition.notes != nil { add(.dropped, .composition, "the notes cannot be written") }
   }
 
   /// Adds a loss for every event that plays sound, and for every layer with sampled signals.

@@ -115,11 +115,8 @@ struct LossLine {
 
   init(_ placed: PatternConversion.PlacedLoss) { self.placed = placed }
 
-  /// `PLACE: KIND: MESSAGE (SIZE)`.
-  var text: String {
-    let size = placed.loss.size.map { " (\(NumberFormatting.rounded($0, places: 6)))" } ?? ""
-    return "\(placed.place): \(placed.loss.kind.rawValue): \(placed.loss.message)\(size)"
-  }
+  /// `PLACE: KIND: MESSAGE`.
+  var text: String { "\(placed.place): \(placed.loss.kind.rawValue): \(placed.loss.message)" }
 
   func write(to object: inout JSONObjectWriter) {
     object.member("file", placed.place.name)

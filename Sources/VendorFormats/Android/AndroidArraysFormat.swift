@@ -202,10 +202,10 @@ public struct VibrateFormat: HapticFormat {
     try composition.checkFinite(.vibrateValue)
     var losses = LossLog()
     let played = composition.unrolled(passes: options.loops, losses: &losses)
-    let steps = VibrationSteps(played, options: options, isContinuous: false)
-    for loss in steps.losses.finish() { losses.add(loss.kind, loss.element, loss.message, size: loss.size) }
+    let steps = VibrationSteps(played, options: options, isContinuous: false, losses: losses)
+    losses = steps.losses
     if steps.steps.contains(where: { 1..<VibrationEffect.fullAmplitude ~= $0.amplitude ?? 0 }) {
-      losses.add(.dropped, .composition, "levels cannot be written: all vibration is of one")
+      losses.add(.dropped, .composition, "this format has one vibration level")
     }
     losses.dropWords(of: composition)
     var durations: [Int] = []

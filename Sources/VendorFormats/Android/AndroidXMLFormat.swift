@@ -529,11 +529,3 @@ private struct VibrationWriter {
     self.element(element.name, sorted) { writer in for child in element.children { writer.copy(child) } }
   }
 }
-
-extension LossLog {
-  /// Adds a loss for a title and notes.
-  mutating func dropWords(of composition: HapticComposition) {
-    if composition.title != nil { add(.dropped, .composition, "the title cannot be written") }
-    if composition.notes != nil { add(.dropped, .composition, "the notes cannot be written") }
-  }
-}

@@ -9,12 +9,10 @@ struct VibrationBuilder {
   private let law: AmplitudeLaw
   private let tolerance: Double
   private(set) var losses: LossLog
-  private var timeError = 0.0
+  private var quantizer = Quantizer()
 
   /// Milliseconds in which a transient rises and falls, where it becomes part of an envelope.
   static let pulse = (rise: 1, fall: 12)
-  /// What rounding of floating-point numbers may do without being a loss.
-  private static let exactness = 1e-6
   /// How far a point may be from a straight line that goes on without it, of full scale.
   private static let straightness = 0.0025
 
@@ -106,14 +104,11 @@ struct VibrationBuilder {
     if pulses > 0 {
       losses.add(
         .approximated, .composition,
-        "transients are written as pulses of \(Self.pulse.rise) ms rise and \(Self.pulse.fall) ms " + "fall",
+        "transients, # in all, are written as pulses of \(Self.pulse.rise) ms rise and \(Self.pulse.fall) ms fall",
         size: Double(pulses))
     }
     let merged = MergedEnvelope(envelopes, sampler: sampler)
-    for event in merged.overlapping.sorted() {
-      losses.add(.approximated, .event(event), "events that sound together are merged into one envelope")
-    }
-    for event in merged.dropped { losses.add(.dropped, .event(event), "too many events sound at once") }
+    losses.add(merged)
     return Self.exact(merged.points)
   }
 
@@ -132,12 +127,12 @@ struct VibrationBuilder {
   private mutating func looped(
     _ points: [EnvelopePoint], _ make: (inout VibrationBuilder, [EnvelopePoint], Int, Int?) -> VibrationEffect
   ) -> VibrationEffect {
-    defer { noteTimes() }
+    defer { quantizer.note(in: &losses) }
     guard let loop = composition.loop else { return make(&self, points, 0, nil) }
     let end = loop.end ?? composition.duration
     let start = min(max(loop.start, 0), end)
-    let last = milliseconds(end)
-    let first = min(milliseconds(start), max(last - 1, 0))
+    let last = quantizer.milliseconds(end)
+    let first = min(quantizer.milliseconds(start), max(last - 1, 0))
     let repeating = make(&self, Self.part(of: points, from: start, to: end), first, last)
     guard first > 0 else { return .repeating(preamble: nil, repeating) }
     let preamble = make(&self, Self.part(of: points, from: 0, to: start), 0, first)
@@ -165,19 +160,8 @@ struct VibrationBuilder {
     return part
   }
 
-  private mutating func milliseconds(_ seconds: Double) -> Int {
-    let exact = min(max(seconds, 0), FrameConversion.longest) * 1000
-    timeError = max(timeError, abs(exact.rounded() - exact) / 1000)
-    return Int(exact.rounded())
-  }
-
   private mutating func noteRamp() {
-    losses.add(.approximated, .composition, "jumps are written as ramps, in milliseconds", size: 1)
-  }
-
-  private mutating func noteTimes() {
-    guard timeError > Self.exactness else { return }
-    losses.add(.approximated, .composition, "times are rounded to milliseconds", size: timeError * 1000)
+    losses.add(.approximated, .composition, "jumps are written as ramps of # ms", size: 1)
   }
 
   /// The ends of lines of whole milliseconds from level 0 at a time on, back to level 0, with the
@@ -188,7 +172,7 @@ struct VibrationBuilder {
     var ends: [(point: EnvelopePoint, duration: Int)] = []
     var time = start
     for (index, point) in points.enumerated() {
-      var target = milliseconds(point.time)
+      var target = quantizer.milliseconds(point.time)
       if index == 0, target > time {
         var silence = point
         silence.level = 0
@@ -260,9 +244,10 @@ struct VibrationBuilder {
       let point = envelope.points[0]
       let nearest = VibrationPrimitives.nearest(intensity: point.level, sharpness: point.sharpness)
       losses.add(
-        .approximated, .event(envelope.event), "a transient becomes the nearest primitive, a recording of the device",
+        .approximated, .event(envelope.event),
+        "a transient becomes the nearest primitive, a recording of the device, # of full scale away",
         size: nearest.error)
-      let start = milliseconds(point.time)
+      let start = quantizer.milliseconds(point.time)
       let isFromStart = start < end
       primitives.append(
         .init(
@@ -272,7 +257,7 @@ struct VibrationBuilder {
       end = start + VibrationPrimitives.shape(of: nearest.primitive).length
     }
     if composition.loop != nil { losses.add(.dropped, .composition, "loop points cannot be written with primitives") }
-    noteTimes()
+    quantizer.note(in: &losses)
     // Android refuses an effect without entries: the weakest that cannot be felt stands for none.
     return .primitives(primitives.isEmpty ? [.init(name: .tick, scale: 0)] : primitives)
   }
@@ -285,6 +270,7 @@ struct VibrationSteps {
   /// The number of the level from which on they repeat, or nil.
   private(set) var repeatIndex: Int?
   private(set) var losses: LossLog
+  private var quantizer = Quantizer()
 
   /// How Meta's waveforms for Android are rendered.
   ///
@@ -314,17 +300,15 @@ struct VibrationSteps {
   ///
   /// - Parameter isContinuous: Whether no level is 0, as in the files of Haptics Studio: a motor that
   ///   stops takes time to start.
-  init(_ composition: HapticComposition, options: WritingOptions, isContinuous: Bool) {
-    losses = LossLog()
+  init(_ composition: HapticComposition, options: WritingOptions, isContinuous: Bool, losses known: LossLog = LossLog())
+  {
+    losses = known
     losses.dropAudio(of: composition)
     let sampler = EnvelopeSampler(.amplitude, law: options.amplitude, tolerance: options.tolerance)
     let envelopes = sampler.envelopes(of: composition)
     let merged = MergedEnvelope(envelopes, sampler: sampler)
     points = merged.points
-    for event in merged.overlapping.sorted() {
-      losses.add(.approximated, .event(event), "events that sound together are merged into one envelope")
-    }
-    for event in merged.dropped { losses.add(.dropped, .event(event), "too many events sound at once") }
+    losses.add(merged)
     for envelope in envelopes where envelope.kind == .hapticTransient {
       let point = envelope.points[0]
       let length = Meta.longest + (Meta.shortest - Meta.longest) * point.sharpness
@@ -362,22 +346,21 @@ struct VibrationSteps {
       let interval = max(1 / min(max(options.rate ?? 1 / Meta.interval, 1), 1000), end / Meta.maximumCount)
       times = (0..<Int((end / interval).rounded(.up))).map { Double($0) * interval }
       losses.add(
-        .approximated, .composition, "levels are sampled at intervals of so many milliseconds", size: interval * 1000)
+        .approximated, .composition, "levels are sampled every # ms", size: interval * 1000)
     }
     times = (times.filter { $0 < end } + marks + [end]).sorted()
-    var error = (time: 0.0, level: 0.0)
+    var levelError = 0.0
     var cursor = (point: 0, emphasis: 0)
     for (from, to) in zip(times, times.dropFirst()) {
-      let begin = Int((from * 1000).rounded())
+      let begin = quantizer.milliseconds(from)
       let finish = Int((to * 1000).rounded())
-      error.time = max(error.time, abs(from * 1000 - Double(begin)))
       guard finish > begin else { continue }
       let level = self.level(at: isFlat && !isContinuous ? (from + to) / 2 : from, &cursor)
       let exact = min(level, 1) * Double(VibrationEffect.fullAmplitude)
       // Truncated as Meta does, but not where rounding left a whole number just below itself.
       var amplitude = Int(isFlat && !isContinuous ? exact.rounded() : exact + 1e-4)
       if isContinuous || (amplitude == 0 && level > 0) { amplitude = max(amplitude, 1) }
-      error.level = max(error.level, abs(exact - Double(amplitude)))
+      levelError = max(levelError, abs(exact - Double(amplitude)))
       let startsLoop = loop != nil && repeatIndex == nil && from >= marks[0]
       if startsLoop { repeatIndex = steps.count }
       if let last = steps.last, last.amplitude == amplitude, !startsLoop, !isContinuous {
@@ -388,11 +371,11 @@ struct VibrationSteps {
     }
     if steps.isEmpty { steps = [.init(duration: 1, amplitude: 0)] }
     if loop != nil, repeatIndex == nil { repeatIndex = steps.count - 1 }
-    if error.time > 1e-3 {
-      losses.add(.approximated, .composition, "times are rounded to milliseconds", size: error.time)
-    }
-    if error.level > 1e-3 {
-      losses.add(.approximated, .composition, "levels are rounded to 255ths of full amplitude", size: error.level)
+    quantizer.note(in: &losses)
+    if levelError > 1e-3 {
+      losses.add(
+        .approximated, .composition, "levels are rounded to 255ths of full amplitude, by up to # of one",
+        size: levelError)
     }
   }
 

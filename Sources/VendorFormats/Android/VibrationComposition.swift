@@ -204,7 +204,7 @@ struct VibrationComposition {
     let (layers, references) = builder.build()
     for loss in eventLosses { losses.add(.approximated, .event(references[loss.event]), loss.message, size: loss.size) }
     if loop == nil, time > end {
-      losses.add(.dropped, .composition, "silence at the end, in milliseconds, is left out", size: Double(time - end))
+      losses.add(.dropped, .composition, "# ms of silence at the end are left out", size: Double(time - end))
     }
     composition = HapticComposition(layers: layers, loop: loop)
   }
@@ -359,7 +359,8 @@ struct VibrationComposition {
     if excess > 0 {
       eventLosses.append(
         (
-          index, "frequencies outside \(Int(scale.low)) to \(Int(scale.high)) Hz become the nearest " + "sharpness",
+          index,
+          "frequencies up to # Hz outside \(Int(scale.low)) to \(Int(scale.high)) Hz become the nearest sharpness",
           excess
         ))
     }

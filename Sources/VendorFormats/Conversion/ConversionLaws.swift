@@ -1,5 +1,6 @@
 internal import HapticFormats
 internal import CMath
+internal import HapticModel
 
 /// How frequency in hertz and sharpness follow from each other in formats that hold hertz.
 public struct SharpnessScale: Equatable, Sendable {
@@ -48,4 +49,45 @@ enum FrequencyLaw {
 enum PercentLaw {
   static func share(ofPercent percent: Double) -> Double { percent / 100 }
   static func percent(ofShare share: Double) -> Double { share * 100 }
+}
+
+/// Times and levels on the grid of a format, with the greatest error of each.
+struct Quantizer {
+  /// What rounding of floating-point numbers may do without being a loss.
+  static let exactness = 1e-6
+
+  /// In milliseconds, and of full scale.
+  private var errors = (time: 0.0, level: 0.0)
+
+  mutating func milliseconds(_ seconds: Double) -> Int {
+    let exact = min(max(seconds, 0), FrameConversion.longest) * 1000
+    errors.time = max(errors.time, abs(exact.rounded() - exact))
+    return Int(exact.rounded())
+  }
+
+  mutating func percent(_ share: Double) -> Int {
+    let exact = PercentLaw.percent(ofShare: share)
+    errors.level = max(errors.level, abs(exact.rounded() - exact) / 100)
+    return Int(exact.rounded())
+  }
+
+  func note(in losses: inout LossLog) {
+    if errors.time > Self.exactness * 1000 {
+      losses.add(.approximated, .composition, "times are rounded to milliseconds, by up to # ms", size: errors.time)
+    }
+    if errors.level > Self.exactness {
+      losses.add(
+        .approximated, .composition, "levels are rounded to percent, by up to # of full scale", size: errors.level)
+    }
+  }
+}
+
+extension LossLog {
+  /// Adds what became of events that sound together.
+  mutating func add(_ merged: MergedEnvelope) {
+    for event in merged.overlapping.sorted() {
+      add(.approximated, .event(event), "events that sound together are merged into one envelope")
+    }
+    for event in merged.dropped { add(.dropped, .event(event), "too many events sound at once") }
+  }
 }

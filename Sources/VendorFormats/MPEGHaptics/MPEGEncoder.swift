@@ -65,7 +65,7 @@ struct MPEGEncoder {
     if error > 1e-7 {
       losses.add(
         .approximated, .composition,
-        "times are rounded to ticks of 1/\(Self.timescale) s, by as many seconds as given", size: error)
+        "times are rounded to ticks of 1/\(Self.timescale) s, by up to # µs", size: error * 1e6)
     }
     return Int(min(max(rounded, 0), 1e15))
   }
@@ -75,7 +75,7 @@ struct MPEGEncoder {
     let hertz = exact.rounded()
     if abs(exact - hertz) > 1e-4 {
       losses.add(
-        .approximated, .composition, "frequencies are rounded to whole hertz, by as many as given",
+        .approximated, .composition, "frequencies are rounded to whole hertz, by up to # Hz",
         size: abs(exact - hertz))
     }
     return MPEGDocument.Key(position: Int32(clamping: position), amplitude: Float(amplitude), frequency: Float(hertz))
@@ -183,7 +183,7 @@ struct MPEGEncoder {
     let reduced = PointReduction(points, tolerance: Self.signalTolerance, sharpnessWeight: 0)
     if reduced.error > 1e-6 {
       losses.add(
-        .approximated, .layer(layer), "the samples of a signal become lines, off by as much of full scale as given",
+        .approximated, .layer(layer), "the samples of a signal become lines, off by up to # of full scale",
         size: reduced.error)
     }
     let start = ticks(signal.time, .layer(layer))
@@ -192,7 +192,7 @@ struct MPEGEncoder {
       let clipped = min(max(point.level, -1), 1)
       if clipped != point.level {
         losses.add(
-          .approximated, .layer(layer), "a signal is clipped, by as much of full scale as given",
+          .approximated, .layer(layer), "a signal is clipped by up to # of full scale",
           size: abs(point.level - clipped))
       }
       let next = MPEGDocument.Key(

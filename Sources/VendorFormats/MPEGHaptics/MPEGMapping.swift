@@ -170,13 +170,13 @@ struct MPEGMapping {
     if intensity > 1 + 1e-6 {
       losses.add(
         .approximated, .composition, at: sourcePlace(effect.place),
-        "amplitudes above that of intensity 1 are clamped, by as much of full scale as given",
+        "amplitudes above that of intensity 1 are clamped by up to # of full scale",
         size: amplitude - amplitude / intensity)
     }
     if sharpness < -1e-6 || sharpness > 1 + 1e-6 {
       losses.add(
         .approximated, .composition, at: sourcePlace(effect.place),
-        "frequencies outside 65 to 300 Hz are clamped, by as many hertz as given",
+        "frequencies outside 65 to 300 Hz are clamped by up to # Hz",
         size: sharpness < 0 ? 65 - hertz : hertz - 300)
     }
   }

@@ -10,18 +10,11 @@ extension HapticClip {
   /// A clip that is as near to a composition as the format allows, with what it does not.
   init(approximating composition: HapticComposition, options: WritingOptions, losses: inout LossLog) {
     losses.dropAudio(of: composition)
-    for (index, layer) in composition.layers.enumerated() where !layer.signals.isEmpty {
-      losses.add(.dropped, .layer(index), "sampled signals cannot be written")
-    }
     let given = composition.unrolled(passes: options.loops, losses: &losses)
     let sampler = EnvelopeSampler(.amplitude, law: options.amplitude, tolerance: options.tolerance / 2)
     let envelopes = sampler.envelopes(of: given)
     let merged = MergedEnvelope(envelopes, sampler: sampler)
-    for event in merged.overlapping.sorted() {
-      losses.add(
-        .approximated, .event(event), "overlapping events become one: amplitudes are added, sharpness is averaged")
-    }
-    for event in merged.dropped { losses.add(.dropped, .event(event), "too many events sound at once") }
+    losses.add(merged)
     let taps = envelopes.filter { $0.kind == .hapticTransient }
     let corners = Self.covering(merged.points, taps.map(\.start))
     let level = PointReduction(corners, tolerance: options.tolerance / 2, sharpnessWeight: 0)
@@ -33,7 +26,7 @@ extension HapticClip {
     if wasSampled {
       losses.add(
         .approximated, .composition,
-        "the envelope is made of straight lines of amplitude, within a share of full scale",
+        "the envelope is made of straight lines of amplitude, within # of full scale",
         size: max(options.tolerance / 2 + level.error, tones.error))
     }
     place(taps, law: options.amplitude, losses: &losses)
@@ -131,7 +124,7 @@ extension HapticClip {
       }
       if emphasis.amplitude > level {
         losses.add(
-          .approximated, .event(tap.event), "the amplitude of a transient is raised to the envelope's",
+          .approximated, .event(tap.event), "the amplitude of a transient is raised by # to the envelope's",
           size: Double(emphasis.amplitude - level))
       }
       points[index].emphasis = emphasis

@@ -11,12 +11,7 @@ struct RichTapBuilder {
   private var events: [RichTapDocument.Event] = []
   private(set) var losses: LossLog
 
-  /// The greatest error of a time in seconds, and of a level, by rounding.
-  private var timeError = 0.0
-  private var levelError = 0.0
-
-  /// What rounding of floating-point numbers may do without being a loss.
-  private static let exactness = 1e-6
+  private var quantizer = Quantizer()
 
   init(_ composition: HapticComposition, dialect: RichTapDialect, tolerance: Double, losses known: LossLog) {
     self.dialect = dialect
@@ -37,12 +32,7 @@ struct RichTapBuilder {
         addEnvelope(envelope, vibrator)
       }
     }
-    if timeError > Self.exactness {
-      losses.add(.approximated, .composition, "times are rounded to milliseconds", size: timeError * 1000)
-    }
-    if levelError > Self.exactness {
-      losses.add(.approximated, .composition, "levels are rounded to percent", size: levelError)
-    }
+    quantizer.note(in: &losses)
   }
 
   /// The events by time.
@@ -50,23 +40,9 @@ struct RichTapBuilder {
     events.indices.sorted { (events[$0].time, $0) < (events[$1].time, $1) }.map { events[$0] }
   }
 
-  /// Whether an event lasts no longer than one of a file, and longer than nothing.
+  /// Whether the event fits the format's longest duration.
   private func isShort(_ event: HapticEvent) -> Bool {
     (event.duration ?? 0) * 1000 < Double(dialect.durations.upperBound) + 0.5
-  }
-
-  // MARK: Rounding
-
-  private mutating func milliseconds(_ seconds: Double) -> Int {
-    let exact = min(max(seconds, 0), FrameConversion.longest) * 1000
-    timeError = max(timeError, abs(exact.rounded() - exact) / 1000)
-    return Int(exact.rounded())
-  }
-
-  private mutating func percent(_ share: Double) -> Int {
-    let exact = PercentLaw.percent(ofShare: share)
-    levelError = max(levelError, abs(exact.rounded() - exact) / 100)
-    return Int(exact.rounded())
   }
 
   // MARK: Events
@@ -75,8 +51,9 @@ struct RichTapBuilder {
     let point = envelope.points[0]
     events.append(
       RichTapDocument.Event(
-        isTransient: true, time: milliseconds(point.time), vibrator: vibrator, intensity: percent(point.level),
-        frequency: percent(point.sharpness)))
+        isTransient: true, time: quantizer.milliseconds(point.time), vibrator: vibrator,
+        intensity: quantizer.percent(point.level),
+        frequency: quantizer.percent(point.sharpness)))
   }
 
   /// Adds an event with the curves of its layer as they are.
@@ -84,27 +61,28 @@ struct RichTapBuilder {
     _ event: HapticEvent, curve: [RichTapCurves.Point], _ vibrator: RichTapDocument.Vibrator,
     _ reference: EventReference
   ) {
-    let start = milliseconds(event.time)
+    let start = quantizer.milliseconds(event.time)
     let made = RichTapDocument.Event(
-      isTransient: false, time: start, duration: milliseconds(event.time + (event.duration ?? 0)) - start,
-      vibrator: vibrator, intensity: percent(Double(event.value(of: .hapticIntensity))),
-      frequency: percent(Double(event.value(of: .hapticSharpness))))
+      isTransient: false, time: start, duration: quantizer.milliseconds(event.time + (event.duration ?? 0)) - start,
+      vibrator: vibrator, intensity: quantizer.percent(Double(event.value(of: .hapticIntensity))),
+      frequency: quantizer.percent(Double(event.value(of: .hapticSharpness))))
     let points = curve.map { point in
       RichTapDocument.CurvePoint(
-        time: milliseconds(event.time + point.time) - start, gain: Float(point.gain), offset: percent(point.offset))
+        time: quantizer.milliseconds(event.time + point.time) - start, gain: Float(point.gain),
+        offset: quantizer.percent(point.offset))
     }
     append(made, points, of: reference)
   }
 
   /// Adds what an envelope is, as events of at most the greatest duration.
   private mutating func addEnvelope(_ envelope: EventEnvelope, _ vibrator: RichTapDocument.Vibrator) {
-    let start = milliseconds(envelope.start)
-    let end = milliseconds(envelope.end)
+    let start = quantizer.milliseconds(envelope.start)
+    let end = quantizer.milliseconds(envelope.end)
     let longest = dialect.durations.upperBound
     let count = max(1, (end - start + longest - 1) / longest)
     if count > 1 {
       losses.add(
-        .approximated, .event(envelope.event), "an event of more than \(longest) ms is cut into touching ones",
+        .approximated, .event(envelope.event), "an event of more than \(longest) ms is split into # adjacent events",
         size: Double(count))
     }
     var index = 0
@@ -134,23 +112,25 @@ struct RichTapBuilder {
     _ points: [EnvelopePoint], from: Int, to: Int, _ vibrator: RichTapDocument.Vibrator, _ reference: EventReference
   ) {
     guard let loudest = points.max(by: { $0.level < $1.level }) else { return }
-    let intensity = percent(loudest.level)
+    let intensity = quantizer.percent(loudest.level)
     // A level that rounds to nothing is still written, as silence.
     let base = Double(intensity) / 100
     var made = RichTapDocument.Event(
       isTransient: false, time: from, duration: to - from, vibrator: vibrator, intensity: intensity,
-      frequency: percent(loudest.sharpness))
+      frequency: quantizer.percent(loudest.sharpness))
     if made.duration < dialect.durations.lowerBound { made.duration = dialect.durations.lowerBound }
-    let reduced = PointReduction(points, count: pointLimit, tolerance: Self.exactness)
+    let reduced = PointReduction(points, count: pointLimit, tolerance: Quantizer.exactness)
     if reduced.error > tolerance {
       losses.add(
         .approximated, .event(reference),
-        "a curve of more than \(RichTapDialect.curvePointCounts.upperBound) points is reduced", size: reduced.error)
+        "a curve of more than \(RichTapDialect.curvePointCounts.upperBound) points is reduced, by up to # of full scale",
+        size: reduced.error)
     }
     let curve = reduced.points.map { point in
       RichTapDocument.CurvePoint(
-        time: min(max(milliseconds(point.time) - from, 0), made.duration),
-        gain: base > 0 ? Float(min(point.level / base, 1)) : 0, offset: percent(point.sharpness) - made.frequency)
+        time: min(max(quantizer.milliseconds(point.time) - from, 0), made.duration),
+        gain: base > 0 ? Float(min(point.level / base, 1)) : 0,
+        offset: quantizer.percent(point.sharpness) - made.frequency)
     }
     append(made, curve, of: reference)
   }
@@ -167,7 +147,7 @@ struct RichTapBuilder {
     let least = dialect == .he || !curve.isFlat ? RichTapDialect.curvePointCounts.lowerBound - 1 : 0
     if event.duration < least {
       losses.add(
-        .approximated, .event(reference), "an event is made as long as \(least) ms",
+        .approximated, .event(reference), "an event is lengthened by # ms, to \(least) ms",
         size: Double(least - event.duration))
       event.duration = least
       curve = RichTapCurveFitting(points, duration: least)
@@ -180,7 +160,7 @@ struct RichTapBuilder {
       } else {
         if curve.closeEnds() {
           losses.add(
-            .approximated, .event(reference), "a curve is ramped from and to Intensity 0 at its ends",
+            .approximated, .event(reference), "a curve is ramped from and to Intensity 0 within # ms of its ends",
             size: Double(RichTapDialect.edge))
         }
         event.curve = curve.finish()
@@ -189,7 +169,8 @@ struct RichTapBuilder {
     if curve.error > tolerance {
       losses.add(
         .approximated, .event(reference),
-        "a curve of more than \(RichTapDialect.curvePointCounts.upperBound) points is reduced", size: curve.error)
+        "a curve of more than \(RichTapDialect.curvePointCounts.upperBound) points is reduced, by up to # of full scale",
+        size: curve.error)
     }
     events.append(event)
   }

@@ -43,7 +43,8 @@ struct RichTapComposition {
         let excess = frequency - Self.sharpness(of: frequency)
         if excess != 0 {
           log.add(
-            .approximated, .event(reference), "frequencies outside 0 to 100 become the nearest sharpness",
+            .approximated, .event(reference),
+            "frequencies outside 0 to 100 become the nearest sharpness, up to # of full scale away",
             size: PercentLaw.share(ofPercent: Double(abs(excess))))
         }
       }

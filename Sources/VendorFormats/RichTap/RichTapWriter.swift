@@ -38,7 +38,9 @@ struct RichTapWriter {
       end = max(end, event.time + length)
     }
     if shift > 0 {
-      losses.add(.approximated, .composition, "more than 16 events of one time are moved apart", size: Double(shift))
+      losses.add(
+        .approximated, .composition, "more than 16 events of one time are moved apart by up to # ms",
+        size: Double(shift))
     }
     noteEmpty(events)
     var writer = JSONWriter()
@@ -70,7 +72,7 @@ struct RichTapWriter {
     let most = RichTapDialect.he.maximumEventCount
     if events.count > most {
       losses.add(
-        .approximated, .composition, "a file of version 1 has more than \(most) events, which HarmonyOS refuses",
+        .approximated, .composition, "a file of version 1 has # events; HarmonyOS refuses more than \(most)",
         size: Double(events.count))
     }
     noteEmpty(events)
@@ -106,12 +108,13 @@ struct RichTapWriter {
       let late = own.count { $0.time > RichTapDialect.oh.times.upperBound }
       if late > 0 {
         own.removeAll { $0.time > RichTapDialect.oh.times.upperBound }
-        losses.add(.dropped, .composition, "events later than 30 minutes are left out", size: Double(late))
+        losses.add(.dropped, .composition, "events later than 30 minutes are left out, # in all", size: Double(late))
       }
       let most = RichTapDialect.oh.maximumEventCount
       if own.count > most {
         losses.add(
-          .dropped, .composition, "events beyond \(most) of a channel are left out", size: Double(own.count - most))
+          .dropped, .composition, "events beyond \(most) of a channel are left out, # in all",
+          size: Double(own.count - most))
         own.removeLast(own.count - most)
       }
       groups.append(RichTapDocument.Group(vibrator: vibrator, events: own))
@@ -122,7 +125,7 @@ struct RichTapWriter {
     if compact.count > RichTapDialect.oh.maximumFileSize {
       losses.add(
         .approximated, .composition,
-        "the file is larger than \(RichTapDialect.oh.maximumFileSize) bytes, which HarmonyOS refuses",
+        "the file has # bytes; HarmonyOS refuses more than \(RichTapDialect.oh.maximumFileSize)",
         size: Double(compact.count))
     }
     return compact

@@ -184,8 +184,8 @@ import Testing
         """)
     #expect(
       losses == [
-        "approximated: transients are written as pulses of 1 ms rise and 12 ms fall",
-        "approximated: jumps are written as ramps, in milliseconds",
+        "approximated: transients, 1 in all, are written as pulses of 1 ms rise and 12 ms fall",
+        "approximated: jumps are written as ramps of 1 ms",
       ])
     let none = try trip(HapticComposition(HapticPattern()))
     #expect(none.back.layers[0].pattern.curves[0].controlPoints.map(\.value) == [0, 0])

@@ -221,7 +221,8 @@ enum Vibration {
     ), (V.file("<vendor-effect/>"), "1:19: error: a vendor effect cannot be read (vibration-effect.vendor-effect[0])"),
     (
       "<vibration-select><vibration/></vibration-select>",
-      "1:19: error: unexpected element \"vibration\" in vibration-select " + "(vibration-select.vibration[0]); did you mean \"vibration-effect\"?"
+      "1:19: error: unexpected element \"vibration\" in vibration-select "
+        + "(vibration-select.vibration[0]); did you mean \"vibration-effect\"?"
     ), (V.file(tick) + V.file(tick), "1:69: error: the text is not valid XML: junk after document element"),
     ("text" + V.file(tick), "1:5: error: the text is not valid XML: not well-formed (invalid token)"),
     (V.file("text" + tick), "1:19: error: text is not accepted; use attributes and elements alone"),

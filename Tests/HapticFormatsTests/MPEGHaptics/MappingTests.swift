@@ -40,8 +40,8 @@ import Testing
       MPEG.text(MPEG.wave, effects: MPEG.effect([(0, 0.9, 40), (100, 0.1, 340)]), gain: 1))
     #expect(
       examination.losses.map { "\($0.kind) \($0.message)" } == [
-        "approximated amplitudes above that of intensity 1 are clamped, by as much of full scale as given",
-        "approximated frequencies outside 65 to 300 Hz are clamped, by as many hertz as given",
+        "approximated amplitudes above that of intensity 1 are clamped by up to 0.286 of full scale",
+        "approximated frequencies outside 65 to 300 Hz are clamped by up to 40 Hz",
       ])
     #expect(examination.losses.compactMap(\.size).map { ($0 * 1e4).rounded() / 1e4 } == [0.2862, 40])
     #expect(examination.losses[0].place?.description == "t:6:44")

@@ -81,7 +81,7 @@ enum RichTap {
     #expect(
       examination.losses.map { "\($0.kind) \($0.element) \($0.message) \($0.size ?? 0)" } == [
         "approximated event(HapticModel.EventReference(layer: 0, event: 0)) "
-          + "frequencies outside 0 to 100 become the nearest sharpness 0.2",
+          + "frequencies outside 0 to 100 become the nearest sharpness, up to 0.2 of full scale away 0.2",
         "approximated layer(2) what only the right vibrator plays sounds on all channels 0.0",
       ])
     let place = examination.places.place(of: .event(EventReference(layer: 2, event: 0)))

@@ -100,7 +100,7 @@ import Testing
     let pattern = HapticPattern(events: (0..<40).map { _ in tap(0.5) })
     let (_, back, losses) = try write(HapticComposition(pattern), HEFormat())
     #expect(back.layers[0].pattern.events.map(\.time).max() == 0.502)
-    #expect(losses == ["approximated: more than 16 events of one time are moved apart"])
+    #expect(losses == ["approximated: more than 16 events of one time are moved apart by up to 2 ms"])
   }
 
   @Test func longEventsAreCutAndEnvelopesSampled() throws {
@@ -116,7 +116,7 @@ import Testing
       #expect(events.allSatisfy { ($0.duration ?? 0) <= 5 })
       #expect(
         writing.losses.contains {
-          $0.message == "an event of more than 5000 ms is cut into touching ones" && $0.size == 3
+          $0.message == "an event of more than 5000 ms is split into 3 adjacent events" && $0.size == 3
         })
     }
   }
@@ -157,8 +157,9 @@ import Testing
     let both = try write(HapticComposition(layers: [.init(pattern)], title: "t", notes: "n"), HEFormat())
     #expect(
       both.losses == [
-        "dropped: audio events cannot be written", "approximated: times are rounded to milliseconds",
-        "approximated: levels are rounded to percent", "dropped: the title cannot be written beside the notes",
+        "dropped: audio events cannot be written", "approximated: times are rounded to milliseconds, by up to 0.4 ms",
+        "approximated: levels are rounded to percent, by up to 0.0049 of full scale",
+        "dropped: the title cannot be written beside the notes",
       ])
     pattern.events = (0..<130).map { tap(Double($0) * 20) }
     let late = try #require(try OHFormat().write(HapticComposition(pattern)))
