@@ -1,5 +1,6 @@
 internal import CMath
 import HapticModel
+public import Reading
 internal import SignalAnalysis
 
 /// What differs between a reference and another take, in words and figures.
@@ -27,7 +28,7 @@ public struct Comparison: Sendable {
   public internal(set) var differences: [Difference]
   /// What a recording holds of the reference, where one was held against it event by event.
   public internal(set) var recording: RecordingMatch?
-  /// Whether levels and times of single sounds are counted from those of the whole.
+  /// Whether levels and times of single sounds are relative to those of the whole.
   var isRelativeToWhole = false
   /// The measures of the reference and the other take.
   public let measurements: [TakeMeasurements]
@@ -69,52 +70,41 @@ public struct Comparison: Sendable {
   /// Both takes, the reference first.
   public var takes: [Take] { [reference, other] }
 
-  /// Fills in what differs.
-  mutating func compare() {
+  private mutating func compare() {
     let isIdentical = reference.signal == other.signal
     if let found = eventDifferences(), isIdentical || !found.isEmpty {
       differences = found
-      equality = isIdentical ? .identical : .different
-      alignPatterns()
-      matchLevelsOfPatterns()
+      if options.alignment == .start, let delay = remove(.time) { alignment.seconds = delay }
+      matchLevels()
+      if options.matchesLevels { remove(.level) }
+      equality = isIdentical ? .identical : differences.isEmpty ? .within(noise: nil, decibels: 0) : .different
     } else if isIdentical {
       equality = .identical
     } else {
       compareSounds()
     }
-    differences = Self.ordered(differences)
-  }
-
-  /// Takes the delay of the whole out of what differs between two patterns, if the options say so.
-  private mutating func alignPatterns() {
-    guard options.alignment == .start,
-      let index = differences.firstIndex(where: { $0.kind == .time && $0.isThroughout })
-    else { return }
-    alignment.seconds = differences.remove(at: index).amount
-    if differences.isEmpty, equality == .different { equality = .within(noise: nil, decibels: 0) }
-  }
-
-  /// Takes the level of the whole out of what differs between two patterns, if the options say so.
-  private mutating func matchLevelsOfPatterns() {
-    guard let match = options.levelMatch, match != .none else { return }
-    let gains = match.gains(for: takes)
-    (referenceGain, matchGain) = (gains[0], gains[1])
-    otherGain = matchGain
-    differences.removeAll { $0.kind == .level && $0.isThroughout }
-    if differences.isEmpty, equality == .different { equality = .within(noise: nil, decibels: 0) }
-  }
-
-  /// First what is true of the whole, then what is felt most, then what comes first.
-  static func ordered(_ differences: [Difference]) -> [Difference] {
-    differences.sorted { a, b in
+    // First what is true of the whole, then what is felt most, then what comes first.
+    differences.sort { a, b in
       if a.isThroughout != b.isThroughout { return a.isThroughout }
       if a.significance != b.significance { return a.significance > b.significance }
       return a.range.lowerBound < b.range.lowerBound
     }
   }
 
+  /// Takes what is true of the whole out of what differs; the amount that is removed.
+  @discardableResult private mutating func remove(_ kind: Difference.Kind) -> Double? {
+    let index = differences.firstIndex { $0.kind == kind && $0.isThroughout }
+    return index.map { differences.remove(at: $0).amount }
+  }
+
+  private mutating func matchLevels() {
+    guard options.matchesLevels, let gains = options.levelMatch?.gains(for: takes) else { return }
+    (referenceGain, matchGain) = (gains[0], gains[1])
+    otherGain = matchGain
+  }
+
   /// Compares two patterns event by event; nil where they have too little in common.
-  func eventDifferences() -> [Difference]? {
+  private func eventDifferences() -> [Difference]? {
     guard let composition = reference.composition, let otherComposition = other.composition,
       reference.profile == other.profile
     else { return nil }
@@ -124,7 +114,7 @@ public struct Comparison: Sendable {
     let events = EventDifferences(match, of: composition, profile: reference.profile, options: options)
     let controls = ControlDifferences(
       composition, otherComposition, match: match, profile: reference.profile, options: options)
-    return events.found + controls.found
+    return events.found.list + controls.found
   }
 
   /// The maximum number of differences with a sentence of their own.
@@ -139,7 +129,7 @@ public struct Comparison: Sendable {
     case .identical: return "\(b) renders identically to \(a), but is written differently."
     case .within(let noise, let decibels):
       var rest: [String] = []
-      if abs(decibels) >= 0.005 { rest.append(SentenceFormatting.decibels(abs(decibels))) }
+      if abs(decibels) >= 0.005 { rest.append(SentenceFormatting.size(decibels, .decibels)) }
       if let noise { rest.append("a residual at \(SentenceFormatting.number(noise, places: 0)) dBFS") }
       if rest.isEmpty { return "\(b) is equal to \(a)." }
       return "\(b) is equal to \(a) except for \(rest.joined(separator: " and "))."
@@ -152,15 +142,14 @@ public struct Comparison: Sendable {
     var notes: [String] = []
     if options.alignment == .start, alignment.seconds != 0 {
       let direction = alignment.seconds > 0 ? "earlier" : "later"
-      notes.append(
-        "\(options.otherLabel) was shifted \(SentenceFormatting.span(alignment.seconds)) \(direction) to align the first sounds."
-      )
+      let shift = SentenceFormatting.size(alignment.seconds, .seconds)
+      notes.append("\(options.otherLabel) was shifted \(shift) \(direction) to align the first sounds.")
     }
-    guard let match = options.levelMatch, match != .none else { return notes }
-    let means = match == .loudness ? "loudness" : "weighted energy"
+    guard options.matchesLevels else { return notes }
+    let means = options.levelMatch == .loudness ? "loudness" : "weighted energy"
     for (label, gain) in [(options.referenceLabel, referenceGain), (options.otherLabel, matchGain)]
     where gain > 0 && gain < 1 {
-      let decibels = SentenceFormatting.decibels(-20 * log10(gain))
+      let decibels = SentenceFormatting.size(-20 * log10(gain), .decibels)
       notes.append("\(label) was attenuated by \(decibels) to match \(means).")
     }
     return notes
@@ -189,9 +178,343 @@ public struct Comparison: Sendable {
     }
     if let decibels = recording.leastDecibels, let seconds = recording.leastSeconds {
       limits.append(
-        "Changes below \(SentenceFormatting.decibels(decibels)) and "
-          + "\(SentenceFormatting.span(seconds)) cannot be detected in this recording.")
+        "Changes below \(SentenceFormatting.size(decibels, .decibels)) and "
+          + "\(SentenceFormatting.size(seconds, .seconds)) cannot be detected in this recording.")
     }
     return limits
+  }
+}
+
+/// How two takes are compared.
+public struct ComparisonOptions: Equatable, Sendable {
+  /// What a take is shifted by before it is compared.
+  public enum Alignment: String, CaseIterable, Sendable {
+    /// Two patterns by nothing, anything else by what makes the waveforms agree best.
+    case auto
+    /// Nothing.
+    case none
+    /// The time between the first sounds.
+    case start
+  }
+
+  /// What the other take is shifted by.
+  public var alignment: Alignment
+  /// By what levels are matched, or nothing to take out the difference that most of both share.
+  public var levelMatch: LevelMatch?
+  /// Seconds from a recording's start to where a reference's start is looked for at most.
+  public var search: Double
+  /// What sentences call the reference.
+  public var referenceLabel: String
+  /// What sentences call the other take.
+  public var otherLabel: String
+
+  var matchesLevels: Bool { levelMatch.map { $0 != .none } ?? false }
+
+  /// Seconds that are searched by default.
+  public static let defaultSearch = 11.0
+
+  /// Makes options.
+  public init(
+    alignment: Alignment = .auto, levelMatch: LevelMatch? = nil, search: Double = defaultSearch,
+    referenceLabel: String = "A", otherLabel: String = "B"
+  ) {
+    self.alignment = alignment
+    self.levelMatch = levelMatch
+    self.search = search.isFinite ? min(max(0, search), 3_600) : Self.defaultSearch
+    self.referenceLabel = referenceLabel
+    self.otherLabel = otherLabel
+  }
+}
+
+/// By how much one take comes later than another as a whole.
+public struct TakeAlignment: Equatable, Sendable {
+  /// Seconds the other take comes later, and was shifted back by before it was compared.
+  public var seconds: Double
+  /// How alike the waveforms are then: 1 for the same shape, −1 for the same shape inverted.
+  public var correlation: Double?
+
+  /// Makes an alignment; the default is none.
+  public init(seconds: Double = 0, correlation: Double? = nil) {
+    self.seconds = seconds
+    self.correlation = correlation
+  }
+}
+
+extension Comparison {
+  /// A residue below this, in dBFS, is what storing samples leaves: a bit or two of 16.
+  static let leastResidue = -84.0
+  /// A residue above this, in decibels relative to the reference, is a difference.
+  static let greatestShare = -25.0
+
+  /// Compares the mixes of all channels, then what mixes do not show.
+  mutating func compareSignals() {
+    isRelativeToWhole = true
+    matchLevels()
+    let gains = (referenceGain, otherGain)
+    var pair = SignalPair(reference.signal, other.signal, alignment: options.alignment, gains: gains)
+    var signals: SignalDifferences?
+    if options.alignment == .auto, pair.shift != 0 {
+      // A sound that came or went can pull one onto another: the simpler explanation is the true one.
+      let still = SignalPair(reference.signal, other.signal, alignment: .none, gains: gains)
+      let shifted = SignalDifferences(pair, options: options)
+      let unshifted = SignalDifferences(still, options: options)
+      let isSimpler = shifted.found.list.count < unshifted.found.list.count
+      signals = isSimpler ? shifted : unshifted
+      if !isSimpler { pair = still }
+    }
+    alignment = TakeAlignment(seconds: 0, correlation: pair.correlation)
+    if pair.isInverted { otherGain = -otherGain }
+    let power = SignalPair.power(pair.reference)
+    let otherPower = SignalPair.power(pair.other)
+    if power == 0 || otherPower == 0 {
+      compareSilence(power, otherPower)
+    } else if let rest = residue(of: pair) {
+      equality = rest
+    } else {
+      let signals = signals ?? SignalDifferences(pair, options: options)
+      differences += signals.found.list
+      alignment.seconds = options.alignment == .none ? 0 : signals.delay
+      otherGain *= Decibels.factor(-signals.level)
+      if differences.isEmpty { judgeResidue(of: pair) }
+    }
+    compareLengths()
+    compareChannels()
+    if !differences.isEmpty { equality = .different }
+  }
+
+  /// The level of what is left when one is taken from the other, after a common gain; in dBFS.
+  private func rest(of pair: SignalPair) -> (decibels: Double, rest: Double, share: Double) {
+    var xx = 0.0
+    var xy = 0.0
+    for (a, b) in zip(pair.reference, pair.other) {
+      xx += Double(a) * Double(a)
+      xy += Double(a) * Double(b)
+    }
+    let gain = xx > 0 ? xy / xx : 1
+    var rest = 0.0
+    for (a, b) in zip(pair.reference, pair.other) {
+      let difference = Double(b) - gain * Double(a)
+      rest += difference * difference
+    }
+    let count = Double(max(1, pair.reference.count))
+    return (
+      gain > 0 ? 20 * log10(gain) : -200, Decibels.of(power: rest / count), Decibels.of(power: rest / max(xx, 1e-30))
+    )
+  }
+
+  var isEqualAsItIs: Bool {
+    let pair = SignalPair(reference.signal, other.signal, alignment: .none, gains: (1, 1))
+    return residue(of: pair) != nil
+  }
+
+  /// How equal two signals are as they are, without a shift; nil where they differ.
+  private func residue(of pair: SignalPair) -> Equality? {
+    guard pair.shift == 0, !pair.isInverted, pair.offset == 0 else { return nil }
+    let (decibels, rest, share) = rest(of: pair)
+    guard abs(decibels) < SoundMeasure.leastLevel, rest <= Self.leastResidue, share <= Self.greatestShare else {
+      return nil
+    }
+    return .within(noise: rest > -190 ? rest : nil, decibels: decibels)
+  }
+
+  /// Where no sound differs in a way that has a name, reports the residual.
+  private mutating func judgeResidue(of pair: SignalPair) {
+    let (decibels, rest, share) = rest(of: pair)
+    if share <= Self.greatestShare {
+      equality = .within(noise: rest, decibels: decibels)
+      return
+    }
+    add(Difference(residual: share, in: everything, isThroughout: true))
+  }
+
+  var everything: ClosedRange<Double> { 0...max(reference.signal.duration, other.signal.duration) }
+
+  mutating func add(_ difference: Difference, saying sentence: String? = nil) {
+    var found = FoundDifferences(
+      names: EventNames([], owner: options.otherLabel), referenceNames: EventNames([], owner: options.referenceLabel),
+      whole: everything)
+    if let sentence { found.add(difference, saying: sentence) } else { found.add(difference) }
+    differences += found.list
+  }
+
+  private mutating func compareSilence(_ power: Double, _ otherPower: Double) {
+    if power == otherPower {
+      equality = .within(noise: nil, decibels: 0)
+      return
+    }
+    let isMissing = otherPower == 0
+    let peak = isMissing ? measurements[0].peak : measurements[1].peak
+    add(
+      Difference(
+        isMissing ? .missing : .added, in: everything, isThroughout: true,
+        amount: peak ?? JustNoticeableDifference.floor),
+      saying: options.otherLabel + (isMissing ? " is silent" : " is not silent, unlike \(options.referenceLabel)"))
+  }
+
+  /// Reports another length of the recording where nothing that was found explains it.
+  private mutating func compareLengths() {
+    let change = other.signal.duration - reference.signal.duration
+    let explained = differences.contains {
+      switch $0.kind {
+      case .duration, .missing, .added, .tempo: true
+      case .time: $0.isThroughout ? abs(change - $0.amount) < 0.001 : true
+      default: false
+      }
+    }
+    // A sound that is a little higher is a little shorter.
+    guard abs(change) > (differences.isEmpty ? 0.001 : 0.01), !explained else { return }
+    let values = SentenceFormatting.value(other.signal.duration, insteadOf: reference.signal.duration)
+    add(
+      Difference(
+        .length, in: everything, amount: change, before: reference.signal.duration, after: other.signal.duration),
+      saying: "\(options.otherLabel)'s recording is \(Difference.Kind.length.change(change)): \(values) s")
+  }
+
+  mutating func compareChannels() {
+    let count = reference.signal.channels.count
+    let otherCount = other.signal.channels.count
+    if count != otherCount {
+      add(
+        Difference(
+          .channels, in: everything, amount: Double(otherCount - count), before: Double(count),
+          after: Double(otherCount), significance: 0),
+        saying: "\(options.otherLabel) has \(otherCount) channel\(otherCount == 1 ? "" : "s"), "
+          + "\(options.referenceLabel) \(count)")
+    } else if count > 1, differences.isEmpty {
+      compareEachChannel()
+    }
+  }
+
+  private mutating func compareEachChannel() {
+    var numbers: [Int] = []
+    var greatest = -200.0
+    for (index, (a, b)) in zip(reference.signal.channels, other.signal.channels).enumerated() {
+      var power = 0.0
+      for (x, y) in zip(a, b) where x.isFinite && y.isFinite { power += Double(x - y) * Double(x - y) }
+      let rest = Decibels.of(power: power / Double(max(1, a.count)))
+      guard rest > Self.leastResidue else { continue }
+      numbers.append(index + 1)
+      greatest = max(greatest, rest)
+    }
+    guard !numbers.isEmpty else { return }
+    let isOne = numbers.count == 1
+    add(
+      Difference(.channels, in: everything, amount: greatest, unit: .fullScale),
+      saying: "\(options.otherLabel)'s channel\(isOne ? "" : "s") \(SentenceFormatting.list(numbers)) "
+        + "\(isOne ? "differs" : "differ"), though the mix of all is the same")
+  }
+}
+
+extension Comparison {
+  /// The version of the format in which comparisons are written.
+  public static let formatVersion = 1
+
+  /// Writes everything that is known of the comparison as members of an object.
+  public func write(to json: inout JSONObjectWriter) {
+    json.member("label", options.otherLabel)
+    json.member("name", other.name)
+    json.member("source", other.sourceName)
+    switch equality {
+    case .identical: json.member("equality", "identical")
+    case .within(let noise, let decibels):
+      json.member("equality", "within")
+      json.number("residueDecibels", noise)
+      json.number("levelDecibels", decibels)
+    case .different: json.member("equality", "different")
+    }
+    json.array("sentences") { list in for sentence in notes + sentences + limits { list.element(sentence) } }
+    if let recording { json.object("recording") { recording.write(to: &$0) } } else { json.null("recording") }
+    json.object("alignment") { alignment in
+      alignment.number("seconds", self.alignment.seconds)
+      alignment.number("correlation", self.alignment.correlation)
+    }
+    json.member("match", options.levelMatch?.rawValue ?? "shared")
+    json.number("referenceGain", referenceGain)
+    json.number("gain", otherGain)
+    json.array("differences") { list in for difference in differences { list.object { difference.write(to: &$0) } } }
+    json.object("figures") { measurements[1].write(to: &$0) }
+  }
+}
+
+extension Difference {
+  /// Writes the difference as members of an object.
+  public func write(to json: inout JSONObjectWriter) {
+    json.member("kind", kind.rawValue)
+    json.number("start", range.lowerBound)
+    json.number("end", range.upperBound)
+    json.member("throughout", isThroughout)
+    json.number("amount", amount)
+    json.member("unit", unit.rawValue)
+    json.number("before", before)
+    json.number("after", after)
+    json.array("referenceEvents", layout: .line) { list in for index in referenceEvents { list.element(index) } }
+    json.array("otherEvents", layout: .line) { list in for index in otherEvents { list.element(index) } }
+    json.number("significance", significance)
+    json.number("largestShiftSeconds", largestShift)
+    json.number("confidence", confidence)
+    json.number("standardError", standardError)
+    json.member("sentence", sentence)
+  }
+}
+
+extension RecordingMatch {
+  /// Writes what is known of the recording as members of an object.
+  public func write(to json: inout JSONObjectWriter) {
+    let isFound = outcome == .found
+    json.member("match", outcome.rawValue)
+    json.number("searchSeconds", search)
+    json.number("delaySeconds", isFound ? delay : nil)
+    json.number("tempoPercent", isFound ? tempo : nil)
+    json.number("tempoErrorPercent", isFound ? tempoError : nil)
+    if isFound { json.member("inverted", isInverted) } else { json.null("inverted") }
+    json.number("levelDecibels", isFound ? level : nil)
+    json.number("noiseDecibels", noise)
+    json.number("humDecibels", hum)
+    json.number("mainsHertz", mains)
+    json.array("humHertz", layout: .line) { list in for line in lines { list.element(line) } }
+    json.member("judgedEvents", judgedCount)
+    json.member("events", eventCount)
+    json.number("leastDecibels", leastDecibels)
+    json.number("leastSeconds", leastSeconds)
+  }
+}
+
+extension Tolerance.Excess {
+  /// Writes the excess as members of an object; what has no value is null.
+  public func write(to json: inout JSONObjectWriter) {
+    json.member("kind", kind.rawValue)
+    json.number("value", value)
+    json.number("limit", limit)
+    json.member("unit", unit.rawValue)
+    json.number("start", range.lowerBound)
+    json.number("end", range.upperBound)
+    json.member("verified", !isUnverified)
+    json.member("text", text)
+  }
+}
+
+extension TakeMeasurements {
+  /// Writes the figures as members of an object; what has no value is null.
+  public func write(to json: inout JSONObjectWriter) {
+    json.number("duration", duration)
+    json.number("peakDecibels", peak)
+    json.number("rmsDecibels", rms)
+    json.number("loudnessLUFS", loudness)
+    json.number("weightedDecibels", felt)
+    json.number("strongestHertz", dominant)
+    json.number("spectrumHertz", centroid)
+    json.member("onsets", onsetCount)
+    json.member("channels", channelCount)
+  }
+}
+
+extension Take {
+  /// What the source is called in JSON.
+  public var sourceName: String { composition == nil ? "sound" : "pattern" }
+}
+
+extension JSONObjectWriter {
+  fileprivate mutating func number(_ key: String, _ value: Double?) {
+    if let value, value.isFinite { member(key, value) } else { null(key) }
   }
 }

@@ -26,15 +26,16 @@ public struct Difference: Equatable, Sendable {
   public var confidence: Double?
   /// Of a recording, the standard error of the amount, in `unit`.
   public var standardError: Double?
-  /// What a musician would say, with its full stop.
+  /// One sentence for the report.
   public var sentence: String
 
-  /// Makes a difference; its significance follows from the amount where none is given.
+  /// Makes a difference; unit and significance follow from kind and amount where none is given.
   public init(
-    _ kind: Kind, in range: ClosedRange<Double>, isThroughout: Bool = false, amount: Double, unit: Unit,
+    _ kind: Kind, in range: ClosedRange<Double>, isThroughout: Bool = false, amount: Double = 0, unit: Unit? = nil,
     before: Double? = nil, after: Double? = nil, referenceEvents: [Int] = [], otherEvents: [Int] = [],
-    significance: Double? = nil, sentence: String
+    significance: Double? = nil, sentence: String = ""
   ) {
+    let unit = unit ?? kind.unit
     self.kind = kind
     self.range = range
     self.isThroughout = isThroughout
@@ -44,8 +45,16 @@ public struct Difference: Equatable, Sendable {
     self.after = after
     self.referenceEvents = referenceEvents
     self.otherEvents = otherEvents
-    self.significance = significance ?? JustNoticeableDifference.count(in: amount, unit)
+    self.significance = significance ?? (kind.isFelt ? JustNoticeableDifference.count(in: amount, unit) : 0)
     self.sentence = sentence
+  }
+
+  /// Of another tempo, the seconds by which it moves what it moves most, which count for its significance.
+  mutating func setLargestShift(_ shift: Double) {
+    largestShift = shift
+    // 2.5 %: Drake and Botte, "Tempo sensitivity in auditory sequences", Perception & Psychophysics 54 (1993):
+    // 1.5 to 6 %. An event that is late by a step of time is so whatever made it late.
+    significance = max(abs(amount) / 2.5, abs(shift) / JustNoticeableDifference.seconds)
   }
 
   /// Whether it is great enough to be felt, as far as published thresholds go.
@@ -57,7 +66,7 @@ public struct Difference: Equatable, Sendable {
     case level
     /// When something begins.
     case time
-    /// How fast the whole goes.
+    /// Tempo.
     case tempo
     /// How high or sharp something is.
     case frequency
@@ -101,6 +110,20 @@ public struct Difference: Equatable, Sendable {
     case channels
     /// The length of the recording, silence included.
     case length
+
+    /// What amounts of it usually count.
+    var unit: Unit {
+      switch self {
+      case .level, .spectrum, .parameter, .curve: .decibels
+      case .time, .duration, .attack, .decay, .release, .length: .seconds
+      case .tempo, .frequency, .pan, .brightness: .percent
+      case .missing, .added, .noise, .offset: .fullScale
+      case .clipping, .channels: .count
+      case .sustain, .waveform, .order, .polarity: .none
+      }
+    }
+
+    var isFelt: Bool { self != .polarity && self != .offset && self != .length }
   }
 
   /// What an amount counts; the raw value is how it is written.
@@ -146,12 +169,6 @@ public enum JustNoticeableDifference {
 
   /// The level, in dBFS, below which a sound is taken as not felt when it comes or goes.
   public static let floor = -60.0
-
-  /// How many steps another tempo is: by its pace, or by how far it moves what it moves most.
-  ///
-  /// 2.5 %: Drake and Botte, "Tempo sensitivity in auditory sequences", Perception & Psychophysics 54
-  /// (1993): 1.5 to 6 %. An event that is late by a step of time is so whatever made it late.
-  static func tempo(percent: Double, shift: Double) -> Double { max(abs(percent) / 2.5, abs(shift) / seconds) }
 
   /// How many steps an amount is; what cannot be measured in steps counts as three.
   static func count(in amount: Double, _ unit: Difference.Unit) -> Double {

@@ -36,6 +36,9 @@ public struct Tolerance: Equatable, Sendable {
     public var text: String
   }
 
+  /// A value and the limit it exceeds, where there are any.
+  fileprivate typealias Limit = (value: Double?, limit: Double?, unit: Difference.Unit)
+
   /// Decibels by which something can change a level to which it is at so many decibels.
   private static func change(_ share: Double) -> Double { 20 * log10(1 + pow(10, share / 20)) }
 
@@ -45,14 +48,12 @@ public struct Tolerance: Equatable, Sendable {
   /// waveform that differs as the one it can cause in the whole. Another tempo counts by its percentage
   /// and by how far it moves the event it moves most. What comes, goes or cannot be measured exceeds
   /// any limit.
-  func exceeded(by difference: Difference, referencePeak: Double) -> [(
-    value: Double?, limit: Double?, unit: Difference.Unit
-  )] {
+  fileprivate func exceeded(by difference: Difference, referencePeak: Double) -> [Limit] {
     // A limit that is met exactly is met, whatever the last digit of its arithmetic.
     let slack = 1 + 1e-6
-    func over(_ value: Double, _ limit: Double, _ unit: Difference.Unit) -> [(
-      value: Double?, limit: Double?, unit: Difference.Unit
-    )] { abs(value) <= limit * slack ? [] : [(value, limit, unit)] }
+    func over(_ value: Double, _ limit: Double, _ unit: Difference.Unit) -> [Limit] {
+      abs(value) <= limit * slack ? [] : [(value, limit, unit)]
+    }
     let amount = difference.amount
     switch (difference.kind, difference.unit) {
     case (.missing, _), (.added, _): return [(nil, nil, difference.unit)]
@@ -133,28 +134,21 @@ extension Comparison {
 
   /// `first transient at 0.4 s`, `3 events from 0.4 s`, `throughout`.
   private func place(of difference: Difference) -> String {
-    if difference.kind == .tempo, let event = mostMoved {
-      return "\(event.name) at \(SentenceFormatting.moment(event.time))"
+    let isAdded = difference.referenceEvents.isEmpty && difference.kind != .tempo
+    let events = (isAdded ? other : reference).composition.map(ListedEvent.list) ?? []
+    func place(_ event: ListedEvent) -> String {
+      "\(EventNames(events, owner: "").name(event)) at \(SentenceFormatting.moment(event.time))"
     }
-    let moment = SentenceFormatting.moment(difference.range.lowerBound)
-    let isAdded = difference.referenceEvents.isEmpty
-    let indices = isAdded ? difference.otherEvents : difference.referenceEvents
-    let composition = isAdded ? other.composition : reference.composition
+    // Another tempo moves the last event most.
+    if difference.kind == .tempo, let last = events.last { return place(last) }
     if difference.isThroughout { return "throughout" }
-    guard let composition, let first = indices.first else { return "at \(moment)" }
-    let events = ListedEvent.list(composition)
+    let moment = SentenceFormatting.moment(difference.range.lowerBound)
+    let indices = isAdded ? difference.otherEvents : difference.referenceEvents
+    guard !events.isEmpty, let first = indices.first else { return "at \(moment)" }
     guard indices.count == 1, let event = events.first(where: { $0.index == first }) else {
       return "\(indices.count) events from \(moment)"
     }
-    return "\(EventNames(events, owner: "").name(event)) at \(SentenceFormatting.moment(event.time))"
-  }
-
-  /// The event of the reference that another tempo moves most: the last.
-  private var mostMoved: (name: String, time: Double)? {
-    guard let composition = reference.composition else { return nil }
-    let events = ListedEvent.list(composition)
-    guard let last = events.last else { return nil }
-    return (EventNames(events, owner: "").name(last), last.time)
+    return place(event)
   }
 
   /// What a recording is too noisy to show.

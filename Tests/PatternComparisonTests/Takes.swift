@@ -82,3 +82,15 @@ extension Take {
     return sound([samples], rate: signal.rate)
   }
 }
+
+/// A linear congruential generator, with Knuth's constants of MMIX.
+struct FixedNumbers: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(seed: UInt64 = 1) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+    return state ^ (state >> 29)
+  }
+}

@@ -31,12 +31,10 @@ import Testing
   }
 
   @Test func figuresHaveTheirPlaces() {
-    #expect(PageNumberFormatting.fixed(0.1606, places: 3) == "0.161")
-    #expect(PageNumberFormatting.fixed(-0.0001, places: 3) == "0.000")
-    #expect(PageNumberFormatting.fixed(-12.5, places: 0) == "-13")
-    #expect(PageNumberFormatting.plain(3.140, places: 3) == "3.14")
-    #expect(PageNumberFormatting.plain(2, places: 3) == "2")
-    #expect(PageNumberFormatting.seconds(.infinity) == "–")
+    #expect(MeasureRow.fixed(0.1606, places: 3) == "0.161")
+    #expect(MeasureRow.fixed(-0.0001, places: 3) == "0.000")
+    #expect(MeasureRow.fixed(-12.5, places: 0) == "−13")
+    #expect(MeasureRow.fixed(.infinity, places: 3) == "–")
   }
 
   @Test func scriptsLoseCommentsAndIndentation() {

@@ -4,16 +4,13 @@ import HapticRender
 
 /// What differs between the events of two patterns, each cause once.
 struct EventDifferences {
-  let match: EventMatch
-  let profile: TransducerProfile
+  private let match: EventMatch
+  private let profile: TransducerProfile
   private let options: ComparisonOptions
   private let controls: PlayedValues
-  let names: EventNames
-  let referenceNames: EventNames
-  private(set) var found: [Difference] = []
+  private(set) var found: FoundDifferences
 
-  /// Values of one quality that are not the same in a pair of events.
-  struct Change {
+  private struct Change {
     var event: ListedEvent
     var partner: ListedEvent
     var before: Double
@@ -27,238 +24,382 @@ struct EventDifferences {
     self.match = match
     self.profile = profile
     self.options = options
-    names = EventNames(match.other, owner: options.otherLabel)
-    referenceNames = EventNames(match.reference, owner: options.referenceLabel)
+    let start = match.reference.first?.time ?? match.other.first?.time ?? 0
+    found = FoundDifferences(
+      names: EventNames(match.other, owner: options.otherLabel),
+      referenceNames: EventNames(match.reference, owner: options.referenceLabel), whole: start...start)
+    if !match.reference.isEmpty { found.whole = range(match.reference) }
     findTimes()
-    if !findOrder() { for attribute in EventAttribute.allCases { findChanges(of: attribute) } }
+    if !findOrder() { for quality in Difference.Kind.ofEvents { findChanges(of: quality) } }
     findWaveforms()
-    findPresence()
+    for kind in HapticEvent.Kind.allCases {
+      addPresence(.missing, match.missing.map { match.reference[$0] }.filter { $0.kind == kind })
+      addPresence(.added, match.added.map { match.other[$0] }.filter { $0.kind == kind })
+    }
   }
 
-  /// From the first to the last event of the reference.
-  var whole: ClosedRange<Double> {
-    let ends = match.reference.map(end)
-    let start = match.reference.first?.time ?? match.other.first?.time ?? 0
+  /// The time that some events take, a transient's burst counted.
+  private func range(_ events: [ListedEvent]) -> ClosedRange<Double> {
+    let start = events.map(\.time).min() ?? 0
+    let ends = events.map { event in
+      event.kind.isTransient
+        ? event.time + profile.transient.seconds(atSharpness: event.value(.hapticSharpness)) : event.end
+    }
     return start...max(start, ends.max() ?? start)
   }
 
-  /// Seconds at which an event ends, a tap's burst counted.
-  func end(_ event: ListedEvent) -> Double {
-    guard event.kind.isTransient else { return event.end }
-    return event.time + profile.transient.seconds(atSharpness: event.value(.hapticSharpness))
+  private func difference(
+    _ kind: Difference.Kind, _ changes: [Change], isThroughout: Bool = false, amount: Double, hasValues: Bool = false
+  ) -> Difference {
+    Difference(
+      kind, in: range(changes.map(\.event)), isThroughout: isThroughout, amount: amount,
+      before: hasValues ? changes[0].before : nil, after: hasValues ? changes[0].after : nil,
+      referenceEvents: changes.map(\.event.index), otherEvents: changes.map(\.partner.index))
   }
 
-  /// The time that some events take.
-  func range(_ events: [ListedEvent]) -> ClosedRange<Double> {
-    let start = events.map(\.time).min() ?? 0
-    return start...max(start, events.map(end).max() ?? start)
-  }
-
-  mutating func add(_ difference: Difference) { found.append(difference) }
-
-  /// All changes of a quality, in pairs of events that have it.
-  private func changes(of attribute: EventAttribute) -> (changes: [Change], all: Int) {
+  /// All changes of a value in pairs of events that have it, and in how many these are.
+  private func changes(of quality: Difference.Kind) -> (changes: [Change], all: Int) {
     var changes: [Change] = []
     var all = 0
     for (index, otherIndex) in match.pairs {
       let event = match.reference[index]
       let partner = match.other[otherIndex]
-      guard let before = attribute.value(of: event), let after = attribute.value(of: partner) else { continue }
+      guard let before = quality.value(of: event), let after = quality.value(of: partner) else { continue }
       all += 1
-      guard abs(after - before) > attribute.least else { continue }
-      // At another tempo, durations scale with it.
-      if attribute == .duration, abs(after - before * match.clock.scale) < 5e-4 { continue }
-      guard let amount = controls.amount(of: attribute, from: before, to: after, event, layer: event.layer, profile)
+      // What remains of a decimal in single precision is no difference; at another tempo, durations scale with it.
+      guard abs(after - before) > 1e-5, quality != .duration || abs(after - before * match.clock.scale) >= 5e-4,
+        let amount = controls.amount(of: quality, from: before, to: after, event, profile)
       else { continue }
       changes.append(Change(event: event, partner: partner, before: before, after: after, amount: amount))
     }
     return (changes, all)
   }
 
-  private mutating func findChanges(of attribute: EventAttribute) {
-    let (changes, all) = changes(of: attribute)
+  private mutating func findChanges(of quality: Difference.Kind) {
+    let (changes, all) = changes(of: quality)
     guard !changes.isEmpty else { return }
     let groups = Self.groups(changes)
-    let words = EventSentence(attribute: attribute, profile: profile)
     guard groups.count <= 3 else {
-      addSpread(changes, all, words)
+      let (low, high, farthest) = Self.extremes(changes)
+      let name = [.frequency: "sharpness", .duration: "length", .pan: "pan position"][quality] ?? quality.rawValue
+      found.add(
+        difference(quality, changes, isThroughout: changes.count == all, amount: farthest),
+        saying: "\(found.names.owner)'s \(name) differs in \(changes.count) of \(all) events"
+          + (quality.unit == .none ? "" : ", by \(SentenceFormatting.spread(low, high, quality.unit))"))
       return
     }
     for group in groups {
-      let events = group.map(\.event)
       let first = group[0]
-      let isWhole = group.count == all && all > 1 && Self.isOneBus(group, match)
-      let subject =
-        isWhole ? EventNames.Subject(text: names.owner, isPlural: false) : names.subject(group.map(\.partner))
-      var sentence = words.predicate(subject, kind: first.event.kind, amount: first.amount)
+      // All haptic events, or all audio events, and nothing of the other bus sounds.
+      let isWhole =
+        group.count == all && all > 1 && match.other.allSatisfy { $0.isHaptic == first.event.isHaptic }
       let isOneValue = group.allSatisfy {
         abs($0.before - first.before) < 1e-4 && abs($0.after - first.after) < 1e-4 && $0.event.kind == first.event.kind
       }
-      if isWhole { sentence += " throughout" }
-      if isOneValue {
-        let values = words.values(first.before, first.after, kind: first.event.kind)
-        if !values.isEmpty { sentence += ": " + values }
-      } else if let rule = Self.rule(group, attribute) {
-        sentence += ": " + rule
-      }
-      add(
-        Difference(
-          attribute.kind, in: range(events), isThroughout: isWhole, amount: first.amount, unit: attribute.unit,
-          before: isOneValue ? first.before : nil, after: isOneValue ? first.after : nil,
-          referenceEvents: events.map(\.index), otherEvents: group.map(\.partner.index), sentence: sentence + "."))
+      let detail =
+        isOneValue
+        ? quality.values(first.before, first.after, of: first.event.kind, profile) : Self.rule(group, quality)
+      found.add(
+        difference(quality, group, isThroughout: isWhole, amount: first.amount, hasValues: isOneValue),
+        of: group.map(\.partner), detail: detail.map { ": " + $0 } ?? "")
     }
   }
 
-  private mutating func addSpread(_ changes: [Change], _ all: Int, _ words: EventSentence) {
-    let low = changes.map(\.amount).min() ?? 0
-    let high = changes.map(\.amount).max() ?? 0
-    add(
-      Difference(
-        words.attribute.kind, in: range(changes.map(\.event)), isThroughout: changes.count == all,
-        amount: abs(low) > abs(high) ? low : high, unit: words.attribute.unit,
-        referenceEvents: changes.map(\.event.index), otherEvents: changes.map(\.partner.index),
-        sentence: words.spread(owner: names.owner, count: changes.count, of: all, from: low, to: high)))
+  private static func extremes(_ changes: [Change]) -> (low: Double, high: Double, farthest: Double) {
+    let amounts = changes.map(\.amount)
+    let (low, high) = (amounts.min() ?? 0, amounts.max() ?? 0)
+    return (low, high, abs(low) > abs(high) ? low : high)
   }
 
   /// Changes by the same amount, in order of time within; the greatest group first.
-  static func groups(_ changes: [Change]) -> [[Change]] {
-    var groups: [[Change]] = []
-    for change in changes.sorted(by: { $0.amount < $1.amount }) {
-      if let start = groups.last?.first?.amount, abs(change.amount - start) <= max(1e-4, 2e-3 * abs(start)) {
-        groups[groups.count - 1].append(change)
-      } else {
-        groups.append([change])
-      }
-    }
-    for index in groups.indices { groups[index].sort { $0.partner.time < $1.partner.time } }
-    return groups.sorted { $0.count > $1.count }
-  }
-
-  /// Whether all haptic events, or all audio events, are there and nothing of the other bus sounds.
-  private static func isOneBus(_ group: [Change], _ match: EventMatch) -> Bool {
-    let isHaptic = group[0].event.isHaptic
-    return match.other.allSatisfy { $0.isHaptic == isHaptic }
+  private static func groups(_ changes: [Change]) -> [[Change]] {
+    let groups = changes.grouped(by: \.amount) { max(1e-4, 2e-3 * abs($0)) }
+    return groups.map { $0.sorted { $0.partner.time < $1.partner.time } }.sorted { $0.count > $1.count }
   }
 
   /// What was done to all values alike: `intensity × 0.8`, `sharpness + 0.1`.
-  private static func rule(_ group: [Change], _ attribute: EventAttribute) -> String? {
+  private static func rule(_ group: [Change], _ quality: Difference.Kind) -> String? {
     let first = group[0]
-    let name: String
-    switch attribute {
-    case .level: name = first.event.isHaptic ? "intensity" : "volume"
-    case .frequency: name = first.event.isHaptic ? "sharpness" : "pitch"
-    default: return nil
-    }
-    guard group.allSatisfy({ $0.event.isHaptic == first.event.isHaptic }) else { return nil }
+    guard quality == .level || quality == .frequency,
+      group.allSatisfy({ $0.event.isHaptic == first.event.isHaptic })
+    else { return nil }
+    let name = quality.valueName(of: first.event.kind)
     let step = first.after - first.before
     if group.allSatisfy({ abs($0.after - $0.before - step) < 1e-4 }) {
       return "\(name) \(step < 0 ? "−" : "+") \(SentenceFormatting.number(abs(step), places: 3))"
     }
-    guard first.before > 0 else { return nil }
     let factor = first.after / first.before
-    guard group.allSatisfy({ abs($0.after - $0.before * factor) < 1e-4 }) else { return nil }
+    guard first.before > 0, group.allSatisfy({ abs($0.after - $0.before * factor) < 1e-4 }) else { return nil }
     return "\(name) × \(SentenceFormatting.number(factor, places: 3))"
   }
 
   /// Reports what comes earlier or later: the whole, all from an event on, or single events.
-  mutating func findTimes() {
-    let clock = match.clock
-    if match.pairs.count > 1, clock != EventMatch.TimeMapping() {
-      addClock(clock)
+  private mutating func findTimes() {
+    if match.pairs.count > 1, match.clock != EventMatch.TimeMapping() {
+      addClock()
       return
     }
     var changes = match.pairs.compactMap { index, otherIndex -> Change? in
-      let event = match.reference[index]
-      let partner = match.other[otherIndex]
+      let (event, partner) = (match.reference[index], match.other[otherIndex])
       let shift = partner.time - event.time
       guard abs(shift) > EventMatch.leastTime else { return nil }
       return Change(event: event, partner: partner, before: event.time, after: partner.time, amount: shift)
     }
-    if let tail = takeTail(&changes) { add(tail) }
+    addTail(&changes)
     let groups = Self.groups(changes)
     guard groups.count <= 5 else {
-      let low = changes.map(\.amount).min() ?? 0
-      let high = changes.map(\.amount).max() ?? 0
-      let words =
-        "between \(SentenceFormatting.span(low)) \(low < 0 ? "earlier" : "later") and "
-        + "\(SentenceFormatting.span(high)) \(high < 0 ? "earlier" : "later")"
-      add(
-        Difference(
-          .time, in: range(changes.map(\.event)), amount: abs(low) > abs(high) ? low : high, unit: .seconds,
-          referenceEvents: changes.map(\.event.index), otherEvents: changes.map(\.partner.index),
-          sentence: "\(changes.count) of \(names.owner)'s \(match.other.count) events come \(words)."))
+      let (low, high, farthest) = Self.extremes(changes)
+      found.add(
+        difference(.time, changes, amount: farthest),
+        saying: "\(changes.count) of \(found.names.owner)'s \(match.other.count) events come between "
+          + "\(Difference.Kind.time.change(low)) and \(Difference.Kind.time.change(high))")
       return
     }
-    for group in groups { addShift(group) }
-  }
-
-  private mutating func addShift(_ group: [Change]) {
-    let first = group[0]
-    let shift = SentenceFormatting.shift(first.amount)
-    let isOne = group.count == 1
-    let sentence =
-      isOne
-      ? "\(names.short(first.partner)) comes \(shift), at \(SentenceFormatting.moment(first.after))."
-      : "\(names.subject(group.map(\.partner)).verb("comes", "come")) \(shift)."
-    add(
-      Difference(
-        .time, in: range(group.map(\.event)), amount: first.amount, unit: .seconds, before: isOne ? first.before : nil,
-        after: isOne ? first.after : nil, referenceEvents: group.map(\.event.index),
-        otherEvents: group.map(\.partner.index), sentence: sentence))
+    for group in groups {
+      found.add(
+        difference(.time, group, amount: group[0].amount, hasValues: group.count == 1), of: group.map(\.partner))
+    }
   }
 
   /// Takes the events away that end the pattern and are all shifted alike, if they are several.
-  private func takeTail(_ changes: inout [Change]) -> Difference? {
+  private mutating func addTail(_ changes: inout [Change]) {
     guard let last = match.pairs.last, let shift = changes.last?.amount,
       changes.last?.event.index == match.reference[last.0].index
-    else { return nil }
-    var start = match.pairs.count
-    while start > 0 {
-      let pair = match.pairs[start - 1]
-      guard abs(match.other[pair.1].time - match.reference[pair.0].time - shift) < 1e-5 else { break }
-      start -= 1
-    }
-    let tail = match.pairs[start...]
-    guard start > 0, tail.count > 1, let first = tail.first else { return nil }
+    else { return }
+    let tail = match.pairs.reversed().prefix {
+      abs(match.other[$0.1].time - match.reference[$0.0].time - shift) < 1e-5
+    }.reversed()
+    guard tail.count < match.pairs.count, tail.count > 1, let first = tail.first else { return }
     let indices = Set(tail.map { match.reference[$0.0].index })
+    let moved = changes.filter { indices.contains($0.event.index) }
     changes.removeAll { indices.contains($0.event.index) }
-    let events = tail.map { match.reference[$0.0] }
     let from = match.other[first.1]
-    return Difference(
-      .time, in: range(events), amount: shift, unit: .seconds, before: events[0].time, after: from.time,
-      referenceEvents: events.map(\.index), otherEvents: tail.map { match.other[$0.1].index },
-      sentence: "From its \(names.name(from)) on, at \(SentenceFormatting.moment(from.time)), all of \(names.owner) "
-        + "comes \(SentenceFormatting.shift(shift)).")
+    let names = found.names
+    found.add(
+      difference(.time, moved, amount: shift, hasValues: true),
+      saying: "From its \(names.name(from)) on, at \(SentenceFormatting.moment(from.time)), all of \(names.owner) "
+        + "comes \(Difference.Kind.time.change(shift))")
   }
 
-  private mutating func addClock(_ clock: EventMatch.TimeMapping) {
-    let events = match.reference.map(\.index)
-    let others = match.other.map(\.index)
-    if clock.scale != 1 {
-      let percent = 100 * (clock.scale - 1)
-      let shift = largestShift()
-      var difference = Difference(
-        .tempo, in: whole, isThroughout: true, amount: percent, unit: .percent, referenceEvents: events,
-        otherEvents: others, significance: JustNoticeableDifference.tempo(percent: percent, shift: shift),
-        sentence: "\(names.owner) runs \(SentenceFormatting.percent(percent)) "
-          + "\(percent > 0 ? "slower" : "faster").")
-      difference.largestShift = shift
-      add(difference)
-    }
+  private mutating func addClock() {
     let first = match.other[0].time - match.reference[0].time
-    if abs(first) > EventMatch.leastTime {
-      add(
-        Difference(
-          .time, in: whole, isThroughout: true, amount: first, unit: .seconds, before: match.reference[0].time,
-          after: match.other[0].time, referenceEvents: events, otherEvents: others,
-          sentence: "\(names.owner) as a whole comes \(SentenceFormatting.shift(first))."))
+    var whole = Difference(
+      .tempo, in: found.whole, isThroughout: true, amount: 100 * (match.clock.scale - 1),
+      referenceEvents: match.reference.map(\.index), otherEvents: match.other.map(\.index))
+    if match.clock.scale != 1 {
+      // Without the delay where that is taken out.
+      let base = options.alignment == .start ? first : 0
+      let shifts = match.pairs.map { match.other[$0.1].time - match.reference[$0.0].time - base }
+      whole.setLargestShift(shifts.max { abs($0) < abs($1) } ?? 0)
+      found.add(whole)
+    }
+    guard abs(first) > EventMatch.leastTime else { return }
+    found.add(
+      Difference(
+        .time, in: whole.range, isThroughout: true, amount: first, before: match.reference[0].time,
+        after: match.other[0].time, referenceEvents: whole.referenceEvents, otherEvents: whole.otherEvents))
+  }
+
+  private mutating func addPresence(_ kind: Difference.Kind, _ events: [ListedEvent]) {
+    guard !events.isEmpty else { return }
+    let indices = events.map(\.index)
+    found.add(
+      Difference(
+        kind, in: range(events), amount: events.map(fullScale).max() ?? JustNoticeableDifference.floor,
+        referenceEvents: kind == .missing ? indices : [], otherEvents: kind == .missing ? [] : indices), of: events)
+  }
+
+  /// The level of an event's loudest moment in dBFS, no control counted.
+  private func fullScale(_ event: ListedEvent) -> Double {
+    let amplitude =
+      event.isHaptic
+      ? profile.scale(of: event.kind).level * profile.intensity.amplitude(atIntensity: event.strength)
+      : 0.5 * event.strength
+    return amplitude > 1e-6 ? 20 * log10(amplitude) : -120
+  }
+
+  private mutating func findWaveforms() {
+    for (index, otherIndex) in match.pairs {
+      let (event, partner) = (match.reference[index], match.other[otherIndex])
+      guard let before = event.waveform, let after = partner.waveform, before != after else { continue }
+      let subject = found.names.subject([partner])
+      let sentence =
+        if before.path != after.path {
+          subject.verb("plays", "play") + " \(after.path) instead of \(before.path)"
+        } else if before.isLooping != after.isLooping {
+          subject.verb(after.isLooping ? "repeats" : "no longer repeats", "repeat")
+        } else { subject.verb("is", "are") + (after.usesVolumeEnvelope ? "" : " not") + " faded in and out" }
+      found.add(
+        Difference(.waveform, in: range([event]), referenceEvents: [event.index], otherEvents: [partner.index]),
+        saying: sentence)
     }
   }
 
-  /// Seconds by which the event is moved that is moved most, without the delay where that is taken out.
-  private func largestShift() -> Double {
-    let first = match.other[0].time - match.reference[0].time
-    let base = options.alignment == .start ? first : 0
-    return match.pairs.map { match.other[$0.1].time - match.reference[$0.0].time - base }.max { abs($0) < abs($1) } ?? 0
+  /// Reports events that are the same in another order; whether that explains all values.
+  private mutating func findOrder() -> Bool {
+    let (events, partners) = (match.reference, match.other)
+    guard events.count > 1, events.count == partners.count, match.pairs.count == events.count,
+      let kind = events.first?.kind, events.allSatisfy({ $0.kind == kind }), match.pairs.allSatisfy({ $0.0 == $0.1 })
+    else { return false }
+    let moved = events.indices.filter { !events[$0].isLike(partners[$0]) }
+    guard moved.count > 1, let first = moved.first, let last = moved.last else { return false }
+    let isReversed = events.indices.allSatisfy { events[$0].isLike(partners[events.count - 1 - $0]) }
+    let isSwapped = moved.count == 2 && events[first].isLike(partners[last]) && events[last].isLike(partners[first])
+    guard isReversed || isSwapped else { return false }
+    let isWhole = isReversed && events.count > 2
+    found.add(
+      Difference(
+        .order, in: range([events[first], events[last]]), isThroughout: isWhole,
+        referenceEvents: moved.map { events[$0].index }, otherEvents: moved.map { partners[$0].index }),
+      saying: "\(found.names.owner)'s \(kind.word)s "
+        + (isWhole
+          ? "are in reverse order" : "\(partners[first].number) and \(partners[last].number) are swapped"))
+    return true
+  }
+}
+
+extension Array {
+  /// Members whose values are near the least of their group, by rising value.
+  func grouped(by value: (Element) -> Double, within tolerance: (Double) -> Double) -> [[Element]] {
+    var groups: [[Element]] = []
+    for member in sorted(by: { value($0) < value($1) }) {
+      if let start = groups.last?.first.map(value), abs(value(member) - start) <= tolerance(start) {
+        groups[groups.count - 1].append(member)
+      } else {
+        groups.append([member])
+      }
+    }
+    return groups
+  }
+}
+
+/// A quality of an event, and how much a difference of it is.
+extension Difference.Kind {
+  /// The qualities of an event in the order of their findings.
+  static let ofEvents: [Self] = [
+    .level, .frequency, .duration, .attack, .decay, .release, .sustain, .pan, .brightness,
+  ]
+
+  /// The parameter it is read from for a kind of event; nil for the duration.
+  func parameter(of kind: HapticEvent.Kind) -> EventParameterID? {
+    switch self {
+    case .level: kind.isHaptic ? .hapticIntensity : .audioVolume
+    case .frequency: kind.isHaptic ? .hapticSharpness : .audioPitch
+    case .attack: .attackTime
+    case .decay: .decayTime
+    case .release: .releaseTime
+    case .sustain: .sustained
+    case .pan: .audioPan
+    case .brightness: .audioBrightness
+    default: nil
+    }
+  }
+
+  /// The value an event has, or nil where its kind has none.
+  func value(of event: ListedEvent) -> Double? {
+    if self == .duration { return event.duration }
+    guard let id = parameter(of: event.kind), event.kind.responds(to: id) else { return nil }
+    return event.value(id)
+  }
+
+  /// What a sentence calls the value: `intensity`.
+  func valueName(of kind: HapticEvent.Kind) -> String {
+    switch self {
+    case .level: kind.isHaptic ? "intensity" : "volume"
+    case .frequency: kind.isHaptic ? "sharpness" : "pitch"
+    default: rawValue
+    }
+  }
+
+  /// The values behind a difference: `intensity 0.71 instead of 0.75`; nil where there is nothing to add.
+  func values(_ before: Double, _ after: Double, of kind: HapticEvent.Kind, _ profile: TransducerProfile) -> String? {
+    let written = SentenceFormatting.value(after, insteadOf: before)
+    switch self {
+    case .sustain: return nil
+    case .duration: return written + " s"
+    case .frequency where !kind.playsFile:
+      let hertz = SentenceFormatting.hertz(
+        Self.hertz(after, of: kind, profile), insteadOf: Self.hertz(before, of: kind, profile))
+      return "\(hertz) (\(valueName(of: kind)) \(written))"
+    default: return "\(valueName(of: kind)) \(written)"
+    }
+  }
+
+  /// How far a value is from another, in `unit`, as a profile renders them.
+  func amount(_ before: Double, _ after: Double, of kind: HapticEvent.Kind, _ profile: TransducerProfile) -> Double {
+    switch self {
+    case .level:
+      guard kind.isHaptic else { return Self.decibels(before, after) }
+      let law = profile.intensity
+      return Self.decibels(law.amplitude(atIntensity: before), law.amplitude(atIntensity: after))
+    case .frequency: return 100 * (Self.hertz(after, of: kind, profile) / Self.hertz(before, of: kind, profile) - 1)
+    case .attack, .decay, .release:
+      return EnvelopeTimes.seconds(normalised: Float(after)) - EnvelopeTimes.seconds(normalised: Float(before))
+    case .pan, .brightness: return 100 * (after - before)
+    default: return after - before
+    }
+  }
+
+  /// The ratio of two amplitudes, with silence at −60 dB.
+  private static func decibels(_ before: Double, _ after: Double) -> Double {
+    if before == after { return 0 }
+    guard after > 0 else { return -greatestDecibels }
+    guard before > 0 else { return greatestDecibels }
+    return min(max(20 * log10(after / before), -greatestDecibels), greatestDecibels)
+  }
+
+  /// The frequency of a sharpness or pitch; that of a sound file is its speed.
+  static func hertz(_ value: Double, of kind: HapticEvent.Kind, _ profile: TransducerProfile) -> Double {
+    if kind.isHaptic { return profile.scale(of: kind).frequency.hertz(atSharpness: value) }
+    // An octave to each side of twice the band's end, as the rendering model has it.
+    return (kind.playsFile ? 1 : 2 * profile.frequency.high) * pow(2, value)
+  }
+}
+
+/// What the controls of a composition make of the values of its events.
+///
+/// What is written can differ where what is played does not: intensity and sharpness end at 0 and 1
+/// whatever a control adds.
+struct PlayedValues {
+  private let timelines: [[DynamicParameterID: ControlTimeline]]
+
+  init(_ composition: HapticComposition) {
+    timelines = composition.layers.map { layer in
+      var timelines: [DynamicParameterID: ControlTimeline] = [:]
+      for id in [DynamicParameterID.hapticIntensityControl, .hapticSharpnessControl] {
+        let timeline = ControlTimeline(of: id, in: layer.pattern)
+        if timeline.isMoving { timelines[id] = timeline }
+      }
+      return timelines
+    }
+  }
+
+  /// How far two values of an event are apart as they are played, where that is most; nil where they
+  /// sound the same.
+  func amount(
+    of quality: Difference.Kind, from before: Double, to after: Double, _ event: ListedEvent,
+    _ profile: TransducerProfile
+  ) -> Double? {
+    let written = quality.amount(before, after, of: event.kind, profile)
+    guard event.isHaptic, quality == .level || quality == .frequency, timelines.indices.contains(event.layer),
+      let timeline = timelines[event.layer][quality == .level ? .hapticIntensityControl : .hapticSharpnessControl]
+    else { return written }
+    func played(_ value: Double, _ control: Double) -> Double {
+      min(1, max(0, quality == .level ? value * control : value + control))
+    }
+    let start = max(0, event.time)
+    let end = event.kind.isTransient ? start : max(start, event.end)
+    var times = [start, end]
+    // A segment ends where the next one begins, with a value of its own.
+    for segment in timeline.segments where segment.start > start && segment.start < end {
+      times += [segment.start, segment.start.nextDown]
+    }
+    let amounts = times.map { time in
+      let control = timeline.value(at: time)
+      return quality.amount(played(before, control), played(after, control), of: event.kind, profile)
+    }
+    // What rounding leaves of equal values is nothing.
+    guard let greatest = amounts.max(by: { abs($0) < abs($1) }), abs(greatest) > 1e-6 else { return nil }
+    return abs(greatest - written) < 1e-6 * abs(written) ? written : greatest
   }
 }

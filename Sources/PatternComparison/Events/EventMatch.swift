@@ -1,5 +1,90 @@
 import HapticModel
 
+/// An event of a pattern with what a comparison asks of it, in order of time.
+struct ListedEvent {
+  /// The index into the events of the composition, counted layer by layer.
+  var index: Int
+  var layer = 0
+  var kind: HapticEvent.Kind
+  /// Seconds from the start of the pattern.
+  var time: Double
+  /// Seconds until its release, or nil for a transient or a whole sound file.
+  var duration: Double?
+  /// The values the kind reacts to, in the order of `EventParameterID.allCases`; else 0.
+  var values: [Double]
+  var waveform: AudioWaveform?
+  /// Its number among its kind, from 1 on.
+  var number = 0
+
+  init(_ event: HapticEvent, index: Int) {
+    self.index = index
+    kind = event.kind
+    time = event.time.isFinite ? event.time : 0
+    duration = event.kind.isTransient ? nil : event.length
+    values = EventParameterID.allCases.map { id in event.kind.responds(to: id) ? Double(event.value(of: id)) : 0 }
+    waveform = event.kind.playsFile ? event.waveform : nil
+  }
+
+  /// A value; 0 where the kind does not react to it.
+  func value(_ id: EventParameterID) -> Double { values[EventParameterID.allCases.firstIndex(of: id) ?? 0] }
+
+  /// Seconds at which it ends, its release not counted.
+  var end: Double { time + (duration ?? 0) }
+
+  /// The strength, 0…1: intensity or volume.
+  var strength: Double { isHaptic ? value(.hapticIntensity) : value(.audioVolume) }
+
+  var isHaptic: Bool { kind.isHaptic }
+
+  /// Whether all but the time is the same.
+  func isLike(_ other: ListedEvent) -> Bool {
+    kind == other.kind && same(duration, other.duration) && zip(values, other.values).allSatisfy { abs($0 - $1) < 1e-6 }
+      && waveform == other.waveform
+  }
+
+  private func same(_ a: Double?, _ b: Double?) -> Bool {
+    guard let a, let b else { return (a == nil) == (b == nil) }
+    return abs(a - b) < 1e-6
+  }
+
+  /// What pairing it with another costs: 0 for equals, 1 for what lies half a second apart.
+  func cost(of other: ListedEvent) -> Double {
+    guard kind == other.kind else { return .infinity }
+    var difference = 0.0
+    for (a, b) in zip(values, other.values) { difference += abs(a - b) }
+    if let duration, let otherDuration = other.duration {
+      let longest = max(duration, otherDuration, 1e-3)
+      difference += abs(duration - otherDuration) / longest
+    }
+    if waveform != other.waveform { difference += 0.5 }
+    return abs(time - other.time) / 0.5 + min(0.8, difference / 2)
+  }
+
+  /// The events of all layers by time, numbered among their kinds.
+  static func list(_ composition: HapticComposition) -> [ListedEvent] {
+    var events: [ListedEvent] = []
+    for (layer, content) in composition.layers.enumerated() {
+      for event in content.pattern.events {
+        events.append(ListedEvent(event, index: events.count))
+        events[events.count - 1].layer = layer
+      }
+    }
+    let order = Dictionary(uniqueKeysWithValues: zip(HapticEvent.Kind.allCases, 0...))
+    events.sort { a, b in
+      if a.time != b.time { return a.time < b.time }
+      if a.kind != b.kind { return order[a.kind] ?? 0 < order[b.kind] ?? 0 }
+      for (x, y) in zip(a.values, b.values) where x != y { return x < y }
+      return (a.duration ?? 0, a.layer) < (b.duration ?? 0, b.layer)
+    }
+    var counts: [HapticEvent.Kind: Int] = [:]
+    for index in events.indices {
+      counts[events[index].kind, default: 0] += 1
+      events[index].number = counts[events[index].kind] ?? 0
+    }
+    return events
+  }
+}
+
 /// Which events of two compositions belong together, whatever their layers.
 struct EventMatch {
   /// The reference's events by time.
@@ -130,5 +215,93 @@ struct EventMatch {
       values = event.values.map(rounded)
       path = event.waveform?.path
     }
+  }
+}
+
+/// Pairs the members of two sequences without crossing, so that the whole costs least.
+enum SequenceMatching {
+  /// What leaving one member without a partner costs; a pair that costs more than two of it is not made.
+  static let gapCost = 0.5
+
+  /// The most cells of an exact search; longer sequences are paired by time alone, from the start on.
+  static let longestSearch = 1 << 20
+
+  /// The most seconds between two that are paired by their times alone.
+  static let greatestDistance = 0.5
+
+  /// Pairs of indices, rising in both.
+  ///
+  /// Exact while the product of the counts stays below `longestSearch`, else in one pass: linear time.
+  ///
+  /// - Parameters:
+  ///   - times: The members' times, rising.
+  ///   - cost: What a pair costs, 0 for equals.
+  static func pairs(_ times: [Double], _ otherTimes: [Double], cost: (Int, Int) -> Double) -> [(Int, Int)] {
+    guard !times.isEmpty, !otherTimes.isEmpty else { return [] }
+    let (cells, overflow) = times.count.multipliedReportingOverflow(by: otherTimes.count)
+    return overflow || cells > longestSearch
+      ? passing(times, otherTimes) : searching(times.count, otherTimes.count, cost: cost)
+  }
+
+  private static func searching(_ count: Int, _ otherCount: Int, cost: (Int, Int) -> Double) -> [(Int, Int)] {
+    enum Step: UInt8 { case pair, left, right }
+    var steps = [Step](repeating: .left, count: (count + 1) * (otherCount + 1))
+    let width = otherCount + 1
+    var above = (0...otherCount).map { Double($0) * gapCost }
+    for index in 1..<width { steps[index] = .right }
+    for i in 1...count {
+      var row = [Double](repeating: Double(i) * gapCost, count: width)
+      for j in 1...otherCount {
+        let left = above[j] + gapCost
+        let right = row[j - 1] + gapCost
+        let pair = above[j - 1] + cost(i - 1, j - 1)
+        // Of equals the pair, so that as much as possible is a change.
+        if pair <= left, pair <= right {
+          row[j] = pair
+          steps[i * width + j] = .pair
+        } else {
+          row[j] = min(left, right)
+          steps[i * width + j] = left <= right ? .left : .right
+        }
+      }
+      above = row
+    }
+    var pairs: [(Int, Int)] = []
+    var i = count
+    var j = otherCount
+    while i > 0 || j > 0 {
+      switch steps[i * width + j] {
+      case .pair:
+        i -= 1
+        j -= 1
+        pairs.append((i, j))
+      case .left: i -= 1
+      case .right: j -= 1
+      }
+    }
+    return pairs.reversed()
+  }
+
+  /// Goes through both by their times alone: values that differ everywhere must not pull pairs apart.
+  private static func passing(_ times: [Double], _ otherTimes: [Double]) -> [(Int, Int)] {
+    func distance(_ i: Int, _ j: Int) -> Double {
+      i < times.count && j < otherTimes.count ? abs(times[i] - otherTimes[j]) : .infinity
+    }
+    var pairs: [(Int, Int)] = []
+    var i = 0
+    var j = 0
+    while i < times.count, j < otherTimes.count {
+      let here = distance(i, j)
+      if here <= greatestDistance, here <= distance(i + 1, j), here <= distance(i, j + 1) {
+        pairs.append((i, j))
+        i += 1
+        j += 1
+      } else if times[i] <= otherTimes[j] {
+        i += 1
+      } else {
+        j += 1
+      }
+    }
+    return pairs
   }
 }

@@ -13,7 +13,7 @@ struct RecordingAlignment {
     var isEdge = false
   }
 
-  /// The places, the simplest story first.
+  /// The places, the simplest explanation first.
   private(set) var candidates: [Candidate] = []
 
   /// Seconds before the take's start that a reference's start is looked for.
@@ -24,7 +24,6 @@ struct RecordingAlignment {
   private static let band = 20.0...800.0
   /// Seconds of a part of the reference.
   private static let partLength = 0.1
-  /// The strongest parts that are looked for.
   private static let greatestPartCount = 64
   /// Lags that are searched together: 8 ms at 2 kHz.
   private static let pool = 16
@@ -45,9 +44,7 @@ struct RecordingAlignment {
   private var imaginary: [[Float]] = []
   private var energies: [Double] = []
 
-  /// - Parameters:
-  ///   - take: The whole take at the low rate.
-  ///   - search: Seconds from the take's start to where the reference starts at most.
+  /// - Parameter search: Seconds from the take's start to where the reference starts at most.
   init(_ reference: RecordingReference, _ take: [Float], search: Double) {
     rate = reference.rate / 2
     let duration = Double(take.count) / reference.rate
@@ -163,7 +160,7 @@ struct RecordingAlignment {
         }
       }
       let index = sums.indices.max { sums[$0] < sums[$1] } ?? 0
-      if step == 0 { plain = Self.peaks(sums, count: times.count < 8 ? 3 : 1) }
+      if step == 0 { plain = Self.best([sums], count: times.count < 8 ? 3 : 1, apart: 3).map(\.index) }
       if sums[index] > best.value * 1.01 { best = (sums[index], index, tempo) }
     }
     let near = span > 2 ? (-2...2).map { Double($0) * 1.5e-4 } : [0]
@@ -179,12 +176,20 @@ struct RecordingAlignment {
     for index in count..<candidates.count { candidates[index].isEdge = true }
   }
 
-  /// The indices of the greatest values that are not beside each other.
-  private static func peaks(_ values: [Float], count: Int) -> [Int] {
-    var left = values
+  /// The greatest values whose columns are not beside each other: a hum fits a period later as well.
+  private static func best<Value: BinaryFloatingPoint>(_ rows: [[Value]], count: Int, apart: Int) -> [(
+    row: Int, index: Int, value: Value
+  )] {
+    var rows = rows
     return (0..<count).compactMap { _ in
-      guard let best = left.indices.max(by: { left[$0] < left[$1] }), left[best] > 0 else { return nil }
-      for index in max(0, best - 3)...min(left.count - 1, best + 3) { left[index] = 0 }
+      var best = (row: -1, index: 0, value: Value(0))
+      for (row, values) in rows.enumerated() {
+        for (index, value) in values.enumerated() where value > best.value { best = (row, index, value) }
+      }
+      guard best.row >= 0 else { return nil }
+      for row in rows.indices {
+        for index in max(0, best.index - apart)...min(rows[row].count - 1, best.index + apart) { rows[row][index] = 0 }
+      }
       return best
     }
   }
@@ -207,21 +212,10 @@ struct RecordingAlignment {
       sums.append(row)
     }
     for sign in [1.0, -1] {
-      var left = sums.map { $0.map { $0 * sign } }
-      // A hum fits nearly as well a period later.
-      for _ in 0..<3 {
-        var best = (value: 0.0, row: 0, index: 0)
-        for (row, values) in left.enumerated() {
-          for (index, value) in values.enumerated() where value > best.value { best = (value, row, index) }
-        }
-        guard best.value > 0 else { break }
-        candidates.append(
-          Candidate(
-            delay: lag + Double(best.index - count) * step + Double(low) / rate - tempos[best.row] * times[0],
-            tempo: tempos[best.row], sign: sign, sum: best.value))
-        for row in left.indices {
-          for index in max(0, best.index - 12)...min(2 * count, best.index + 12) { left[row][index] = -1 }
-        }
+      candidates += Self.best(sums.map { $0.map { $0 * sign } }, count: 3, apart: 12).map { row, index, value in
+        Candidate(
+          delay: lag + Double(index - count) * step + Double(low) / rate - tempos[row] * times[0], tempo: tempos[row],
+          sign: sign, sum: value)
       }
     }
   }
@@ -230,14 +224,303 @@ struct RecordingAlignment {
   private func edges() -> [Double] {
     let rises = Rises(self)
     guard !rises.isEmpty else { return [] }
-    var products = rises.products(tempo: 0)
-    return (0..<2).map { _ in
-      let best = products.indices.max { products[$0] < products[$1] } ?? 0
-      for index in max(0, best - 4)...min(products.count - 1, best + 4) { products[index] = 0 }
-      return rises.delay(best) - Double(low) / rate
+    return Self.best([rises.products(tempo: 0)], count: 2, apart: 4).map {
+      rises.delay($0.index) - Double(low) / rate
     }
   }
 
   /// Seconds of the take at which the reference may start.
   var delays: ClosedRange<Double> { Double(low) / rate...Double(low + lagCount) / rate }
+}
+
+/// How the levels of a reference and of a take rise and fall, whatever the phase of what sounds.
+struct Rises {
+  /// Frames of one value: 5 ms.
+  private static let hop = 10
+  /// Values of silence before the reference.
+  private static let lead = 20
+
+  private let first: [Float]
+  private let second: [Float]
+  private let reach: Int
+  private let delays: ClosedRange<Double>
+  /// Seconds of a value.
+  private let step: Double
+
+  init(_ alignment: RecordingAlignment) {
+    let silence = [Float](repeating: 0, count: Self.hop * Self.lead)
+    first = Self.rises(silence + alignment.x + silence, share: 0)
+    second = Self.rises(alignment.y, share: 3)
+    step = Double(Self.hop) / alignment.rate
+    delays = alignment.delays
+    reach = Int((delays.upperBound - delays.lowerBound) / step) + 60
+  }
+
+  var isEmpty: Bool { first.isEmpty || second.isEmpty }
+
+  /// The seconds of the take at which the reference starts, for an index of the products.
+  func delay(_ index: Int) -> Double { Double(index - reach + Self.lead) * step }
+
+  /// How well both fit for each delay, the reference slower by a share.
+  func products(tempo: Double) -> [Float] {
+    var reference = first
+    if tempo != 0 {
+      let count = Int((Double(first.count - Self.lead) * (1 + tempo)).rounded(.up)) + Self.lead
+      reference = (0..<count).map { index in
+        let place = Double(index - Self.lead) / (1 + tempo) + Double(Self.lead)
+        let whole = Int(place.rounded(.down))
+        guard whole >= 0, whole + 1 < first.count else { return 0 }
+        let share = Float(place - Double(whole))
+        return first[whole] * (1 - share) + first[whole + 1] * share
+      }
+    }
+    var products = CrossCorrelation.of(reference, second, reach: reach)
+    for index in products.indices
+    where delay(index) < delays.lowerBound + 0.02 || delay(index) > delays.upperBound - 0.02 { products[index] = 0 }
+    return products
+  }
+
+  /// How much the logarithm of the power of 20 ms grows in 20 ms.
+  private static func rises(_ samples: [Float], share: Double) -> [Float] {
+    var powers: [Double] = []
+    for center in stride(from: 0, to: samples.count, by: hop) {
+      let range = max(0, center - 20)..<min(samples.count, center + 20)
+      powers.append(Samples.energy(samples, range) / 40)
+    }
+    let sorted = powers.sorted()
+    guard let greatest = sorted.last, greatest > 0 else { return [] }
+    let floor = share * sorted[sorted.count / 10] + 1e-3 * greatest
+    let levels = powers.map { log($0 + floor) }
+    return levels.indices.map { $0 < 4 ? 0 : Float(levels[$0] - levels[$0 - 4]) }
+  }
+}
+
+extension RecordingAlignment {
+  /// Seconds by which the ends of the reference move against each other from one tempo to the next,
+  /// where only rises and falls are held against each other, and where samples are.
+  private static let coarse = 0.008
+  private static let fine = 0.001
+  /// Frames by which the reference is moved to both sides.
+  private static let reach = 16
+
+  /// Places at another tempo than clocks have.
+  ///
+  /// The parts of a hum that is slower are not like those of the reference: only its rises and falls show
+  /// where and how fast it is. There, the whole at that speed is held against the take.
+  func tempoCandidates() -> [Candidate] {
+    let span = Double(x.count) / rate
+    let rises = Rises(self)
+    guard span > 0.2, !rises.isEmpty else { return [] }
+    let step = min(0.008, Self.coarse / span)
+    let steps = Int((Self.greatestTempo / step).rounded(.up))
+    var peaks: [(value: Float, delay: Double, tempo: Double)] = []
+    for number in -steps...steps {
+      let tempo = Double(number) * Self.greatestTempo / Double(steps)
+      let products = rises.products(tempo: tempo)
+      guard let best = products.indices.max(by: { products[$0] < products[$1] }) else { continue }
+      peaks.append((products[best], rises.delay(best), tempo))
+    }
+    peaks.sort { $0.value > $1.value }
+    var chosen: [(delay: Double, tempo: Double)] = []
+    for peak in peaks where chosen.count < 2 {
+      // What is next to a peak is the same peak.
+      guard chosen.allSatisfy({ abs($0.tempo - peak.tempo) > 2.5 * step }) else { continue }
+      chosen.append((peak.delay, peak.tempo))
+    }
+    return chosen.flatMap { near($0.delay, tempo: $0.tempo, step: Self.fine / span) }.filter {
+      abs($0.tempo) > RecordingFit.usualTempo
+    }
+  }
+
+  /// The best places near one, by the products of the samples.
+  private func near(_ delay: Double, tempo: Double, step: Double) -> [Candidate] {
+    var (energy, sum) = (1e-30, 0.0)
+    for (index, sample) in x.enumerated() {
+      let power = Double(sample * sample)
+      energy += power
+      sum += power * Double(index)
+    }
+    // Another tempo turns the reference about the middle of what sounds.
+    let middle = sum / energy / rate
+    let event = ActiveRegion.event(start: 0, duration: Double(x.count) / rate)
+    let stem = Stem(event, time: 0, origin: 0, samples: x, rate: rate)
+    let tempos = (-12...12).map { tempo + Double($0) * step }.filter { abs($0) <= Self.greatestTempo + 0.001 }
+    let rows = tempos.map { own in
+      let start = delay + (tempo - own) * middle
+      let column = stem.column(onset: start, speed: 1 + own, count: y.count)
+      return (-Self.reach...Self.reach).map { lag in
+        Column(start: max(0, column.start + lag), samples: column.samples).dot(y)
+      }
+    }
+    return [1.0, -1].flatMap { sign in
+      Self.best(rows.map { $0.map { $0 * sign } }, count: 3, apart: 3).map { row, index, value in
+        Candidate(
+          delay: delay + (tempo - tempos[row]) * middle + Double(index - Self.reach) / rate, tempo: tempos[row],
+          sign: sign, sum: value)
+      }
+    }
+  }
+}
+
+/// Looks for a reference of which one event that is much of it has changed, everywhere in a take.
+///
+/// Nothing else may hold the place of such a recording: at its true place too little fits. So the
+/// whole with the changed event is held against the take at each delay, at one gain.
+struct RecordingHypotheses: ~Copyable {
+  /// A reference with one event changed, and where it is in the take.
+  struct Hypothesis {
+    var index: Int
+    var stem: Stem
+    /// What changed: the event's frequency, by a ratio, or else its time.
+    var ratio: Double?
+    /// Seconds of the take at which the reference starts.
+    var delay: Double
+    /// 1 or −1.
+    var sign: Double
+    /// The share of the take's weighted energy that it explains.
+    fileprivate var share: Double
+
+    var place: RecordingAlignment.Candidate {
+      RecordingAlignment.Candidate(delay: delay, tempo: 0, sign: sign, sum: share)
+    }
+  }
+
+  /// Seconds by which an event may have moved.
+  private static let reach = 0.06
+  /// Seconds from one rendering of an event that moves under controls to the next.
+  private static let step = 0.005
+  private static let greatestFrequencyCount = 48
+  /// The greatest change of frequency, as a logarithm.
+  private static let greatestFrequency = 0.56
+  /// Seconds within which delays are one place.
+  private static let sameness = 0.004
+
+  private static let greatestCount = 3
+
+  private var absent: [Hypothesis] = []
+  private let reference: RecordingReference
+  private let alignment: RecordingAlignment
+  private let y: [Float]
+  private var transform: FourierTransform
+  private let take: [ComplexNumber]
+
+  init(_ reference: RecordingReference, _ alignment: RecordingAlignment) {
+    self.reference = reference
+    self.alignment = alignment
+    y = alignment.y
+    let longest = reference.whole.count / 2 + Int(alignment.rate)
+    transform = FourierTransform(length: FourierTransform.fastLength(atLeast: y.count + longest + 64))
+    take = transform.forward(y)
+  }
+
+  /// The likeliest, each of another event, place or kind, and the likeliest of an event that is not there.
+  mutating func best() -> [Hypothesis] {
+    let whole = reference.stems.reduce(0) { $0 + $1.energy }
+    let least = reference.stems.count <= 3 ? 0.1 : 0.25
+    let strongest = reference.stems.indices.sorted { reference.stems[$0].energy > reference.stems[$1].energy }
+    var found: [Hypothesis] = []
+    for index in strongest.prefix(3) where reference.stems[index].energy > least * whole { found += hypotheses(index) }
+    found.sort { $0.share > $1.share }
+    var chosen: [Hypothesis] = []
+    for next in found where chosen.count < Self.greatestCount {
+      let isNew = chosen.allSatisfy {
+        $0.index != next.index || ($0.ratio == nil) != (next.ratio == nil) || abs($0.delay - next.delay) > Self.sameness
+      }
+      if isNew { chosen.append(next) }
+    }
+    return chosen + (absent.max { $0.share < $1.share }.map { [$0] } ?? [])
+  }
+
+  private mutating func hypotheses(_ index: Int) -> [Hypothesis] {
+    let count = reference.whole.count
+    var rest = reference.whole
+    let own = reference.stems[index].column(onset: reference.stems[index].time, speed: 1, count: count)
+    Samples.add(own.samples, times: -1, to: &rest, at: own.start)
+    let others = alignment.weighted(rest)
+    let products = correlation(others)
+    let energy = Samples.energy(others)
+    var found: [Hypothesis] = []
+    let faint = reference.stems[index].scaled(by: 1e-3)
+    absent += explained(index, faint, ratio: 1, shifts: 0...0, others, products, energy)
+    let variants = EventVariants(reference: reference)
+    let seconds = Double(reference.stems[index].samples.count) / reference.rate
+    let hertz = max(40, reference.stems[index].hertz)
+    // A third of a turn more or less over its length.
+    let step = max(2 * Self.greatestFrequency / Double(Self.greatestFrequencyCount), min(0.06, 0.6 / (hertz * seconds)))
+    let steps = Int(Self.greatestFrequency / step)
+    for number in -steps...steps where number != 0 {
+      let ratio = exp(Double(number) * step)
+      guard let stem = variants.frequency(of: index, times: ratio)?.stem else { continue }
+      found += explained(index, stem, ratio: ratio, shifts: 0...0, others, products, energy)
+    }
+    // An event alone comes when the whole does.
+    guard reference.stems.count > 1 else { return found }
+    let hasControls = reference.renderer?.hasControls == true
+    let spread = hasControls ? Self.step : 2 * Self.reach
+    for shift in stride(from: -Self.reach, through: Self.reach, by: spread) {
+      let middle = hasControls ? shift : 0
+      let reach = Int((hasControls ? Self.step / 2 : Self.reach) * alignment.rate)
+      guard let stem = variants.time(of: index, later: middle) else { continue }
+      found += explained(index, stem, ratio: nil, shifts: -reach...reach, others, products, energy)
+      if !hasControls { break }
+    }
+    return found
+  }
+
+  /// The best places of the others with an event's changed sound, some frames later.
+  private mutating func explained(
+    _ index: Int, _ stem: Stem, ratio: Double?, shifts: ClosedRange<Int>, _ others: [Float], _ products: [Float],
+    _ energy: Double
+  ) -> [Hypothesis] {
+    let margin = Int(0.1 * reference.rate)
+    let count = reference.whole.count
+    let column = stem.column(onset: stem.time + 0.1, speed: 1, count: count + 2 * margin)
+    var samples = [Float](repeating: 0, count: count + 2 * margin)
+    Samples.add(column.samples, times: 1, to: &samples, at: column.start)
+    // Moved by 0.1 s, so that it may come before the reference's start.
+    let changed = alignment.weighted(samples)
+    let lead = Int(0.1 * alignment.rate)
+    let own = correlation(changed)
+    let ownEnergy = Samples.energy(changed)
+    var best: [Hypothesis] = []
+    let low = alignment.delays.lowerBound
+    let first = Int(low * alignment.rate)
+    let last = Int(alignment.delays.upperBound * alignment.rate)
+    let range = first..<last
+    for shift in shifts {
+      // The product of the others with the event at its place.
+      let place = shift - lead
+      let start = max(0, place)
+      let both = Samples.dot(
+        others, from: start, changed, from: start - place,
+        count: min(others.count - start, changed.count - (start - place)))
+      let whole = energy + ownEnergy + 2 * both
+      guard whole > 0 else { continue }
+      var greatest = (value: Float(0), delay: 0)
+      unsafe products.withUnsafeBufferPointer { a in
+        unsafe own.withUnsafeBufferPointer { b in
+          for delay in range {
+            let moved = delay &+ place
+            let sum = unsafe abs(a[delay >= 0 ? delay : a.count &+ delay] + b[moved >= 0 ? moved : b.count &+ moved])
+            if sum > greatest.value { greatest = (sum, delay) }
+          }
+        }
+      }
+      let isInverted = value(products, greatest.delay) + value(own, greatest.delay + place) < 0
+      var moved = stem
+      moved.time += Double(shift) / alignment.rate
+      best.append(
+        Hypothesis(
+          index: index, stem: moved, ratio: ratio, delay: Double(greatest.delay) / alignment.rate,
+          sign: isInverted ? -1 : 1, share: Double(greatest.value * greatest.value) / whole))
+    }
+    return Array(best.sorted { $0.share > $1.share }.prefix(2))
+  }
+
+  /// A product at a delay in frames; the transform's end holds delays before the start.
+  private func value(_ products: [Float], _ delay: Int) -> Float {
+    products[delay >= 0 ? delay : products.count + delay]
+  }
+
+  private mutating func correlation(_ samples: [Float]) -> [Float] { transform.correlation(take, samples) }
 }

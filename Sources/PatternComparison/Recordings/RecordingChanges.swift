@@ -1,14 +1,54 @@
 internal import CMath
 import SignalAnalysis
 
+/// One thing that a recording has otherwise than its reference, and what that does to the model.
+struct RecordingChange {
+  var kind: Difference.Kind
+  /// The event it is about; for an added sound, one made up.
+  var event: ListedEvent
+  /// Seconds of the reference at which it is, and ends.
+  var range: ClosedRange<Double>
+  /// Decibels, seconds, or percent of a frequency; decibels relative to full scale of a sound that is
+  /// missing or added.
+  var amount: Double
+  var before: Double?
+  var after: Double?
+  /// How many standard errors it is away from none.
+  var confidence = 0.0
+  /// The stem that is changed; nil for an added sound.
+  var stem: Int?
+  /// Samples of the take in which something else sounds.
+  var filled: Range<Int>?
+  /// Samples of the take that it explains, and by how much, in multiples of the noise's power.
+  var explained = 0..<0
+  var improvement = 0.0
+  /// What it costs to believe it, as a share of a change.
+  var doubt = 0.0
+
+  /// The standard error of the amount.
+  var standardError: Double { confidence > 0 ? abs(amount) / confidence : 0 }
+}
+
+/// The least differences that are reported, however good a recording is.
+enum RecordingThreshold {
+  /// Standard errors that something must be away from none: about one false alarm in 10⁷ tests.
+  static let z = 5.5
+  /// Decibels of one event.
+  static let decibels = 0.5
+  /// Seconds that one event is earlier or later.
+  static let seconds = 0.001
+  /// Percent of a frequency.
+  static let percent = 3.0
+  /// The share of an event's energy that a change of it explains.
+  static let share = 0.003
+  /// Below this level an event is missing: −12 dB.
+  static let missing = 0.25
+}
+
 /// Explains what is left of a recording, the clearest cause first, each cause once.
 struct RecordingChanges {
-  var fit: RecordingFit
-  /// What was found.
-  var changes: [RecordingChange] = []
-  /// For each of them, what it does to the model.
-  var effects: [Effect] = []
-  /// The gain of the whole.
+  private(set) var fit: RecordingFit
+  private(set) var changes: [RecordingChange] = []
   private(set) var gain = 0.0
   /// The standard deviation of the whitened noise.
   private(set) var sigma = 0.0
@@ -16,46 +56,37 @@ struct RecordingChanges {
   private(set) var clarity: [Double] = []
   /// For each stem, standard errors of level in decibels and of time in seconds.
   private(set) var errors: [(decibels: Double, seconds: Double)] = []
+  /// The whitened take less what the reference explains at one gain.
+  private var rest: [Float] = []
+  /// The stems as they lie in the take, through the whitener.
+  private var columns: [Column] = []
+  private let bank: ToneBursts
+  private let original: RecordingReference
+  /// The change that the fit's reference has, which the original has not.
+  private let hypothesis: RecordingHypotheses.Hypothesis?
 
-  /// The most causes that are looked for.
   private static let greatestCount = 24
   /// Seconds by which an event may have moved.
   static let reach = 0.06
   /// How much better than a change of an event an added sound over it must explain what is left.
   private static let doubt = 1.3
   /// What saying that something sounds otherwise is worth, of what it explains.
-  static let vagueness = 0.25
+  private static let ambiguityCost = 0.25
   /// What explains so much of what is left around it is more than a leftover.
   private static let clearShare = 0.95
   /// What was already explained must leave this share of what explains it to count again.
   private static let leftover = 0.1
+  /// The most rounds in which frequencies and the place are bettered by turns.
+  private static let greatestRefinement = 6
+  /// The most changes of which each is tried without.
+  private static let greatestSimplified = 4
 
-  var rate: Double { fit.reference.rate }
-  /// The whitened take less what the reference explains at one gain.
-  var rest: [Float] = []
-  /// The stems as they lie in the take, through the whitener.
-  var columns: [Column] = []
-  var done: Set<Int> { Set(effects.compactMap(\.stem)) }
-  /// What a change does to the model.
-  struct Effect {
-    /// The stem that is changed; nil for an added sound.
-    var stem: Int?
-    /// Samples of the take in which something else sounds.
-    var filled: Range<Int>?
-    /// Samples of the take that it explains, and by how much.
-    var explained: (range: Range<Int>, improvement: Double)
-    /// What it costs to believe it, as a share of a change.
-    var doubt = 0.0
-  }
+  private var rate: Double { fit.reference.rate }
+  private var variants: EventVariants { EventVariants(reference: original) }
+  /// Whether there is one event, whose level is that of the whole.
+  private var isAlone: Bool { original.groups.count == 1 }
 
-  let bank: ToneBursts
-  let original: RecordingReference
-  /// The change that the fit's reference has, which the original has not.
-  let hypothesis: RecordingHypotheses.Hypothesis?
-
-  /// - Parameters:
-  ///   - original: The reference as it is.
-  ///   - hypothesis: What of the fit's reference is not as in the original.
+  /// - Parameter hypothesis: What of the fit's reference is not as in the original.
   init(_ fit: RecordingFit, original: RecordingReference, hypothesis: RecordingHypotheses.Hypothesis?) {
     self.hypothesis = hypothesis
     self.fit = fit
@@ -67,33 +98,28 @@ struct RecordingChanges {
     if let hypothesis { restore(hypothesis.index) }
     for _ in 0..<Self.greatestCount {
       guard explainNext() else { break }
-      loosen()
-      self.fit.refine(rounds: 1)
-      settle()
-      polish()
+      refineAll(rounds: 1)
     }
     if self.fit.greatestTempo == 0, !changes.isEmpty {
       self.fit.freeTempo()
-      self.fit.refine(rounds: 2)
-      settle()
-      polish()
+      refineAll(rounds: 2)
     }
     simplify()
-    removeTrifles()
-    levelOut()
+    dropInsignificant()
+    shareCommonLevel()
   }
 
   /// Whether an event stands out of the noise enough to be judged.
   func isJudged(_ index: Int) -> Bool { clarity[index] > 2 * RecordingThreshold.z }
 
   /// Fits all, and takes what the common gain explains from the take.
-  mutating func settle() {
+  private mutating func settle() {
     let solution = fit.solve()
-    sigma = RecordingFit.sigma(solution.residual)
-    gain = RecordingFit.common(solution.gains, solution.errors, sigma: sigma)
+    sigma = solution.sigma
+    gain = solution.gain
     rest = solution.cleaned
     for column in solution.columns { Samples.add(column.samples, times: -gain, to: &rest, at: column.start) }
-    for range in effects.compactMap(\.filled) { Samples.silence(&rest, range) }
+    for range in changes.compactMap(\.filled) { Samples.silence(&rest, range) }
     columns = [Column](repeating: Column(start: 0, samples: []), count: fit.reference.stems.count)
     for (group, column) in zip(fit.reference.groups, solution.columns) {
       for index in group {
@@ -102,6 +128,14 @@ struct RecordingChanges {
           ? column : fit.column(index).whitened(by: fit.whitener, count: fit.take.count)
       }
     }
+  }
+
+  /// Betters the place, held by events that sound as they should, then the changes.
+  private mutating func refineAll(rounds: Int) {
+    fit.unanchored = Set(changes.compactMap { $0.kind == .frequency || $0.kind == .time ? $0.stem : nil })
+    fit.refine(rounds: rounds)
+    settle()
+    refineChanges()
   }
 
   /// Puts the original of a stem back, the gain and the place as they were found without it.
@@ -131,46 +165,39 @@ struct RecordingChanges {
 
   private mutating func measureErrors() {
     for column in columns {
-      let energy = Samples.energy(column.samples)
-      let slope = Self.slope(column.samples, rate: rate)
-      let root = energy.squareRoot() * gain / sigma
+      let x = column.samples
+      var slope = 0.0
+      for index in x.indices.dropFirst().dropLast() {
+        let step = Double(x[index + 1] - x[index - 1]) * rate / 2
+        slope += step * step
+      }
+      let root = Samples.energy(x).squareRoot() * gain / sigma
       clarity.append(root)
       errors.append((root > 0 ? 8.686 / root : .infinity, slope > 0 ? sigma / (gain * slope.squareRoot()) : .infinity))
     }
   }
 
-  /// The energy of the derivative.
-  static func slope(_ samples: [Float], rate: Double) -> Double {
-    guard samples.count > 2 else { return 0 }
-    var sum = 0.0
-    for index in 1..<samples.count - 1 {
-      let slope = Double(samples[index + 1] - samples[index - 1]) * rate / 2
-      sum += slope * slope
-    }
-    return sum
-  }
+  // MARK: The clearest cause
 
   /// One way to explain what is left around an event.
-  struct Alternative {
+  private struct Alternative {
     var score: Double
-    var improvement: Double
     var change: RecordingChange
     /// The event's sound after the change; nil where there is none.
     var stem: Stem?
-    var index: Int
   }
 
   /// Finds the clearest cause and takes it into the model; false where there is none.
   private mutating func explainNext() -> Bool {
     var best: Alternative?
-    for index in columns.indices where isJudged(index) && !done.contains(index) {
+    for index in columns.indices where isJudged(index) && !changes.contains(where: { $0.stem == index }) {
       for alternative in alternatives(for: index) where alternative.score > best?.score ?? 0 { best = alternative }
     }
     let added = bank.strongest(in: rest, through: fit.whitener, sigma: sigma, hidden: hidden())
-    if let added, isNews(added.range, added.score) {
+    if let added, isIndependent(added.range, added.score) {
       // An event that changed leaves bursts as well.
       let overlaps = best.map { best in
-        let range = columns[best.index].range
+        let range = best.change.explained
         return range.lowerBound - 60 < added.range.upperBound && added.range.lowerBound < range.upperBound + 60
       }
       if added.score > (best?.score ?? 0) * (overlaps == true ? Self.doubt : 1) {
@@ -178,31 +205,22 @@ struct RecordingChanges {
         return true
       }
     }
-    guard let best else { return false }
-    take(best)
+    guard let best, let index = best.change.stem else { return false }
+    changes.append(best.change)
+    fit.reference.stems[index] = best.stem ?? fit.reference.stems[index].scaled(by: 0)
     return true
   }
 
   /// Whether what was explained before does not explain this as well.
   ///
   /// - Parameter share: The share of what is left there that it explains: leftovers are not explained well.
-  func isNews(_ range: Range<Int>, _ score: Double, share: Double = 0) -> Bool {
+  private func isIndependent(_ range: Range<Int>, _ score: Double, share: Double = 0) -> Bool {
     if share > Self.clearShare { return true }
     let margin = Int(0.08 * rate)
-    return effects.map(\.explained).allSatisfy { known, improvement in
-      known.upperBound + margin < range.lowerBound || range.upperBound + margin < known.lowerBound
-        || score > Self.leftover * improvement
+    return changes.allSatisfy { known in
+      known.explained.upperBound + margin < range.lowerBound || range.upperBound + margin < known.explained.lowerBound
+        || score > Self.leftover * known.improvement
     }
-  }
-
-  private mutating func take(_ alternative: Alternative) {
-    let index = alternative.index
-    changes.append(alternative.change)
-    effects.append(
-      Effect(
-        stem: index, filled: alternative.change.kind == .spectrum ? columns[index].range : nil,
-        explained: (columns[index].range, alternative.improvement)))
-    fit.reference.stems[index] = alternative.stem ?? fit.reference.stems[index].scaled(by: 0)
   }
 
   private mutating func take(_ added: ToneBursts.Found) {
@@ -220,43 +238,38 @@ struct RecordingChanges {
     while range.lowerBound >= block, isLoud(range.lowerBound - block..<range.lowerBound) {
       range = range.lowerBound - block..<range.upperBound
     }
-    let start = time(range.lowerBound == added.range.lowerBound ? added.start : range.lowerBound)
+    let sample = range.lowerBound == added.range.lowerBound ? added.start : range.lowerBound
+    let start = (Double(sample) / rate - fit.place.delay) / (1 + fit.place.tempo)
     let duration = Double(range.count) / rate
-    let event = ActiveRegion.event(start: start, duration: duration)
+    let margin = Int(0.02 * rate)
     changes.append(
       RecordingChange(
-        kind: .added, event: event, range: start...start + duration, amount: 20 * log10(added.amplitude),
-        confidence: (added.score).squareRoot()))
-    let margin = Int(0.02 * rate)
-    effects.append(
-      Effect(
-        filled: max(0, range.lowerBound - margin)..<min(rest.count, range.upperBound + margin),
-        explained: (range, added.score), doubt: doubt(of: range)))
+        kind: .added, event: ActiveRegion.event(start: start, duration: duration), range: start...start + duration,
+        amount: 20 * log10(added.amplitude), confidence: (added.score).squareRoot(),
+        filled: max(0, range.lowerBound - margin)..<min(rest.count, range.upperBound + margin), explained: range,
+        improvement: added.score, doubt: doubt(of: range)))
     fit.excluded = additions
   }
 
   /// Samples of the take in which added sounds are.
-  var additions: [Range<Int>] { effects.filter { $0.stem == nil }.compactMap(\.filled) }
+  private var additions: [Range<Int>] { changes.filter { $0.stem == nil }.compactMap(\.filled) }
 
   /// Whether most of an event lies where sounds were added, or where another sounds otherwise: it
   /// may be anything there.
   func isCovered(_ index: Int) -> Bool {
-    effects.contains { effect in
-      guard let stem = effect.stem else { return isCovered(index, by: effect.explained.range) }
-      return stem != index && effect.filled.map { isCovered(index, by: $0) } ?? false
+    changes.contains { change in
+      guard let stem = change.stem else { return isCovered(index, by: change.explained) }
+      return stem != index && change.filled.map { isCovered(index, by: $0) } ?? false
     }
   }
 
   private func isCovered(_ index: Int, by range: Range<Int>) -> Bool {
-    let column = columns[index]
-    let inside = column.range.clamped(to: range)
-    guard !inside.isEmpty else { return false }
-    let part = inside.lowerBound - column.start..<inside.upperBound - column.start
-    return Samples.energy(column.samples, part) > 0.5 * Samples.energy(column.samples)
+    columns[index].energy(in: range) > 0.5 * Samples.energy(columns[index].samples)
   }
 
   /// How doubtful it is that a sound was added that fills a part of the take.
   private func doubt(of range: Range<Int>) -> Double {
+    func own(in range: Range<Int>) -> Double { columns.reduce(0) { $0 + gain * gain * $1.energy(in: range) } }
     let energy = Samples.energy(rest, range)
     var doubt = 0.0
     // It begins while an event of the reference is heard.
@@ -266,41 +279,426 @@ struct RecordingChanges {
     let near = own(in: range.lowerBound - reach..<range.upperBound + reach)
     if near > 0.000_1 * energy, near < 0.25 * energy, range.count > Int(0.015 * rate) { doubt += 1.5 }
     // It sounds where an event should: it would explain any change of it.
-    doubt += 1.5 * Double(columns.indices.count { isCovered($0, by: range) })
-    return doubt
+    return doubt + 1.5 * Double(columns.indices.count { isCovered($0, by: range) })
   }
-
-  /// What the events explain of a part of the take.
-  func own(in range: Range<Int>) -> Double {
-    columns.reduce(0) { sum, column in
-      let part = column.range.clamped(to: range)
-      guard !part.isEmpty else { return sum }
-      let inside = part.lowerBound - column.start..<part.upperBound - column.start
-      return sum + gain * gain * Samples.energy(column.samples, inside)
-    }
-  }
-
-  /// The time of the reference at a sample of the take.
-  func time(_ sample: Int) -> Double { (Double(sample) / rate - fit.place.delay) / (1 + fit.place.tempo) }
 
   /// What is not felt beside what sounds around: a tenth of it within 50 ms, or a fiftieth of all.
-  func hidden() -> [Float] {
+  private func hidden() -> [Float] {
     var levels = [Float](repeating: 0, count: rest.count)
     for index in fit.reference.stems.indices {
       let column = fit.column(index)
       for (offset, sample) in column.samples.enumerated() { levels[column.start + offset] += abs(sample) }
     }
     let block = Int(rate / 80)
-    var greatest = stride(from: 0, to: levels.count, by: block).map {
+    let own = stride(from: 0, to: levels.count, by: block).map {
       SignalPair.peak(levels[$0..<min(levels.count, $0 + block)])
     }
-    let own = greatest
-    for index in greatest.indices {
-      for near in max(0, index - 4)...min(own.count - 1, index + 4) {
-        greatest[index] = max(greatest[index], own[near])
-      }
-    }
+    let greatest = own.indices.map { own[max(0, $0 - 4)...min(own.count - 1, $0 + 4)].max() ?? 0 }
     let least = Float(0.02 * original.peak)
     return levels.indices.map { Float(gain) * max(0.1 * greatest[$0 / block], least) }
+  }
+
+  // MARK: Ways to explain what is left around an event
+
+  /// What is around an event if it were not there.
+  private struct Context {
+    var index: Int
+    var column: Column
+    var values: Column
+    /// The energy of the values, and of what is left there with the event.
+    var energy: Double
+    var before: Double
+  }
+
+  private func context(of index: Int) -> Context {
+    let column = columns[index]
+    let margin = Int(Self.reach * rate) + 20
+    let window = max(0, column.start - margin)..<min(rest.count, column.range.upperBound + margin)
+    var values = Array(rest[window])
+    Samples.add(column.samples, times: gain, to: &values, at: column.start - window.lowerBound)
+    return Context(
+      index: index, column: column, values: Column(start: window.lowerBound, samples: values),
+      energy: Samples.energy(values), before: Samples.energy(rest, window))
+  }
+
+  private func alternatives(for index: Int) -> [Alternative] {
+    guard columns[index].samples.count > 20, isSuspicious(columns[index]) else { return [] }
+    let context = context(of: index)
+    var found = level(context) + times(context) + frequencies(context)
+    if let other = otherSound(context),
+      found.allSatisfy({ $0.change.improvement < 0.5 * other.change.improvement })
+    {
+      found.append(other)
+    }
+    return found.filter {
+      // That something else sounds explains all that is left, whatever it is.
+      let change = $0.change
+      let share = change.kind == .spectrum ? 0 : change.improvement * sigma * sigma / max(context.before, 1e-30)
+      return isIndependent(change.explained, change.improvement, share: share)
+    }
+  }
+
+  private func isSuspicious(_ column: Column) -> Bool {
+    let count = Double(column.samples.count)
+    let excess = (Samples.energy(rest, column.range) / (sigma * sigma) - count) / (2 * count).squareRoot()
+    let (slope, energy) = slope(of: column)
+    let (level, time) = (column.dot(rest), slope.dot(rest))
+    let tests = max(level * level / Samples.energy(column.samples), time * time / max(energy, 1e-30))
+    return max(tests / (sigma * sigma), 4 * excess) > 0.8 * RecordingThreshold.z * RecordingThreshold.z
+  }
+
+  /// The slope of a column, less what of it is a change of level, and its energy.
+  private func slope(of column: Column) -> (Column, Double) {
+    let energy = max(Samples.energy(column.samples), 1e-30)
+    var slope = column
+    let x = column.samples
+    guard x.count > 2 else { return (slope, 0) }
+    for index in 1..<x.count - 1 { slope.samples[index] = (x[index + 1] - x[index - 1]) / 2 }
+    (slope.samples[0], slope.samples[x.count - 1]) = (0, 0)
+    Samples.add(x, times: -slope.dot(column) / energy, to: &slope.samples, at: 0)
+    return (slope, Samples.energy(slope.samples))
+  }
+
+  private func whitened(_ stem: Stem) -> Column {
+    stem.column(onset: fit.place.time(stem.time), speed: fit.place.speed, count: fit.take.count).whitened(
+      by: fit.whitener, count: fit.take.count)
+  }
+
+  private func change(
+    _ kind: Difference.Kind, _ context: Context, _ amount: Double, before: Double? = nil, after: Double? = nil
+  ) -> RecordingChange {
+    let stem = original.stems[context.index]
+    return RecordingChange(
+      kind: kind, event: stem.event, range: stem.time...max(stem.time, stem.end), amount: amount, before: before,
+      after: after, stem: context.index, filled: kind == .spectrum ? context.column.range : nil,
+      explained: context.column.range)
+  }
+
+  /// Rates one way; nil where it is too little to be reported.
+  private func rated(
+    _ change: RecordingChange, _ context: Context, after: Double, parameters: Double = 1, _ stem: Stem? = nil
+  ) -> Alternative? {
+    var change = change
+    change.improvement = (context.before - after) / (sigma * sigma)
+    change.confidence = change.improvement.squareRoot()
+    let score = change.improvement - parameters * RecordingThreshold.z * RecordingThreshold.z
+    let energy = Samples.energy(context.column.samples) * gain * gain
+    guard score > 0, context.before - after > RecordingThreshold.share * energy else { return nil }
+    return Alternative(score: score, change: change, stem: stem)
+  }
+
+  /// Rates another sound of the event at the level of the whole, and at its own where that is not too low.
+  ///
+  /// - Parameter hasLevel: Whether the event's level is that of the whole.
+  private func rated(
+    _ change: RecordingChange, _ context: Context, leastShare: Double, hasLevel: Bool = false, _ stem: Stem
+  ) -> [Alternative] {
+    let column = whitened(stem)
+    let energy = Samples.energy(column.samples)
+    let product = column.dot(context.values)
+    let plain = rated(change, context, after: context.energy - 2 * gain * product + gain * gain * energy, stem)
+    let own = product / max(energy, 1e-30)
+    guard own > leastShare * gain else { return [plain].compactMap(\.self) }
+    let both = rated(
+      change, context, after: context.energy - own * own * energy, parameters: hasLevel ? 1 : 2.2,
+      stem.scaled(by: hasLevel ? 1 : own / gain))
+    return [plain, both].compactMap(\.self)
+  }
+
+  /// That something else sounds where the event should, which nothing else explains.
+  private func otherSound(_ context: Context) -> Alternative? {
+    let noise = sigma * sigma * Double(context.column.samples.count)
+    let left = Samples.energy(rest, context.column.range) - noise
+    let own = gain * gain * Samples.energy(context.column.samples)
+    guard left > 0.2 * own else { return nil }
+    var rated = rated(
+      change(.spectrum, context, 10 * log10(left / own)), context, after: context.before - left, parameters: 10)
+    rated?.score *= Self.ambiguityCost
+    return rated
+  }
+
+  private func level(_ context: Context) -> [Alternative] {
+    let energy = Samples.energy(context.column.samples)
+    let own = context.column.dot(context.values) / energy
+    let stem = fit.reference.stems[context.index]
+    if own < RecordingThreshold.missing * gain {
+      // Where something else sounds, it is not missing.
+      let noise = sigma * sigma * Double(context.column.samples.count)
+      guard context.values.energy(in: context.column.range) - noise < 0.3 * gain * gain * energy else { return [] }
+      let peak = 20 * log10(max(Double(SignalPair.peak(stem.samples)), 1e-6))
+      return [rated(change(.missing, context, peak), context, after: context.energy)].compactMap(\.self)
+    }
+    let decibels = 20 * log10(own / gain)
+    guard abs(decibels) >= RecordingThreshold.decibels else { return [] }
+    let after = context.energy - own * own * energy
+    return [rated(change(.level, context, decibels), context, after: after, stem.scaled(by: own / gain))].compactMap(
+      \.self)
+  }
+
+  private func times(_ context: Context) -> [Alternative] {
+    func time(_ shift: Double) -> [Alternative] {
+      guard let stem = variants.time(of: context.index, later: shift) else { return [] }
+      let before = original.stems[context.index].time
+      let change = change(.time, context, shift, before: before, after: before + shift)
+      return rated(change, context, leastShare: 0.1, stem)
+    }
+    let reach = Int(Self.reach * rate)
+    let products = products(context, reach: reach)
+    var peaks = (1..<products.count - 1).filter {
+      products[$0] > 0 && products[$0] > products[$0 - 1] && products[$0] >= products[$0 + 1]
+    }
+    peaks.sort { products[$0] > products[$1] }
+    var shifts: [Double] = []
+    // Controls that do not move along make another peak than the highest the right one.
+    for peak in peaks.prefix(original.renderer?.hasControls == true ? 5 : 1) {
+      let (a, b, c) = (products[peak - 1], products[peak], products[peak + 1])
+      let part = 0.5 * (a - c) / (a - 2 * b + c)
+      shifts.append((Double(peak - reach) + part) / rate / (1 + fit.place.tempo))
+    }
+    shifts.removeAll { !(abs($0) >= RecordingThreshold.seconds) }
+    if let hypothesis, hypothesis.index == context.index, hypothesis.ratio == nil {
+      shifts.insert(hypothesis.stem.time - original.stems[context.index].time, at: 0)
+    }
+    return shifts.flatMap(time)
+  }
+
+  /// The products of the event's column with what is around it, at lags of `reach` samples to both sides.
+  private func products(_ context: Context, reach: Int) -> [Double] {
+    let offset = context.column.start - context.values.start
+    let (x, values) = (context.column.samples, context.values.samples)
+    if x.count < 600 {
+      return (-reach...reach).map { lag in
+        let first = max(0, -(offset + lag))
+        let last = min(x.count, values.count - offset - lag)
+        return Samples.dot(x, from: first, values, from: offset + lag + first, count: last - first)
+      }
+    }
+    let padded = [Float](repeating: 0, count: max(0, offset)) + x
+    return CrossCorrelation.of(padded, values, reach: reach).map { Double($0) }
+  }
+
+  /// The event at other frequencies: the best of a grid, then nearer and nearer to it.
+  private func frequencies(_ context: Context) -> [Alternative] {
+    var best: Alternative?
+    func attempt(_ ratio: Double) {
+      guard abs(ratio - 1) * 100 >= RecordingThreshold.percent,
+        let (stem, before, after) = variants.frequency(of: context.index, times: ratio)
+      else { return }
+      let change = change(.frequency, context, 100 * (ratio - 1), before: before, after: after)
+      for next in rated(change, context, leastShare: 0.2, hasLevel: isAlone, stem) where next.score > best?.score ?? 0 {
+        best = next
+      }
+    }
+    let isShort = Double(context.column.samples.count) < 0.12 * rate
+    let supposed = hypothesis.flatMap { $0.index == context.index ? $0.ratio : nil }
+    if let supposed { attempt(supposed) }
+    if isShort || supposed != nil {
+      for step in 1...9 where isShort { for sign in [1.0, -1] { attempt(exp(0.06 * Double(step) * sign)) } }
+      for step in [0.03, 0.015, 0.007_5] {
+        guard let ratio = best.map({ 1 + $0.change.amount / 100 }) else { break }
+        for sign in [1.0, -1] { attempt(ratio * exp(step * sign)) }
+      }
+    }
+    if !isShort, let ratio = trackedRatio(context) { attempt(ratio) }
+    return [best].compactMap(\.self)
+  }
+
+  /// How much higher a long sound is: by its mean frequency, then by how its phase runs away.
+  private func trackedRatio(_ context: Context) -> Double? {
+    let values = context.values
+    let range = context.column.range
+    func hertz(_ samples: [Float]) -> Double {
+      Stem(original.stems[context.index].event, time: 0, origin: 0, samples: samples, rate: rate).hertz
+    }
+    let own = hertz(Array(values.samples[range.lowerBound - values.start..<range.upperBound - values.start]))
+    let plain = hertz(context.column.samples)
+    guard own > 0, plain > 0 else { return nil }
+    var ratio = own / plain
+    for _ in 0..<5 {
+      guard (0.2...5).contains(ratio) else { return nil }
+      ratio = variants.nearest(ratio, of: context.index)
+      guard let (stem, _, _) = variants.frequency(of: context.index, times: ratio) else { return nil }
+      ratio *= 1 + drift(of: whitened(stem), values) / max(20, stem.hertz)
+    }
+    return variants.nearest(ratio, of: context.index)
+  }
+
+  /// Hertz by which what is around an event is higher than a variant of it, by its phase.
+  private func drift(of column: Column, _ values: Column) -> Double {
+    let x = column.samples
+    let length = Int(0.04 * rate)
+    var phases: [(phase: Double, weight: Double)] = []
+    for start in stride(from: 1, to: x.count - length - 1, by: length) {
+      var (re, im, xx, qq) = (0.0, 0.0, 1e-30, 1e-30)
+      for index in start..<start + length {
+        let place = column.start - values.start + index
+        guard place >= 0, place < values.samples.count else { continue }
+        let q = Double(x[index + 1] - x[index - 1])
+        re += Double(x[index]) * Double(values.samples[place])
+        im += q * Double(values.samples[place])
+        xx += Double(x[index]) * Double(x[index])
+        qq += q * q
+      }
+      phases.append((atan2(im / qq.squareRoot(), re / xx.squareRoot()), re * re / xx + im * im / qq))
+    }
+    guard phases.count > 1 else { return 0 }
+    // The mean of the steps of the phase: what lies farther apart may have turned.
+    var (real, imaginary) = (0.0, 0.0)
+    for (a, b) in zip(phases, phases.dropFirst()) {
+      let weight = min(a.weight, b.weight)
+      real += weight * cos(b.phase - a.phase)
+      imaginary += weight * sin(b.phase - a.phase)
+    }
+    return atan2(imaginary, real) / (2 * .pi * Double(length) / rate)
+  }
+
+  // MARK: Bettering and simplifying
+
+  /// Betters the frequencies and times that were found: at first, the place is still held by what changed.
+  private mutating func refineChanges() {
+    for _ in 0..<Self.greatestRefinement {
+      var isBetter = false
+      for kind in [Difference.Kind.frequency, .time] {
+        for position in changes.indices where changes[position].kind == kind {
+          guard let index = changes[position].stem else { continue }
+          let context = context(of: index)
+          let better =
+            kind == .time ? time(context, near: changes[position]) : frequency(context, near: changes[position])
+          guard let (stem, change) = better else { continue }
+          fit.reference.stems[index] = stem
+          changes[position] = change
+          isBetter = true
+        }
+      }
+      guard isBetter else { return }
+      fit.refine(rounds: 1)
+      settle()
+    }
+  }
+
+  /// A frequency near one that explains more than the one there is.
+  ///
+  /// The event's level is free, and so is its time a little: the place of the whole may still be wrong
+  /// because of the event.
+  private func frequency(_ context: Context, near change: RecordingChange) -> (Stem, RecordingChange)? {
+    /// How much more a column explains that may come a little earlier or later.
+    func shifted(_ column: Column) -> Double {
+      let (slope, energy) = slope(of: column)
+      let product = slope.dot(context.values)
+      return energy > 0 ? product * product / energy : 0
+    }
+    var best: (Stem, RecordingChange)?
+    var center = 1 + change.amount / 100
+    // What explains a hundredth of a standard error more is as good.
+    var least = context.before - max(0.01 * sigma * sigma, 0.01 * context.before) - shifted(context.column)
+    let first = min(0.03, 0.003 / max(0.01, Double(context.column.samples.count) / rate))
+    for step in [0, first, first / 2, first / 4, first / 8] {
+      var ratio = center
+      for sign in [1.0, -1] {
+        let tried = center * exp(step * sign)
+        guard let (stem, before, after) = variants.frequency(of: context.index, times: tried) else { continue }
+        let column = whitened(stem)
+        let energy = max(Samples.energy(column.samples), 1e-30)
+        let own = max(0, column.dot(context.values)) / energy
+        let left = context.energy - own * own * energy - shifted(column)
+        guard left < least, own > 0.1 * gain else { continue }
+        least = left
+        var better = change
+        (better.amount, better.before, better.after) = (100 * (tried - 1), before, after)
+        best = (stem.scaled(by: isAlone ? 1 : own / gain), better)
+        ratio = tried
+      }
+      center = ratio
+    }
+    return best
+  }
+
+  /// A shift near one that explains more than the one there is, by the slope of the event's sound.
+  private func time(_ context: Context, near change: RecordingChange) -> (Stem, RecordingChange)? {
+    let (slope, energy) = slope(of: context.column)
+    let own = context.column.dot(context.values) / max(Samples.energy(context.column.samples), 1e-30)
+    guard own > 0.1 * gain, energy > 0 else { return nil }
+    let step = -slope.dot(context.values) / (own * energy) / rate
+    let index = context.index
+    guard abs(step) > 2e-6, abs(step) < 0.002,
+      let stem = variants.time(of: index, later: change.amount + step)
+    else { return nil }
+    let scale = (fit.reference.stems[index].energy / max(original.stems[index].energy, 1e-30)).squareRoot()
+    let scaled = stem.scaled(by: scale)
+    let moved = whitened(scaled)
+    let after = context.energy - 2 * gain * moved.dot(context.values) + gain * gain * Samples.energy(moved.samples)
+    guard after < 0.99 * context.before else { return nil }
+    var better = change
+    better.amount += step
+    better.after = (change.before ?? 0) + better.amount
+    return (scaled, better)
+  }
+
+  /// Takes back each change without which the others explain all as well.
+  ///
+  /// What was found first was found while the rest was still wrong.
+  private mutating func simplify() {
+    guard changes.count <= Self.greatestSimplified else { return }
+    var isSimpler = true
+    while isSimpler, changes.count > 1 {
+      isSimpler = false
+      for position in changes.indices {
+        var other = self
+        other.remove(position, rounds: 1)
+        guard other.surplus(sigma) - surplus(sigma) < slack(position) else { continue }
+        self = other
+        isSimpler = true
+        break
+      }
+    }
+  }
+
+  /// Leaves out what is too little to be reported, however sure it is.
+  private mutating func dropInsignificant() {
+    for position in changes.indices.reversed()
+    where changes[position].kind == .frequency && abs(changes[position].amount) < RecordingThreshold.percent {
+      remove(position, rounds: 2)
+    }
+  }
+
+  /// Gives events of another frequency or time the level of the whole where that explains all as
+  /// well: else the level of the whole would be that of the others alone.
+  private mutating func shareCommonLevel() {
+    for position in changes.indices {
+      let change = changes[position]
+      guard let index = change.stem else { continue }
+      let plain: Stem? =
+        switch change.kind {
+        case .frequency: variants.frequency(of: index, times: 1 + change.amount / 100)?.stem
+        case .time: variants.time(of: index, later: change.amount)
+        default: nil
+        }
+      guard let plain else { continue }
+      var other = self
+      other.fit.reference.stems[index] = plain
+      other.fit.refine(rounds: 2)
+      other.settle()
+      if other.surplus(sigma) - surplus(sigma) < slack(position) { self = other }
+    }
+  }
+
+  private mutating func remove(_ position: Int, rounds: Int) {
+    if let index = changes.remove(at: position).stem { fit.reference.stems[index] = original.stems[index] }
+    fit.excluded = additions
+    refineAll(rounds: rounds)
+  }
+
+  /// How much more there is left than noise, in multiples of its power.
+  private func surplus(_ sigma: Double) -> Double {
+    var isFilled = [Bool](repeating: false, count: rest.count)
+    for range in changes.compactMap(\.filled) { for index in range { isFilled[index] = true } }
+    return Samples.energy(rest) / (sigma * sigma) - Double(isFilled.count { !$0 })
+  }
+
+  /// How much more may be left without a change: what chance and the model's errors make.
+  private func slack(_ position: Int) -> Double {
+    let count = Double(changes[position].filled?.count ?? 0)
+    return RecordingThreshold.z * RecordingThreshold.z + 3 * (2 * count).squareRoot() + RecordingThreshold.share
+      * changes[position].improvement
   }
 }

@@ -1,15 +1,158 @@
 internal import CMath
 import HapticModel
+import SignalAnalysis
+
+extension Comparison {
+  /// The share of its peak above which what is there all the time is noise: −80 dB.
+  private static let noisyShare = 1e-4
+  /// The RMS value below which nothing is noise: less than the dither of 16 bits.
+  private static let leastNoise = 4e-6
+  /// From so much to say on, another explanation is looked for.
+  private static let manyDifferences = 1.5
+
+  /// How much some differences are to say: what is true of the whole is little, what came or went much.
+  private static func weight(_ differences: [Difference]) -> Double {
+    differences.reduce(0) { sum, difference in
+      switch difference.kind {
+      case .missing, .added, .spectrum: sum + 2.5
+      default: sum + (difference.isThroughout ? 0.5 : 1)
+      }
+    }
+  }
+
+  /// Compares takes of which one at least is a sound: by the events of a pattern, or by the sounds of
+  /// a recording, where there is noise; sample by sample where there is none.
+  mutating func compareSounds() {
+    let noise = Noisiness(reference, other)
+    guard noise.isPossible, noise.isCertain || !isEqualAsItIs else {
+      compareSignals()
+      // Several differences may have one cause, such as another tempo.
+      if Self.weight(differences) > Self.manyDifferences { compareRecording { $0 < $1 } }
+      return
+    }
+    if noise.isCertain {
+      if !compareRecording(isBetter: { _, _ in true }) { compareSignals() }
+      return
+    }
+    compareSignals()
+    if equality == .different { compareRecording { $0 < $1 } }
+  }
+
+  /// How sure it is that one of two takes has noise under all of it.
+  private struct Noisiness {
+    var isPossible = false
+    var isCertain = false
+
+    init(_ reference: Take, _ other: Take) {
+      for (take, opposite) in [(reference, other), (other, reference)] where take.composition == nil {
+        let (floor, peak) = Self.floor(of: take.signal)
+        guard floor > max(Comparison.leastNoise, Comparison.noisyShare * peak) else { continue }
+        isPossible = true
+        // A pattern that never pauses has a floor of its own.
+        let (own, ownPeak) = Self.floor(of: opposite.signal)
+        let isLonger = take.signal.duration > 1.1 * opposite.signal.duration + 0.2
+        if own < 1e-3 * ownPeak || isLonger { isCertain = true }
+      }
+    }
+
+    /// The RMS value that nine of ten blocks of 20 ms exceed, and the peak.
+    private static func floor(of signal: Signal) -> (floor: Double, peak: Double) {
+      let samples = signal.mono
+      let length = max(1, Int(0.02 * signal.rate))
+      // An offset is not noise.
+      let powers = stride(from: 0, to: samples.count - length + 1, by: length).map {
+        let block = samples[$0..<$0 + length]
+        let mean = block.reduce(0.0) { $0 + Double($1) } / Double(length)
+        return max(0, SignalPair.power(block) - mean * mean)
+      }.sorted()
+      guard !powers.isEmpty else { return (0, 0) }
+      return (powers[powers.count / 10].squareRoot(), Double(SignalPair.peak(samples)))
+    }
+  }
+
+  /// Holds a recording against its reference, and takes over what that finds if it is better.
+  ///
+  /// - Parameter isBetter: Compares how much there is to say with what there was before.
+  /// - Returns: Whether the findings are those of the recording.
+  @discardableResult mutating func compareRecording(isBetter: (Double, Double) -> Bool) -> Bool {
+    guard let sides = RecordingSides(reference, other) else { return false }
+    let result = RecordingResult(sides.reference, sides.recording.signal, search: options.search)
+    let isPattern = reference.composition != nil || other.composition != nil
+    guard result.match.outcome == .found else {
+      guard isPattern, isBetter(0, 0) else { return false }
+      recording = result.match
+      differences = []
+      addNotFound(result.match, sides)
+      equality = .different
+      return true
+    }
+    var found = RecordingDifferences(result, sides: sides, options: options).found.list
+    guard isBetter(Self.weight(found), Self.weight(differences)) else { return false }
+    recording = result.match
+    isRelativeToWhole = true
+    let direction = sides.isMirrored ? -1.0 : 1
+    alignment.seconds = direction * result.match.delay
+    otherGain = pow(10, -direction * result.match.level / 20) * (result.match.isInverted ? -1 : 1)
+    if options.alignment == .start { found.removeAll { $0.kind == .time && $0.isThroughout } }
+    if options.matchesLevels { found.removeAll { $0.kind == .level && $0.isThroughout } }
+    differences = found
+    compareChannels()
+    equality = differences.isEmpty ? .within(noise: nil, decibels: 0) : .different
+    return true
+  }
+
+  private mutating func addNotFound(_ match: RecordingMatch, _ sides: RecordingSides) {
+    let recording = sides.isMirrored ? options.referenceLabel : options.otherLabel
+    let pattern = sides.isMirrored ? options.otherLabel : options.referenceLabel
+    if match.outcome == .noisy {
+      add(
+        Difference(.noise, in: everything, isThroughout: true, unit: Difference.Unit.none),
+        saying: "\(recording) is too noisy to compare: nothing of \(pattern) stands out of its noise")
+      return
+    }
+    let search = SentenceFormatting.number(match.search, places: 1)
+    let isLonger = sides.recording.signal.duration > match.search + 0.5
+    add(
+      Difference(.missing, in: everything, isThroughout: true, unit: Difference.Unit.none),
+      saying: "\(recording) does not contain \(pattern)"
+        + (isLonger ? " within −1 to \(search) s; cut the lead-in, or search further" : ": no place fits"))
+  }
+}
+
+/// Which of two takes is held against which.
+struct RecordingSides {
+  /// What is looked for.
+  let reference: RecordingReference
+  /// The take it came from.
+  let pattern: Take
+  /// Where it is looked for.
+  let recording: Take
+  /// Whether the recording is the comparison's reference.
+  let isMirrored: Bool
+
+  /// Nil where neither is a sound, or the reference is silent.
+  init?(_ reference: Take, _ other: Take) {
+    isMirrored = reference.composition == nil && other.composition != nil
+    pattern = isMirrored ? other : reference
+    recording = isMirrored ? reference : other
+    guard recording.composition == nil else { return nil }
+    let low = LowRateSignal(of: pattern.signal.mono, rate: pattern.signal.rate)
+    let blocks = stride(from: 0, to: low.samples.count - 79, by: 80).map {
+      Samples.energy(low.samples, $0..<$0 + 80) / 80
+    }.sorted()
+    let noise = blocks.isEmpty ? 0 : blocks[blocks.count / 10]
+    let loudest = blocks.last ?? 0
+    let built = RecordingReference(pattern, low) ?? RecordingReference(low, noise: noise < 0.01 * loudest ? noise : 0)
+    guard !built.stems.isEmpty else { return nil }
+    self.reference = built
+  }
+}
 
 /// What a recording has otherwise than its reference, in words.
 struct RecordingDifferences {
-  let result: RecordingResult
-  let sides: RecordingSides
-  let options: ComparisonOptions
-  private(set) var found: [Difference] = []
-
-  private let names: EventNames
-  private let referenceNames: EventNames
+  private let result: RecordingResult
+  private let sides: RecordingSides
+  private(set) var found: FoundDifferences
 
   /// The least shift of the whole that is reported, in seconds.
   private static let leastDelay = 0.000_2
@@ -21,16 +164,28 @@ struct RecordingDifferences {
   init(_ result: RecordingResult, sides: RecordingSides, options: ComparisonOptions) {
     self.result = result
     self.sides = sides
-    self.options = options
     let events = sides.pattern.composition.map(ListedEvent.list) ?? sides.reference.stems.map(\.event)
-    names = EventNames(events, owner: options.otherLabel)
-    referenceNames = EventNames(events, owner: options.referenceLabel)
+    found = FoundDifferences(
+      names: EventNames(events, owner: options.otherLabel),
+      referenceNames: EventNames(events, owner: options.referenceLabel), whole: 0...0)
+    let start = referenceTime(max(0, sides.reference.stems.map(\.time).min() ?? 0))
+    found.whole = start...max(start, referenceTime(sides.reference.duration))
+    addWhole()
+    if let noise = match.noise { found.add(background: noise, hertz: nil, isReference: sides.isMirrored) }
+    if let hum = match.hum, let hertz = match.mains ?? match.lines.first {
+      // A tone's level is its amplitude's.
+      found.add(
+        background: hum + 20 * log10(2.0.squareRoot()), hertz: hertz, isMains: match.mains != nil,
+        isReference: sides.isMirrored)
+    }
+    for kind in HapticEvent.Kind.allCases {
+      addPresence(of: kind, isMissing: true)
+      addPresence(of: kind, isMissing: false)
+    }
+    for change in result.changes where change.kind != .missing && change.kind != .added { add(change) }
   }
 
   private var match: RecordingMatch { result.match }
-  private var label: String { options.otherLabel }
-  /// The label of the take that is a recording.
-  private var recording: String { sides.isMirrored ? options.referenceLabel : options.otherLabel }
   /// 1 where the recording is the other take; else −1.
   private var direction: Double { sides.isMirrored ? -1 : 1 }
 
@@ -41,195 +196,76 @@ struct RecordingDifferences {
   private func referenceTime(_ time: Double) -> Double { sides.isMirrored ? max(0, recorded(time)) : time }
 
   /// A time of what was looked for, as one of the other take's file.
-  private func otherTime(_ time: Double) -> Double { sides.isMirrored ? time : recorded(time) }
-
-  private var whole: ClosedRange<Double> {
-    let start = referenceTime(max(0, sides.reference.stems.map(\.time).min() ?? 0))
-    return start...max(start, referenceTime(sides.reference.duration))
-  }
-
-  mutating func addAll() {
-    addWhole()
-    addNoise()
-    addPresence()
-    for change in result.changes {
-      switch change.kind {
-      case .level: addLevel(change)
-      case .time: addTime(change)
-      case .frequency: addFrequency(change)
-      case .spectrum: addOther(change)
-      default: break
-      }
-    }
-  }
+  private func otherTime(_ time: Double) -> Double { max(0, sides.isMirrored ? time : recorded(time)) }
 
   private mutating func addWhole() {
-    if match.isInverted {
-      found.append(
-        Difference(
-          .polarity, in: whole, isThroughout: true, amount: 0, unit: .none, significance: 0,
-          sentence: "\(label)'s polarity is inverted."))
-    }
-    let delay = direction * match.delay
-    if abs(delay) > Self.leastDelay {
-      found.append(
-        Difference(
-          .time, in: whole, isThroughout: true, amount: delay, unit: .seconds,
-          sentence: "\(label) as a whole comes \(SentenceFormatting.shift(delay))."))
-    }
-    let level = direction * match.level
-    if abs(level) >= Self.leastLevel {
-      found.append(
-        Difference(
-          .level, in: whole, isThroughout: true, amount: level, unit: .decibels,
-          sentence: "\(label) is \(SentenceFormatting.strength(level)) throughout."))
-    }
-    addTempo()
-  }
-
-  private mutating func addTempo() {
+    if match.isInverted { found.add(whole: .polarity) }
+    if abs(match.delay) > Self.leastDelay { found.add(whole: .time, direction * match.delay) }
+    if abs(match.level) >= Self.leastLevel { found.add(whole: .level, direction * match.level) }
     guard let error = match.tempoError else { return }
     let tempo = sides.isMirrored ? 100 * (1 / (1 + match.tempo / 100) - 1) : match.tempo
-    let first = sides.reference.stems.map(\.time).min() ?? 0
-    let span = sides.reference.duration - first
+    let span = sides.reference.duration - (sides.reference.stems.map(\.time).min() ?? 0)
     let shift = tempo / 100 * span
     guard abs(tempo) > Self.leastTempo.errors * error, abs(shift) >= Self.leastTempo.seconds else { return }
-    var words = "\(label) runs \(SentenceFormatting.percent(tempo)) "
-    words += tempo > 0 ? "slower" : "faster"
-    if abs(tempo) < 0.095 {
-      words = "\(label) runs \(SentenceFormatting.number(abs(tempo), places: 3)) % " + (tempo > 0 ? "slower" : "faster")
-    }
-    if !result.isPitchKept, abs(tempo) > 0.5 { words += ", its pitch with it" }
-    words += ": \(SentenceFormatting.span(shift)) over \(SentenceFormatting.span(span))."
-    var difference = Difference(
-      .tempo, in: whole, isThroughout: true, amount: tempo, unit: .percent,
-      significance: JustNoticeableDifference.tempo(percent: tempo, shift: shift), sentence: words)
-    difference.largestShift = shift
+    var difference = Difference(.tempo, in: found.whole, isThroughout: true, amount: tempo)
+    difference.setLargestShift(shift)
     difference.standardError = error
     difference.confidence = abs(tempo) / error
-    found.append(difference)
+    found.add(
+      difference,
+      detail: (!result.isPitchKept && abs(tempo) > 0.5 ? " (pitch included)" : "")
+        + ", \(SentenceFormatting.size(shift, .seconds)) over \(SentenceFormatting.size(span, .seconds))")
   }
 
-  private mutating func addNoise() {
-    if let noise = match.noise {
-      addNoise("noise at \(SentenceFormatting.number(noise, places: 0)) dBFS", noise, hertz: nil)
+  private mutating func addPresence(of kind: HapticEvent.Kind, isMissing: Bool) {
+    let changes = result.changes.filter { $0.kind == (isMissing ? .missing : .added) && $0.event.kind == kind }.sorted {
+      $0.range.lowerBound < $1.range.lowerBound
     }
-    guard let hum = match.hum, let hertz = match.mains ?? match.lines.first else { return }
-    // A tone's level is its amplitude's.
-    let amplitude = hum + 20 * log10(2.0.squareRoot())
-    let level = SentenceFormatting.number(amplitude, places: 0)
-    let number = SentenceFormatting.number(hertz, places: 0)
-    addNoise(
-      match.mains == nil ? "a \(number) Hz hum at \(level) dBFS" : "hum of the mains (\(number) Hz) at \(level) dBFS",
-      amplitude, hertz: hertz)
-  }
-
-  private mutating func addNoise(_ words: String, _ level: Double, hertz: Double?) {
-    let sentence =
-      sides.isMirrored
-      ? "\(recording) has \(words) in the background, which \(label) has not."
-      : "\(recording) has \(words) in the background."
-    found.append(
-      Difference(
-        .noise, in: whole, isThroughout: true, amount: level, unit: .fullScale, before: sides.isMirrored ? hertz : nil,
-        after: sides.isMirrored ? nil : hertz, sentence: sentence))
-  }
-
-  private mutating func addPresence() {
-    let words = PresenceSentence(names: names, referenceNames: referenceNames)
-    for kind in HapticEvent.Kind.allCases {
-      for (isMissing, changeKind) in [(true, Difference.Kind.missing), (false, .added)] {
-        let changes = result.changes.filter { $0.kind == changeKind && $0.event.kind == kind }.sorted {
-          $0.range.lowerBound < $1.range.lowerBound
-        }
-        guard let first = changes.first else { continue }
-        let isLacking = isMissing != sides.isMirrored
-        let events = changes.map { change -> ListedEvent in
-          var event = change.event
-          let time = change.range.lowerBound
-          event.time = isLacking ? referenceTime(time) : max(0, otherTime(time))
-          return event
-        }
-        let sentence: String
-        switch (isMissing, sides.isMirrored) {
-        case (true, false): sentence = words.missing(events)
-        case (false, false), (true, true): sentence = words.added(events)
-        case (false, true):
-          let times = events.map { SentenceFormatting.number($0.time, places: 3) }
-          sentence =
-            "\(label) lacks \(events.count == 1 ? "a" : "\(events.count)") "
-            + "\(kind.word)\(events.count == 1 ? "" : "s") of \(recording), at " + "\(times.joined(separator: ", ")) s."
-        }
-        let end = changes.map(\.range.upperBound).max() ?? first.range.upperBound
-        let start = referenceTime(max(0, first.range.lowerBound))
-        let indices = isMissing && sides.pattern.composition != nil ? changes.map(\.event.index) : []
-        var difference = Difference(
-          isLacking ? .missing : .added, in: start...max(start, referenceTime(max(0, end))),
-          amount: changes.map(\.amount).max() ?? 0, unit: .fullScale, referenceEvents: sides.isMirrored ? [] : indices,
-          otherEvents: sides.isMirrored ? indices : [], sentence: sentence)
-        difference.confidence = changes.map(\.confidence).min()
-        found.append(difference)
-      }
+    guard let first = changes.first else { return }
+    let isLacking = isMissing != sides.isMirrored
+    let events = changes.map { change -> ListedEvent in
+      var event = change.event
+      event.time = isLacking ? referenceTime(change.range.lowerBound) : otherTime(change.range.lowerBound)
+      return event
     }
+    let start = max(0, first.range.lowerBound)
+    var difference = difference(
+      isLacking ? .missing : .added, in: start...max(start, changes.map(\.range.upperBound).max() ?? start),
+      amount: changes.map(\.amount).max() ?? 0, isMissing ? changes.map(\.event.index) : [])
+    difference.confidence = changes.map(\.confidence).min()
+    found.add(difference, of: events)
   }
 
-  /// The event of a change as the other take has it.
-  private func subject(_ change: RecordingChange) -> ListedEvent {
+  /// A difference by times and events of what was looked for.
+  private func difference(
+    _ kind: Difference.Kind, in range: ClosedRange<Double>, amount: Double, before: Double? = nil,
+    after: Double? = nil, _ events: [Int]
+  ) -> Difference {
+    let indices = sides.pattern.composition == nil ? [] : events
+    let start = referenceTime(range.lowerBound)
+    return Difference(
+      kind, in: start...max(start, referenceTime(range.upperBound)), amount: amount, before: before, after: after,
+      referenceEvents: sides.isMirrored ? [] : indices, otherEvents: sides.isMirrored ? indices : [])
+  }
+
+  private mutating func add(_ change: RecordingChange) {
+    var amount = change.kind == .level || change.kind == .time ? direction * change.amount : change.amount
+    var (before, after) = sides.isMirrored ? (change.after, change.before) : (change.before, change.after)
     var event = change.event
-    event.time = max(0, otherTime(change.range.lowerBound))
-    return event
-  }
-
-  private mutating func add(
-    _ change: RecordingChange, amount: Double, unit: Difference.Unit, before: Double? = nil, after: Double? = nil,
-    sentence: String
-  ) {
-    let start = referenceTime(change.range.lowerBound)
-    let indices = sides.pattern.composition == nil ? [] : [change.event.index]
-    var difference = Difference(
-      change.kind, in: start...max(start, referenceTime(change.range.upperBound)), amount: amount, unit: unit,
-      before: before, after: after, referenceEvents: sides.isMirrored ? [] : indices,
-      otherEvents: sides.isMirrored ? indices : [], sentence: sentence)
+    event.time = otherTime(change.range.lowerBound)
+    var detail = ""
+    if change.kind == .time {
+      let moved = recorded(change.after ?? 0)
+      (before, after) = sides.isMirrored ? (moved, change.event.time) : (change.before, moved)
+      event.time = max(0, after ?? 0)
+    } else if change.kind == .frequency {
+      if sides.isMirrored { amount = 100 * (1 / (1 + change.amount / 100) - 1) }
+      if let before, let after { detail = ": \(SentenceFormatting.hertz(after, insteadOf: before))" }
+    }
+    var difference = difference(
+      change.kind, in: change.range, amount: amount, before: before, after: after, [change.event.index])
     difference.confidence = change.confidence
     difference.standardError = change.standardError
-    found.append(difference)
-  }
-
-  private mutating func addLevel(_ change: RecordingChange) {
-    let amount = direction * change.amount
-    add(
-      change, amount: amount, unit: .decibels,
-      sentence: "\(names.subject([subject(change)]).verb("is", "are")) " + "\(SentenceFormatting.strength(amount)).")
-  }
-
-  private mutating func addOther(_ change: RecordingChange) {
-    let level = SentenceFormatting.number(change.amount, places: 0)
-    add(
-      change, amount: change.amount, unit: .decibels,
-      sentence: "\(names.subject([subject(change)]).verb("has", "have")) a different waveform "
-        + "(residual \(level) dB).")
-  }
-
-  private mutating func addTime(_ change: RecordingChange) {
-    let amount = direction * change.amount
-    var event = subject(change)
-    event.time = max(0, otherTime(sides.isMirrored ? change.event.time : change.after ?? 0))
-    let (before, after) =
-      sides.isMirrored ? (recorded(change.after ?? 0), change.event.time) : (change.before, recorded(change.after ?? 0))
-    add(
-      change, amount: amount, unit: .seconds, before: before, after: after,
-      sentence: "\(names.short(event)) comes \(SentenceFormatting.shift(amount)), at "
-        + "\(SentenceFormatting.moment(event.time)).")
-  }
-
-  private mutating func addFrequency(_ change: RecordingChange) {
-    let ratio = 1 + change.amount / 100
-    let amount = sides.isMirrored ? 100 * (1 / ratio - 1) : change.amount
-    let (before, after) = sides.isMirrored ? (change.after, change.before) : (change.before, change.after)
-    let word =
-      change.event.kind.isTransient ? (amount > 0 ? "sharper" : "duller") : (amount > 0 ? "higher" : "lower")
-    var sentence = "\(names.subject([subject(change)]).verb("is", "are")) \(SentenceFormatting.percent(amount)) \(word)"
-    if let before, let after { sentence += ": \(SentenceFormatting.hertz(after, insteadOf: before))" }
-    add(change, amount: amount, unit: .percent, before: before, after: after, sentence: sentence + ".")
+    found.add(difference, of: [event], detail: detail)
   }
 }

@@ -1,3 +1,4 @@
+internal import CMath
 import HapticModel
 import HapticRender
 import SignalAnalysis
@@ -10,9 +11,7 @@ struct RecordingReference {
   var stems: [Stem]
   /// Numbers of stems that cannot be distinguished, by time.
   private(set) var groups: [[Int]] = []
-  /// All stems together.
   private(set) var whole: [Float] = []
-  /// The greatest magnitude.
   private(set) var peak = 0.0
   /// Renders single events again; nil for a sound.
   let renderer: EventRenderer?
@@ -115,7 +114,7 @@ extension RecordingReference {
   /// - Parameter signal: The whole as it was rendered.
   init?(_ take: Take, _ signal: LowRateSignal) {
     guard let composition = take.composition else { return nil }
-    let renderer = EventRenderer(composition, profile: take.profile, rate: take.signal.rate)
+    let renderer = EventRenderer(composition: composition, profile: take.profile, rate: take.signal.rate)
     let events = ListedEvent.list(composition).filter { !$0.kind.playsFile }
     guard events.count <= 2_000, let parts = renderer.parts(of: events, count: take.signal.frameCount) else {
       return nil
@@ -169,5 +168,410 @@ extension RecordingReference {
       stem.event.number = number
       stems.append(stem)
     }
+  }
+}
+
+/// The sound of one event by itself, as it lies in the reference.
+struct Stem {
+  var event: ListedEvent
+  /// Seconds of the reference at which the event begins.
+  var time: Double
+  /// Seconds from there to the first sample.
+  private(set) var origin: Double
+  private(set) var samples: [Float]
+  /// Frames per second.
+  let rate: Double
+  /// The mean square sum of the samples.
+  private(set) var energy: Double
+  private var spline: [Float]
+
+  /// Silence around the samples that interpolation needs.
+  private static let margin = 8
+
+  init(_ event: ListedEvent, time: Double, origin: Double, samples: [Float], rate: Double) {
+    self.event = event
+    self.time = time
+    self.origin = origin
+    self.samples = samples
+    self.rate = rate
+    energy = Samples.energy(samples)
+    let silence = [Float](repeating: 0, count: Self.margin)
+    spline = Self.spline(silence + samples + silence)
+  }
+
+  /// Seconds of the reference at which the samples begin and end.
+  var start: Double { time + origin }
+  var end: Double { start + Double(samples.count) / rate }
+
+  /// The stem with other samples in the same place.
+  func with(samples: [Float], origin: Double? = nil) -> Stem {
+    Stem(event, time: time, origin: origin ?? self.origin, samples: samples, rate: rate)
+  }
+
+  func scaled(by factor: Double) -> Stem { with(samples: samples.map { $0 * Float(factor) }) }
+
+  /// The mean frequency, in hertz, weighted by power, from how often the samples turn.
+  var hertz: Double {
+    // For a narrow band, the energy of the difference over that of the sum is tan²(πf / rate).
+    var differences = 0.0
+    var sums = 0.0
+    for (a, b) in zip(samples, samples.dropFirst()) {
+      differences += Double((b - a) * (b - a))
+      sums += Double((b + a) * (b + a))
+    }
+    return sums > 0 ? atan((differences / sums).squareRoot()) * rate / .pi : 0
+  }
+
+  /// The coefficients of the cubic spline through samples.
+  private static func spline(_ samples: [Float]) -> [Float] {
+    let pole = Float(3.0.squareRoot() - 2)
+    var c = samples
+    guard c.count > 1 else { return c }
+    for index in 1..<c.count { c[index] += pole * c[index - 1] }
+    c[c.count - 1] = pole / (pole * pole - 1) * (c[c.count - 1] + pole * c[c.count - 2])
+    for index in (0..<c.count - 1).reversed() { c[index] = pole * (c[index + 1] - c[index]) }
+    return c.map { $0 * 6 }
+  }
+
+  /// The stem as it lies in a take.
+  ///
+  /// - Parameters:
+  ///   - onset: Seconds of the take at which the event begins.
+  ///   - speed: Seconds of the take for each of the stem.
+  func column(onset: Double, speed: Double, count: Int) -> Column {
+    let first = Int(((onset + origin * speed) * rate).rounded(.down))
+    let last = first + Int(Double(samples.count) * speed) + 2
+    let range = max(0, first)..<max(0, first, min(count, last))
+    guard !range.isEmpty, !samples.isEmpty else { return Column(start: 0, samples: []) }
+    let step = 1 / speed
+    let from = (Double(range.lowerBound) / rate - onset) * step * rate - origin * rate + Double(Self.margin)
+    var output = [Float](repeating: 0, count: range.count)
+    unsafe spline.withUnsafeBufferPointer { c in
+      unsafe output.withUnsafeMutableBufferPointer { output in
+        for index in 0..<output.count {
+          let place = from + Double(index) * step
+          let whole = Int(place.rounded(.down))
+          guard whole >= 1, whole &+ 2 < c.count else { continue }
+          let f = Float(place - Double(whole))
+          let g = 1 - f
+          let (a, b) = (g * g * g, f * f * f)
+          let (p, q) = (4 - 6 * f * f + 3 * b, 4 - 6 * g * g + 3 * a)
+          unsafe output[index] = (a * c[whole &- 1] + p * c[whole] + q * c[whole &+ 1] + b * c[whole &+ 2]) / 6
+        }
+      }
+    }
+    return Column(start: range.lowerBound, samples: output)
+  }
+}
+
+/// Samples at a place of a take.
+struct Column {
+  var start: Int
+  var samples: [Float]
+
+  var range: Range<Int> { start..<start + samples.count }
+
+  /// The column through a filter, cut where the take ends and silent where the filter starts.
+  func whitened(by taps: [Float], count: Int) -> Column {
+    guard !samples.isEmpty else { return self }
+    let tail = min(taps.count - 1, max(0, count - start - samples.count))
+    var output = Samples.filtered(samples, by: taps, tail: tail)
+    if start < taps.count, taps.count > 1 {
+      for index in 0..<min(taps.count - start, output.count) { output[index] = 0 }
+    }
+    return Column(start: start, samples: output)
+  }
+
+  mutating func silence(_ ranges: [Range<Int>]) {
+    for range in ranges {
+      let part = range.clamped(to: self.range)
+      guard !part.isEmpty else { continue }
+      Samples.silence(&samples, part.lowerBound - start..<part.upperBound - start)
+    }
+  }
+
+  /// The sum of squares in a part of the take.
+  func energy(in range: Range<Int>) -> Double {
+    let part = range.clamped(to: self.range)
+    return part.isEmpty ? 0 : Samples.energy(samples, part.lowerBound - start..<part.upperBound - start)
+  }
+
+  func dot(_ other: Column) -> Double {
+    let first = max(start, other.start)
+    let last = min(start + samples.count, other.start + other.samples.count)
+    return Samples.dot(samples, from: first - start, other.samples, from: first - other.start, count: last - first)
+  }
+
+  func dot(_ take: [Float]) -> Double {
+    Samples.dot(samples, from: 0, take, from: start, count: min(samples.count, take.count - start))
+  }
+}
+
+/// Renders events of a composition by themselves, all its controls acting.
+struct EventRenderer {
+  let composition: HapticComposition
+  let profile: TransducerProfile
+  /// Frames per second that are rendered, before the rate is lowered.
+  let rate: Double
+  private let known = Known()
+
+  private final class Known {
+    var events: [Int: (samples: LowRateSignal, origin: Double)] = [:]
+    var bank: [Column]?
+  }
+
+  /// The most renderings that overlapping events are spread over.
+  private static let greatestPartCount = 16
+  /// Seconds that an event sounds behind its end at most, its release not counted.
+  private static let ring = 0.1
+
+  /// Whether anything but the events' own values changes how they sound.
+  var hasControls: Bool { composition.layers.contains { !$0.pattern.parameters.isEmpty || !$0.pattern.curves.isEmpty } }
+
+  /// Events that do not overlap, rendered together.
+  struct Part {
+    /// The sound at the low rate.
+    var samples: [Float]
+    /// The events, each with the samples that are its own.
+    var events: [(event: ListedEvent, range: Range<Int>)]
+  }
+
+  /// Renders events, by time, in as few parts as their overlaps need; nil where one cannot be rendered.
+  func parts(of events: [ListedEvent], count: Int) -> [Part]? {
+    var lists: [[ListedEvent]] = []
+    var ends: [Double] = []
+    for event in events {
+      let end = end(of: event)
+      if let free = ends.firstIndex(where: { $0 < event.time }) {
+        lists[free].append(event)
+        ends[free] = end
+      } else if lists.count < Self.greatestPartCount {
+        lists.append([event])
+        ends.append(end)
+      } else {
+        lists[lists.count - 1].append(event)
+        ends[ends.count - 1] = max(ends[ends.count - 1], end)
+      }
+    }
+    var parts: [Part] = []
+    for list in lists {
+      let chosen = Set(list.map(\.index))
+      guard let low = render(keeping: { chosen.contains($0) }, frames: count) else { return nil }
+      // A tenth of the gap is the later event's: filters reach a few samples back.
+      let starts = list.map { max(0, Int((($0.time - 0.006) * low.rate).rounded())) }
+      parts.append(
+        Part(
+          samples: low.samples,
+          events: list.indices.map { index in
+            let end = index + 1 < list.count ? starts[index + 1] : low.samples.count
+            return (list[index], min(starts[index], end)..<end)
+          }))
+    }
+    return parts
+  }
+
+  /// Seconds at which an event is silent again.
+  private func end(of event: ListedEvent) -> Double {
+    let release =
+      event.kind.isTransient ? 0.04 : EnvelopeTimes.seconds(normalised: Float(event.value(.releaseTime)))
+    return event.end + max(release, EnvelopeTimes.shortestEdge) + Self.ring
+  }
+
+  private func render(keeping: (Int) -> Bool, frames: Int) -> LowRateSignal? {
+    var kept = composition
+    var number = 0
+    for layer in kept.layers.indices {
+      kept.layers[layer].signals = []
+      kept.layers[layer].pattern.events = kept.layers[layer].pattern.events.filter { _ in
+        number += 1
+        return keeping(number - 1)
+      }
+    }
+    return render(kept, frames: frames)
+  }
+
+  private func render(_ composition: HapticComposition, frames: Int) -> LowRateSignal? {
+    samples(composition, frames: frames).map { LowRateSignal(of: $0, rate: rate) }
+  }
+
+  /// - Parameter frames: Frames that are rendered, or nil for all.
+  private func samples(_ composition: HapticComposition, frames: Int? = nil) -> [Float]? {
+    guard let plan = try? RenderPlan(compiling: composition, profile: profile, rate: rate) else { return nil }
+    let length = frames.map(Int64.init) ?? plan.length + Int64(OfflineRenderer.defaultTail * rate)
+    let settings = RenderSettings(routing: OutputRouting(channelCount: 1).fitted(to: [profile]), length: length)
+    var rendering = OfflineRenderer(plan: plan, settings: settings)
+    return rendering.samples()
+  }
+
+  /// An event by itself at the low rate, and seconds from it to the first sample; rendered once for all.
+  func event(_ index: Int) -> (samples: LowRateSignal, origin: Double)? {
+    if let event = known.events[index] { return event }
+    let event = event(index) { _ in }
+    known.events[index] = event
+    return event
+  }
+
+  /// An event after a change, rendered by itself with a little silence before it.
+  func event(_ index: Int, _ change: (inout HapticEvent) -> Void) -> (samples: LowRateSignal, origin: Double)? {
+    var first = 0
+    for layer in composition.layers {
+      defer { first += layer.pattern.events.count }
+      guard layer.pattern.events.indices.contains(index - first) else { continue }
+      var pattern = layer.pattern
+      var event = pattern.events[index - first]
+      change(&event)
+      // All is moved so that the event begins soon; controls may start before a pattern does.
+      let lead = 0.02
+      let later = lead - event.time
+      event.time = lead
+      pattern.events = [event]
+      for index in pattern.parameters.indices { pattern.parameters[index].time += later }
+      for index in pattern.curves.indices { pattern.curves[index].time += later }
+      let seconds = end(of: ListedEvent(event, index: 0)) + lead
+      guard seconds < 120, let low = render(HapticComposition(pattern), frames: Int(seconds * rate)) else { return nil }
+      return (low, -lead)
+    }
+    return nil
+  }
+
+  /// The composition with all times of its events and controls multiplied.
+  func stretched(by factor: Double) -> EventRenderer {
+    var stretched = composition
+    for layer in stretched.layers.indices {
+      var pattern = stretched.layers[layer].pattern
+      for index in pattern.events.indices {
+        pattern.events[index].time *= factor
+        if let duration = pattern.events[index].duration { pattern.events[index].duration = duration * factor }
+      }
+      for index in pattern.parameters.indices { pattern.parameters[index].time *= factor }
+      for index in pattern.curves.indices {
+        pattern.curves[index].time *= factor
+        for point in pattern.curves[index].controlPoints.indices {
+          pattern.curves[index].controlPoints[point].time *= factor
+        }
+      }
+      stretched.layers[layer].pattern = pattern
+    }
+    return EventRenderer(composition: stretched, profile: profile, rate: rate)
+  }
+
+  /// The whole as a take, for a reference of its own.
+  func take() -> Take? {
+    samples(composition).map {
+      Take(name: "", source: .pattern(composition), signal: Signal($0, rate: rate), profile: profile)
+    }
+  }
+
+  /// Transients of nine sharpnesses, as the profile renders them: what may have been added.
+  func bank() -> [Column] {
+    if let bank = known.bank { return bank }
+    let bank = (0...8).compactMap { step -> Column? in
+      let event = HapticEvent(
+        kind: .hapticTransient, time: 0.02, parameters: [.hapticIntensity: 1, .hapticSharpness: Float(step) / 8])
+      guard let low = render(HapticComposition(HapticPattern(events: [event])), frames: Int(0.08 * rate)),
+        let stem = RecordingReference.trimmed(ListedEvent(event, index: 0), low.samples[...], rate: low.rate, least: 0)
+      else { return nil }
+      return Column(start: 0, samples: stem.samples)
+    }
+    known.bank = bank
+    return bank
+  }
+}
+
+/// The sounds an event would have made after a change.
+struct EventVariants {
+  let reference: RecordingReference
+
+  /// A stem whose frequency is multiplied; nil where the event cannot have it.
+  ///
+  /// An event of a pattern is rendered again, so that its length and level follow; a part of a sound
+  /// is modulated.
+  func frequency(of index: Int, times ratio: Double) -> (stem: Stem, before: Double, after: Double)? {
+    let stem = reference.stems[index]
+    guard let renderer = reference.renderer, !stem.event.kind.playsFile else { return modulated(stem, by: ratio) }
+    let id: EventParameterID = stem.event.isHaptic ? .hapticSharpness : .audioPitch
+    let before = stem.event.value(id)
+    let after = before + step(of: stem.event, before, ratio, renderer.profile)
+    guard (Double(id.range.lowerBound)...Double(id.range.upperBound)).contains(after),
+      let rendered = rendered(stem, renderer, { $0.parameters[id] = Float(after) })
+    else { return nil }
+    let profile = renderer.profile
+    return (
+      rendered, Difference.Kind.hertz(before, of: stem.event.kind, profile),
+      Difference.Kind.hertz(after, of: stem.event.kind, profile)
+    )
+  }
+
+  /// The ratio nearest to one that the event can have.
+  func nearest(_ ratio: Double, of index: Int) -> Double {
+    let event = reference.stems[index].event
+    guard let profile = reference.renderer?.profile, event.isHaptic else { return ratio }
+    let value = event.value(.hapticSharpness)
+    let hertz = Difference.Kind.hertz(value, of: event.kind, profile)
+    let low = Difference.Kind.hertz(0, of: event.kind, profile) / hertz
+    let high = Difference.Kind.hertz(1, of: event.kind, profile) / hertz
+    return min(max(ratio, min(low, high) + 1e-6), max(low, high) - 1e-6)
+  }
+
+  /// What a value grows by when the frequency is multiplied.
+  private func step(of event: ListedEvent, _ value: Double, _ ratio: Double, _ profile: TransducerProfile) -> Double {
+    guard event.isHaptic else { return log2(ratio) }
+    let law = profile.scale(of: event.kind).frequency
+    switch law.scale {
+    case .logarithmic: return log(ratio) / max(1e-9, log(law.high / law.low))
+    case .linear: return law.hertz(atSharpness: value) * (ratio - 1) / max(1e-9, law.high - law.low)
+    }
+  }
+
+  /// A stem that begins at another time, its controls where they were.
+  func time(of index: Int, later seconds: Double) -> Stem? {
+    var moved = reference.stems[index]
+    moved.time += seconds
+    guard let renderer = reference.renderer, !moved.event.kind.playsFile, renderer.hasControls else {
+      return moved
+    }
+    return rendered(reference.stems[index], renderer, later: seconds) { $0.time = max(0, $0.time + seconds) }.map {
+      var stem = $0
+      stem.time += seconds
+      return stem
+    }
+  }
+
+  /// A stem with what rendering it after a change changes.
+  private func rendered(
+    _ stem: Stem, _ renderer: EventRenderer, later: Double = 0, _ change: (inout HapticEvent) -> Void
+  ) -> Stem? {
+    guard let changed = renderer.event(stem.event.index, change), let plain = renderer.event(stem.event.index) else {
+      return nil
+    }
+    let shift = Int(((changed.origin - stem.origin) * stem.rate).rounded())
+    let count = max(stem.samples.count, changed.samples.samples.count + shift, 1)
+    let lead = max(0, -shift)
+    var samples = [Float](repeating: 0, count: lead + count)
+    Samples.add(stem.samples, times: 1, to: &samples, at: lead)
+    Samples.add(changed.samples.samples, times: 1, to: &samples, at: lead + shift)
+    Samples.add(plain.samples.samples, times: -1, to: &samples, at: lead + shift)
+    return stem.with(samples: samples, origin: stem.origin - Double(lead) / stem.rate)
+  }
+
+  /// A stem with its spectrum moved: the real part of its analytic signal times a turning phase.
+  private func modulated(_ stem: Stem, by ratio: Double) -> (stem: Stem, before: Double, after: Double)? {
+    let hertz = stem.hertz
+    guard hertz > 0 else { return nil }
+    let padding = 32
+    let length = FourierTransform.fastLength(atLeast: stem.samples.count + 2 * padding)
+    var transform = FourierTransform(length: length)
+    let silence = [Float](repeating: 0, count: padding)
+    var bins = transform.forward(silence + stem.samples)
+    let real = transform.backward(bins)
+    for bin in bins.indices { bins[bin] = ComplexNumber(bins[bin].imaginary, -bins[bin].real) }
+    let imaginary = transform.backward(bins)
+    let step = 2 * .pi * hertz * (ratio - 1) / stem.rate
+    let onset = -stem.origin * stem.rate + Double(padding)
+    let samples = (padding..<padding + stem.samples.count).map { index in
+      let phase = step * (Double(index) - onset)
+      return real[index] * Float(cos(phase)) - imaginary[index] * Float(sin(phase))
+    }
+    return (stem.with(samples: samples), hertz, hertz * ratio)
   }
 }

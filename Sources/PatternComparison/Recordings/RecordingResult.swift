@@ -68,9 +68,7 @@ struct RecordingResult {
   /// The share of tempo from which it matters whether the pitch goes along.
   private static let leastStretch = 0.002
 
-  /// - Parameters:
-  ///   - recording: The mix of the recording's channels.
-  ///   - search: Seconds that are searched.
+  /// - Parameter search: Seconds that are searched.
   init(_ reference: RecordingReference, _ recording: Signal, search: Double) {
     match = RecordingMatch(outcome: .none)
     match.search = search
@@ -80,19 +78,19 @@ struct RecordingResult {
     let finder = RecordingSearch(reference: reference, recording: low.samples)
     let alignment = RecordingAlignment(reference, low.samples, search: search)
     let places = finder.places(in: alignment)
-    var best: Story?
+    var best: Explanation?
     for place in places.flatMap(Self.withAndWithoutTempo) {
-      let story = Story(finder.settled(place), original: reference, search: finder)
-      if let shift = story.commonShift {
+      let explanation = Explanation(finder.settled(place), original: reference, search: finder)
+      if let shift = explanation.commonShift {
         // What most events have in common is the place; another event moved.
         var shifted = place
         shifted.fit.place.delay += shift
-        let other = Story(finder.settled(shifted), original: reference, search: finder)
+        let other = Explanation(finder.settled(shifted), original: reference, search: finder)
         if other.isBetter(than: best) { best = other }
       }
-      if story.isBetter(than: best) { best = story }
+      if explanation.isBetter(than: best) { best = explanation }
       // What needs no explanation is the truth.
-      if story.isFound, story.changes.changes.isEmpty { break }
+      if explanation.isFound, explanation.changes.changes.isEmpty { break }
     }
     if best?.isFound != true || best?.cost ?? 0 > 1.3 {
       // Where the event that most of the sound is changed, nothing else holds the place.
@@ -103,8 +101,8 @@ struct RecordingResult {
         let variant = RecordingReference(stems: stems, rate: reference.rate, renderer: reference.renderer)
         let other = RecordingSearch(reference: variant, recording: low.samples)
         guard let place = other.fitted(hypothesis.place).map(Self.withAndWithoutTempo)?.first else { continue }
-        let story = Story(other.settled(place), original: reference, hypothesis: hypothesis, search: finder)
-        if story.isBetter(than: best) { best = story }
+        let explanation = Explanation(other.settled(place), original: reference, hypothesis: hypothesis, search: finder)
+        if explanation.isBetter(than: best) { best = explanation }
       }
     }
     guard let best else { return }
@@ -114,12 +112,11 @@ struct RecordingResult {
   }
 
   /// One way to see a recording: where the reference lies in it, and what then differs.
-  private struct Story {
+  private struct Explanation {
     var place: RecordingSearch.Found
     var changes: RecordingChanges
     var isFound = false
     var isNoisy = false
-    /// The events that stand out of the noise.
     var judged: [Int] = []
     /// How many things must be said; the vague ones and those about the reference's events weigh more.
     var cost = 0.0
@@ -160,7 +157,7 @@ struct RecordingResult {
       }
       let isSupported =
         there.count >= RecordingResult.leastSupport && energy(there) >= RecordingResult.leastShare * energy(judged)
-      cost += changes.effects.reduce(0) { $0 + $1.doubt } * (isSupported ? RecordingResult.supportedDoubt : 1)
+      cost += changes.changes.reduce(0) { $0 + $1.doubt } * (isSupported ? RecordingResult.supportedDoubt : 1)
       if !changes.fit.isUsual || place.stretch != 1 {
         // Of a short pattern, a change of any event is likelier.
         cost += original.duration < RecordingResult.shortDuration ? 1.5 : 0.5
@@ -182,7 +179,7 @@ struct RecordingResult {
     }
 
     /// Whether it is found where another is not, or has less to say, or leaves less.
-    func isBetter(than other: Story?) -> Bool {
+    func isBetter(than other: Explanation?) -> Bool {
       guard let other else { return true }
       guard isFound, other.isFound else { return isFound }
       return cost + misfit < other.cost + other.misfit - 0.02
@@ -218,20 +215,19 @@ struct RecordingResult {
     other.fit.set(lines: found.fit.lines)
     other.fit.whitener = found.fit.whitener
     other.fit.refine()
-    let solution = other.fit.solve()
-    other.left = Samples.energy(solution.residual) / max(solution.energy, 1e-30)
+    other.left = other.fit.solve().left
     guard other.left < found.left else { return nil }
     other = search.settled(other)
     other.stretch = factor
     return other
   }
 
-  private mutating func judge(_ story: Story, _ low: LowRateSignal) {
-    let (place, found) = (story.place, story.changes)
+  private mutating func judge(_ explanation: Explanation, _ low: LowRateSignal) {
+    let (place, found) = (explanation.place, explanation.changes)
     guard found.gain > 0 else { return }
-    match.judgedCount = story.judged.count
-    guard story.isFound else {
-      if story.isNoisy { match.outcome = .noisy }
+    match.judgedCount = explanation.judged.count
+    guard explanation.isFound else {
+      if explanation.isNoisy { match.outcome = .noisy }
       return
     }
     match.outcome = .found
@@ -246,10 +242,10 @@ struct RecordingResult {
     match.mains = place.mains
     match.lines = place.fit.lines
     let z = RecordingThreshold.z
-    match.leastDecibels = story.judged.map { z * found.errors[$0].decibels }.max().map {
+    match.leastDecibels = explanation.judged.map { z * found.errors[$0].decibels }.max().map {
       max($0, RecordingThreshold.decibels)
     }
-    match.leastSeconds = story.judged.map { z * found.errors[$0].seconds }.max().map {
+    match.leastSeconds = explanation.judged.map { z * found.errors[$0].seconds }.max().map {
       max($0, RecordingThreshold.seconds)
     }
   }

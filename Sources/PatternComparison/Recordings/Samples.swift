@@ -1,3 +1,6 @@
+internal import CMath
+import SignalAnalysis
+
 /// Sums over samples, quick enough without optimisation as well.
 enum Samples {
   /// `Σ a[n + i] · b[m + i]` for i below a count.
@@ -24,10 +27,8 @@ enum Samples {
     }
   }
 
-  /// The sum of squares.
   static func energy(_ a: [Float]) -> Double { dot(a, from: 0, a, from: 0, count: a.count) }
 
-  /// The sum of squares of a part.
   static func energy(_ a: [Float], _ range: Range<Int>) -> Double {
     dot(a, from: range.lowerBound, a, from: range.lowerBound, count: range.count)
   }
@@ -49,7 +50,6 @@ enum Samples {
     }
   }
 
-  /// Silences a part.
   static func silence(_ x: inout [Float], _ range: Range<Int>) {
     for index in range.clamped(to: x.indices) { x[index] = 0 }
   }
@@ -78,5 +78,237 @@ enum Samples {
       if sum >= half { return values[index] }
     }
     return 0
+  }
+}
+
+extension FourierTransform {
+  /// The products of a signal, by its bins, with a shape at each lag, those before 0 at the end.
+  mutating func correlation(_ bins: [ComplexNumber], _ shape: [Float]) -> [Float] {
+    let own = forward(shape)
+    return backward(bins.indices.map { bins[$0] * own[$0].conjugate })
+  }
+}
+
+/// A symmetric positive matrix whose rows start where they are first not zero, and its factor.
+struct SkylineMatrix {
+  /// The column of the first value of each row.
+  private(set) var starts: [Int] = []
+  /// The values of each row from there to the diagonal.
+  private(set) var rows: [[Double]] = []
+
+  var count: Int { rows.count }
+
+  mutating func append(_ values: [Double], from start: Int) {
+    starts.append(start)
+    rows.append(values)
+  }
+
+  /// Replaces the matrix by its Cholesky factor, each diagonal raised by a millionth.
+  mutating func factor() {
+    for row in rows.indices {
+      let start = starts[row]
+      for column in start...row {
+        let other = starts[column]
+        var sum = rows[row][column - start]
+        if column == row { sum = sum * (1 + 1e-6) + 1e-20 }
+        let first = max(start, other)
+        if first < column {
+          for index in first..<column { sum -= rows[row][index - start] * rows[column][index - other] }
+        }
+        if column == row {
+          rows[row][column - start] = max(sum, 1e-9 * rows[row][column - start] + 1e-20).squareRoot()
+        } else {
+          rows[row][column - start] = sum / rows[column][column - other]
+        }
+      }
+    }
+  }
+
+  func solution(of right: [Double]) -> [Double] {
+    var x = right
+    for row in rows.indices {
+      let start = starts[row]
+      for column in start..<row { x[row] -= rows[row][column - start] * x[column] }
+      x[row] /= rows[row][row - start]
+    }
+    for row in rows.indices.reversed() {
+      let start = starts[row]
+      x[row] /= rows[row][row - start]
+      for column in start..<row { x[column] -= rows[row][column - start] * x[row] }
+    }
+    return x
+  }
+
+  /// The root of a diagonal element of the inverse, after `factor`.
+  func rootOfInverse(at place: Int) -> Double {
+    var z = [Double](repeating: 0, count: count - place)
+    var sum = 0.0
+    for row in place..<count {
+      let start = starts[row]
+      var value = row == place ? 1.0 : 0
+      let first = max(start, place)
+      if first < row { for column in first..<row { value -= rows[row][column - start] * z[column - place] } }
+      value /= rows[row][row - start]
+      z[row - place] = value
+      sum += value * value
+    }
+    return sum.squareRoot()
+  }
+}
+
+/// Tones that go on through a whole recording: hum of the mains and the like.
+enum SteadyTones {
+  /// How far above its neighbourhood a line of the mains stands, as a ratio of powers.
+  private static let mainsProminence = 25.0
+  /// How far any other line does.
+  private static let otherProminence = 400.0
+  /// The bases of the mains in hertz.
+  private static let bases = [50.0, 60.0]
+  /// The highest multiple that is looked for.
+  private static let greatestMultiple = 12
+
+  struct Found {
+    /// Hertz of all lines.
+    var lines: [Double]
+    /// 50 or 60 where they are multiples of it.
+    var mains: Double?
+  }
+
+  /// Looks for lines in what is left of a take.
+  ///
+  /// - Parameter allowsOthers: Whether lines elsewhere than at the mains' multiples count.
+  static func find(in residual: [Float], rate: Double, allowsOthers: Bool) -> Found {
+    // A minute is enough, and lines that drift stay narrow in it.
+    let samples = Array(residual.prefix(Int(60 * rate)))
+    guard samples.count > Int(0.25 * rate) else { return Found(lines: [], mains: nil) }
+    let length = FourierTransform.fastLength(atLeast: max(8_192, 2 * samples.count))
+    var transform = FourierTransform(length: length)
+    let windowed = samples.indices.map { index in
+      samples[index] * Float(0.5 - 0.5 * cos(2 * .pi * Double(index) / Double(samples.count - 1)))
+    }
+    let powers = transform.forward(windowed).map { Double($0.power) }
+    let width = rate / Double(length)
+    var found = Found(lines: [], mains: nil)
+    for base in bases {
+      let lines = (1...greatestMultiple).compactMap { multiple -> Double? in
+        let reach = max(0.3 * Double(multiple), 0.5)
+        let hertz = base * Double(multiple)
+        return line(powers, width, from: hertz - reach, to: hertz + reach, prominence: mainsProminence)
+      }
+      if lines.count > found.lines.count { found = Found(lines: lines, mains: base) }
+    }
+    guard allowsOthers, found.lines.isEmpty else { return found }
+    if let line = line(powers, width, from: 20, to: 1_000, prominence: otherProminence) { found.lines.append(line) }
+    return found
+  }
+
+  private static func line(_ powers: [Double], _ width: Double, from low: Double, to high: Double, prominence: Double)
+    -> Double?
+  {
+    let first = max(1, Int(low / width))
+    let last = min(powers.count - 2, Int(high / width) + 1)
+    guard first < last, let peak = (first...last).max(by: { powers[$0] < powers[$1] }) else { return nil }
+    let reach = Int(8 / width) + 4
+    let near = Samples.median(Array(powers[max(1, peak - reach)..<min(powers.count, peak + reach)]))
+    guard powers[peak] > prominence * near, near >= 0, powers[peak] > 0 else { return nil }
+    let (a, b, c) = (log(powers[peak - 1] + 1e-30), log(powers[peak]), log(powers[peak + 1] + 1e-30))
+    let bend = a - 2 * b + c
+    let offset = bend < 0 ? 0.5 * (a - c) / bend : 0
+    return (Double(peak) + offset) * width
+  }
+
+  /// The mean square of one tone in some samples, and how many they are.
+  static func power(at hertz: Double, in samples: [Float], rate: Double, where isChosen: (Int) -> Bool = { _ in true })
+    -> (power: Double, count: Int)
+  {
+    let step = 2 * .pi * hertz / rate
+    var (real, imaginary, count) = (0.0, 0.0, 0)
+    for index in samples.indices where isChosen(index) {
+      real += Double(samples[index]) * cos(step * Double(index))
+      imaginary += Double(samples[index]) * sin(step * Double(index))
+      count += 1
+    }
+    guard count > 8 else { return (0, count) }
+    return (2 * (real * real + imaginary * imaginary) / Double(count * count), count)
+  }
+}
+
+/// Short sounds that may have been added: bursts of many frequencies in any phase, and given shapes.
+struct ToneBursts {
+  struct Found {
+    /// Samples of the take that it takes.
+    var range: Range<Int>
+    /// The sample at which it starts.
+    var start: Int
+    var amplitude: Double
+    /// How much it explains, beyond what chance does.
+    var score: Double
+  }
+
+  /// One burst: a column, and one a quarter of a period later where its phase is free.
+  private var shapes: [(cosine: [Float], sine: [Float]?)] = []
+
+  /// - Parameter extra: Shapes whose phase is known.
+  init(rate: Double, extra: [Column]) {
+    for step in 0..<9 {
+      let hertz = 60 * pow(320.0 / 60, Double(step) / 8)
+      for seconds in [0.012, 0.035] {
+        let count = Int(seconds * rate)
+        let window = (0..<count).map { pow(sin(.pi * (Double($0) + 0.5) / Double(count)), 0.6) }
+        let angle = 2 * .pi * hertz / rate
+        shapes.append(
+          (
+            window.indices.map { Float(window[$0] * cos(angle * Double($0))) },
+            window.indices.map { Float(window[$0] * sin(angle * Double($0))) }
+          ))
+      }
+    }
+    for column in extra {
+      let peak = max(1e-9, SignalPair.peak(column.samples))
+      shapes.append((column.samples.map { $0 / peak }, nil))
+    }
+  }
+
+  /// The clearest burst in a whitened residual, or nil where there is none.
+  ///
+  /// - Parameters:
+  ///   - sigma: The standard deviation of the residual's noise.
+  ///   - hidden: The amplitude, at each sample, below which a burst is not felt.
+  func strongest(in rest: [Float], through whitener: [Float], sigma: Double, hidden: [Float]) -> Found? {
+    let length = FourierTransform.fastLength(atLeast: rest.count + 300)
+    var transform = FourierTransform(length: length)
+    let bins = transform.forward(rest)
+    let tests = max(1, Double(rest.count) / 4e4)
+    let z = RecordingThreshold.z + 0.25 * log10(tests)
+    let limit = z * z + 8
+    var best: Found?
+    for (cosine, sine) in shapes {
+      let a = Samples.filtered(cosine, by: whitener, tail: whitener.count - 1)
+      let b = sine.map { Samples.filtered($0, by: whitener, tail: whitener.count - 1) }
+      let products = transform.correlation(bins, a)
+      let others = b.map { transform.correlation(bins, $0) }
+      var energy = Samples.energy(a)
+      if let b { energy = (energy + Samples.energy(b)) / 2 }
+      let scale = Float(1 / (energy * sigma * sigma))
+      let amplitude = Float(1 / energy)
+      let least = max(Float(limit), Float(best.map { $0.score + limit } ?? 0))
+      var found = (value: least, index: -1)
+      let half = cosine.count / 2
+      unsafe products.withUnsafeBufferPointer { p in
+        for index in 0..<rest.count {
+          var power = unsafe p[index] * p[index]
+          if let others { power += others[index] * others[index] }
+          guard power * scale > found.value else { continue }
+          let middle = min(index + half, hidden.count - 1)
+          guard power.squareRoot() * amplitude > hidden[middle] else { continue }
+          found = (power * scale, index)
+        }
+      }
+      guard found.index >= 0 else { continue }
+      best = Found(
+        range: max(0, found.index - 40)..<min(rest.count, found.index + cosine.count + 40), start: found.index,
+        amplitude: (Double(found.value) * sigma * sigma / energy).squareRoot(), score: Double(found.value) - limit)
+    }
+    return best
   }
 }

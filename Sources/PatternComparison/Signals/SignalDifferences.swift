@@ -1,15 +1,14 @@
 internal import CMath
+import HapticModel
 import SignalAnalysis
 
 /// What differs between two signals, sound by sound, each cause once.
 struct SignalDifferences {
-  let pair: SignalPair
-  let options: ComparisonOptions
-  let names: EventNames
-  let referenceNames: EventNames
-  private(set) var found: [Difference] = []
+  private let pair: SignalPair
+  private let options: ComparisonOptions
+  private(set) var found: FoundDifferences
   /// The sounds that belong together, measured.
-  private(set) var measures: [SoundMeasure] = []
+  private let measures: [SoundMeasure]
   /// Seconds the other comes later as a whole.
   private(set) var delay: Double
   /// Decibels the other is stronger as a whole.
@@ -17,121 +16,201 @@ struct SignalDifferences {
   private let regions: [ActiveRegion]
   private let others: [ActiveRegion]
 
+  private static let maximumSegmentCount = 3
+
   init(_ pair: SignalPair, options: ComparisonOptions) {
     self.pair = pair
     self.options = options
     delay = Double(pair.shift) / pair.rate
     let noise = AddedSound.under(pair)
     let clipping = ClippedPeaks(pair.reference) == nil ? ClippedPeaks(pair.other) : nil
-    let reach = noise?.reach ?? 0
-    regions = ActiveRegion.find(
-      in: pair.reference, rate: pair.rate, threshold: max(SignalPair.silence(pair.reference), reach))
-    others = ActiveRegion.find(in: pair.other, rate: pair.rate, threshold: max(SignalPair.silence(pair.other), reach))
-    referenceNames = EventNames(regions.map { $0.event() }, owner: options.referenceLabel)
-    names = EventNames(others.map { $0.event() }, owner: options.otherLabel)
-    let matched = match()
+    func regions(_ samples: [Float]) -> [ActiveRegion] {
+      ActiveRegion.find(in: samples, rate: pair.rate, threshold: max(SignalPair.silence(samples), noise?.reach ?? 0))
+    }
+    let (own, others) = (regions(pair.reference), regions(pair.other))
+    (self.regions, self.others) = (own, others)
+    let start = own.first?.start ?? 0
+    found = FoundDifferences(
+      names: EventNames(others.map { $0.event() }, owner: options.otherLabel),
+      referenceNames: EventNames(own.map { $0.event() }, owner: options.referenceLabel),
+      whole: start...max(start, own.last?.end ?? start))
+    func levels(_ regions: [ActiveRegion], _ samples: [Float]) -> [Double] {
+      regions.map { Decibels.of(power: SignalPair.power(samples[$0.frames])) }
+    }
+    let (first, second) = (levels(own, pair.reference), levels(others, pair.other))
+    let matched = SequenceMatching.pairs(own.map(\.start), others.map(\.start)) {
+      own[$0].cost(of: others[$1], level: first[$0], otherLevel: second[$1])
+    }
     measures = matched.map { index, otherIndex in
       SoundMeasure(
-        regions[index], others[otherIndex], of: pair, noise: noise?.power ?? 0, ceiling: clipping?.ceiling ?? .infinity)
+        own[index], others[otherIndex], of: pair, noise: noise?.power ?? 0, ceiling: clipping?.ceiling ?? .infinity)
     }
     addSignalWide(noise, clipping)
     addTimes()
     addLevels()
     addFrequencies()
     addRest()
-    addPresence(matched)
+    addPresence(.missing, own, Set(matched.map(\.0)), pair.reference, pair.other, delay: 0)
+    addPresence(
+      .added, others, Set(matched.map(\.1)), pair.other, pair.reference, delay: Double(pair.shift) / pair.rate)
   }
 
-  /// From the first to the last sound of the reference.
-  var whole: ClosedRange<Double> {
-    let start = regions.first?.start ?? 0
-    return start...max(start, regions.last?.end ?? start)
-  }
-
-  /// The sounds of the other take as it is, before it was shifted.
-  func partner(_ measure: SoundMeasure) -> ListedEvent { measure.partner.event(delay: Double(pair.shift) / pair.rate) }
-
-  /// Whether a sound of one has no counterpart in the other.
-  var hasUnmatched: Bool { measures.count < max(regions.count, others.count) }
-
-  mutating func add(_ difference: Difference) { found.append(difference) }
-
-  mutating func set(delay: Double) { self.delay = delay }
-  mutating func set(level: Double) { self.level = level }
-
-  private func match() -> [(Int, Int)] {
-    func levels(_ regions: [ActiveRegion], _ samples: [Float]) -> [Double] {
-      regions.map { Decibels.of(power: SignalPair.power(samples[$0.frames])) }
-    }
-    let first = levels(regions, pair.reference)
-    let second = levels(others, pair.other)
-    return SequenceMatching.pairs(regions.map(\.start), others.map(\.start)) {
-      regions[$0].cost(of: others[$1], level: first[$0], otherLevel: second[$1])
-    }
+  /// The sounds of the other take as they are, before it was shifted.
+  private func partners(_ measures: [SoundMeasure]) -> [ListedEvent] {
+    measures.map { $0.partner.event(delay: Double(pair.shift) / pair.rate) }
   }
 
   private mutating func addSignalWide(_ noise: AddedSound?, _ clipping: ClippedPeaks?) {
-    let name = options.otherLabel
-    if pair.isInverted {
-      add(
-        Difference(
-          .polarity, in: whole, isThroughout: true, amount: 0, unit: .none, significance: 0,
-          sentence: "\(name)'s polarity is inverted."))
+    if pair.isInverted { found.add(whole: .polarity) }
+    if pair.offset != 0 { found.add(whole: .offset, Decibels.of(amplitude: abs(pair.offset)), after: pair.offset) }
+    if let noise { found.add(background: noise.decibels, hertz: noise.hertz) }
+    guard let clipping else { return }
+    let level = SentenceFormatting.number(Decibels.of(amplitude: Double(clipping.ceiling)), places: 1)
+    let range = Double(clipping.frames.lowerBound) / pair.rate...Double(clipping.frames.upperBound) / pair.rate
+    found.add(
+      Difference(.clipping, in: range, amount: Double(clipping.sampleCount), after: Double(clipping.ceiling)),
+      saying: "\(options.otherLabel) is clipped at \(level) dBFS in \(clipping.placeCount) place"
+        + "\(clipping.placeCount == 1 ? "" : "s"), between \(SentenceFormatting.range(range))")
+  }
+
+  /// The value that at least six in ten share within a tolerance, or all where they are two.
+  private static func common(_ values: [Double], within tolerance: Double) -> Double? {
+    let sorted = values.sorted()
+    guard !sorted.isEmpty else { return nil }
+    var best: ArraySlice<Double> = []
+    var end = 0
+    for start in sorted.indices {
+      while end < sorted.count, sorted[end] - sorted[start] <= tolerance { end += 1 }
+      if end - start > best.count { best = sorted[start..<end] }
     }
-    if pair.offset != 0 {
-      add(
+    let needed = max(Double(sorted.count) * 0.6, min(2, Double(sorted.count)))
+    guard Double(best.count) >= needed else { return nil }
+    return best[(best.startIndex + best.endIndex) / 2]
+  }
+
+  /// Adds differences of sounds, those that are alike as one.
+  private mutating func add(_ kind: Difference.Kind, _ values: [(SoundMeasure, Double)], within tolerance: Double) {
+    for group in values.grouped(by: \.1, within: { _ in tolerance }) {
+      let group = group.sorted { $0.0.region.start < $1.0.region.start }
+      let measures = group.map(\.0)
+      let events = partners(measures)
+      let hasTimes = kind == .time && group.count == 1
+      found.add(
         Difference(
-          .offset, in: whole, isThroughout: true, amount: Decibels.of(amplitude: abs(pair.offset)), unit: .fullScale,
-          before: 0, after: pair.offset, significance: 0,
-          sentence: "\(name) has a DC offset of \(SentenceFormatting.number(pair.offset, places: 4)) of full scale."))
-    }
-    if let noise {
-      add(
-        Difference(
-          .noise, in: whole, isThroughout: true, amount: noise.decibels, unit: .fullScale, after: noise.hertz,
-          sentence: "\(name) has \(noise.words) in the background."))
-    }
-    if let clipping {
-      let places = clipping.placeCount
-      let level = SentenceFormatting.number(Decibels.of(amplitude: Double(clipping.ceiling)), places: 1)
-      let start = Double(clipping.frames.lowerBound) / pair.rate
-      let end = Double(clipping.frames.upperBound) / pair.rate
-      add(
-        Difference(
-          .clipping, in: start...end, amount: Double(clipping.sampleCount), unit: .count,
-          after: Double(clipping.ceiling),
-          sentence: "\(name) is clipped at \(level) dBFS in \(places) place"
-            + "\(places == 1 ? "" : "s"), between \(SentenceFormatting.range(start...end))."))
+          kind, in: measures[0].region.start...measures[measures.count - 1].region.end, amount: group[0].1,
+          before: hasTimes ? measures[0].region.start : nil, after: hasTimes ? events[0].time : nil), of: events)
     }
   }
 
-  /// Tells which sounds have no counterpart, unless the other sounds there all the same.
-  private mutating func addPresence(_ matched: [(Int, Int)]) {
-    func alone(_ regions: [ActiveRegion], _ paired: Set<Int>, _ own: [Float], _ opposite: [Float]) -> [ActiveRegion] {
-      regions.indices.filter { !paired.contains($0) }.map { regions[$0] }.filter { region in
-        SignalPair.power(opposite[region.frames]) < 0.1 * SignalPair.power(own[region.frames])
+  /// Reports what comes later as a whole, then which sounds do besides.
+  private mutating func addTimes() {
+    // One sound is the whole only where there is no other.
+    let isWhole = measures.count > 1 || measures.count == 1 && regions.count <= 1 && others.count <= 1
+    let whole = isWhole ? Self.common(measures.map(\.time), within: 0.000_1) ?? 0 : 0
+    let shift = options.alignment == .start ? whole : delay + whole
+    delay += whole
+    // Where shapes differ, times are those of the first sound, which the shape moves.
+    let isExact = measures.count { $0.isExact } * 2 > measures.count
+    if abs(shift) > (isExact ? 0.000_04 : 0.001) { found.add(whole: .time, shift) }
+    let late = measures.map { ($0, $0.time - whole) }.filter {
+      abs($0.1) > ($0.0.isExact ? SoundMeasure.leastTime : 0.001)
+    }
+    add(.time, late, within: 0.000_2)
+  }
+
+  /// Reports what is stronger as a whole, then the sounds and segments that differ from that.
+  private mutating func addLevels() {
+    let even = measures.filter { $0.segments.isEmpty }
+    let shared = Self.common(even.map(\.level), within: 0.1) ?? 0
+    let isShared = measures.allSatisfy { $0.segments.isEmpty && abs($0.level - shared) <= 0.1 }
+    // Without a match every level is reported as it is, unless all are the same.
+    let whole = options.levelMatch == LevelMatch.none && !isShared ? 0 : shared
+    if abs(whole) >= SoundMeasure.leastLevel {
+      level = whole
+      found.add(whole: .level, whole)
+    }
+    add(.level, even.map { ($0, $0.level - whole) }.filter { abs($0.1) > 0.15 }, within: 0.1)
+    for measure in measures { addSegments(of: measure, whole: whole) }
+  }
+
+  /// Reports the segments in which one sound is stronger or weaker; many as one.
+  private mutating func addSegments(of measure: SoundMeasure, whole: Double) {
+    let segments = measure.segments.map { segment in
+      let isEven = abs(segment.greatest - segment.usual) < 0.5
+      return (range: segment.range, amount: (isEven ? segment.usual : segment.greatest) - whole, isEven)
+    }.filter { abs($0.amount) > LevelDifferenceCurve.least }
+    let owner = found.names.owner
+    guard segments.count > Self.maximumSegmentCount else {
+      for (range, amount, isEven) in segments {
+        found.add(
+          Difference(.level, in: range, amount: amount),
+          saying: "\(owner) is \(isEven ? "" : "up to ")\(Difference.Kind.level.change(amount)) between "
+            + SentenceFormatting.range(range))
       }
+      return
     }
-    let missing = alone(regions, Set(matched.map(\.0)), pair.reference, pair.other)
-    let added = alone(others, Set(matched.map(\.1)), pair.other, pair.reference)
-    let words = PresenceSentence(names: names, referenceNames: referenceNames)
-    let shift = Double(pair.shift) / pair.rate
-    for areTaps in [true, false] {
-      let gone = missing.filter { $0.isTap == areTaps }
-      let come = added.filter { $0.isTap == areTaps }
-      addPresence(.missing, gone, in: pair.reference) { words.missing(gone.map { $0.event() }) }
-      addPresence(.added, come, in: pair.other) { words.added(come.map { $0.event(delay: shift) }) }
+    let (low, high) = (segments.map(\.amount).min() ?? 0, segments.map(\.amount).max() ?? 0)
+    let range = segments[0].range.lowerBound...segments[segments.count - 1].range.upperBound
+    found.add(
+      Difference(.level, in: range, amount: abs(low) > high ? low : high),
+      saying: "\(owner)'s level has a different course between \(SentenceFormatting.range(range)): "
+        + SentenceFormatting.spread(low, high, .decibels))
+  }
+
+  /// Reports what is higher as a whole, then which sounds are besides.
+  private mutating func addFrequencies() {
+    // A single sound is reported with its frequencies.
+    let whole = measures.count == 1 ? 0 : Self.common(measures.map { $0.frequency?.percent ?? 0 }, within: 0.6) ?? 0
+    if abs(whole) >= SoundMeasure.leastPercent { found.add(whole: .frequency, whole) }
+    for measure in measures {
+      guard let frequency = measure.frequency, abs(frequency.percent - whole) > 1 else { continue }
+      found.add(
+        Difference(
+          .frequency, in: measure.region.range, amount: frequency.percent, before: frequency.before,
+          after: frequency.after), of: partners([measure]),
+        detail: ": " + SentenceFormatting.hertz(frequency.after, insteadOf: frequency.before))
     }
   }
 
+  /// Reports which sounds last longer, and which differ in a way that has no other name.
+  private mutating func addRest() {
+    for measure in measures {
+      if measure.duration != 0 {
+        found.add(
+          Difference(
+            .duration, in: measure.region.range, amount: measure.duration, before: measure.region.duration,
+            after: measure.partner.duration), of: partners([measure]))
+      }
+      guard let unexplained = measure.unexplained else { continue }
+      found.add(Difference(residual: unexplained, in: measure.region.range), of: partners([measure]))
+    }
+  }
+
+  /// Reports which sounds have no counterpart, unless the opposite take sounds there all the same.
   private mutating func addPresence(
-    _ kind: Difference.Kind, _ regions: [ActiveRegion], in samples: [Float], sentence: () -> String
+    _ kind: Difference.Kind, _ regions: [ActiveRegion], _ paired: Set<Int>, _ own: [Float], _ opposite: [Float],
+    delay: Double
   ) {
-    guard let first = regions.first, let last = regions.last else { return }
-    let peak = regions.map { SignalPair.peak(samples[$0.frames]) }.max() ?? 0
-    add(
-      Difference(
-        kind, in: first.start...last.end, amount: Decibels.of(amplitude: Double(peak)), unit: .fullScale,
-        sentence: sentence()))
+    let alone = regions.indices.filter { !paired.contains($0) }.map { regions[$0] }.filter { region in
+      SignalPair.power(opposite[region.frames]) < 0.1 * SignalPair.power(own[region.frames])
+    }
+    for areTaps in [true, false] {
+      let chosen = alone.filter { $0.isTap == areTaps }
+      guard let first = chosen.first, let last = chosen.last else { continue }
+      let peak = chosen.map { SignalPair.peak(own[$0.frames]) }.max() ?? 0
+      found.add(
+        Difference(kind, in: first.start...last.end, amount: Decibels.of(amplitude: Double(peak))),
+        of: chosen.map { $0.event(delay: delay) })
+    }
+  }
+}
+
+extension Difference {
+  /// A waveform that differs in a way without a name.
+  ///
+  /// - Parameter residual: What is left of it, in decibels relative to the reference.
+  init(residual: Double, in range: ClosedRange<Double>, isThroughout: Bool = false) {
+    self.init(
+      .spectrum, in: range, isThroughout: isThroughout, amount: residual, significance: max(0, (residual + 30) / 6))
   }
 }

@@ -1,4 +1,5 @@
 internal import CMath
+import HapticModel
 import SignalAnalysis
 
 /// The mixes of two takes, brought to one place, one polarity and one middle line.
@@ -41,7 +42,6 @@ struct SignalPair {
     return samples.map { $0.isFinite ? $0 * gain : 0 }
   }
 
-  /// The greatest magnitude.
   static func peak(_ samples: some Sequence<Float>) -> Float { samples.reduce(0) { max($0, abs($1)) } }
 
   /// The mean square.
@@ -103,5 +103,266 @@ struct SignalPair {
     if isInverted { for index in other.indices { other[index] = -other[index] } }
     if shift > 0 { other.removeFirst(min(shift, other.count)) }
     if shift < 0 { other.insert(contentsOf: [Float](repeating: 0, count: -shift), at: 0) }
+  }
+}
+
+/// A part of a signal that is not silent, between silences.
+struct ActiveRegion {
+  /// The frames from its first to behind its last sound.
+  var frames: Range<Int>
+  /// Its number among the taps or hums of its signal, from 1 on.
+  var number = 0
+  let rate: Double
+
+  /// Sounds that are nearer, in seconds, are one; half a period of 40 Hz.
+  static let gap = 0.012
+  /// What is shorter, in seconds, is a tap.
+  static let longestTap = 0.06
+
+  /// Seconds at which it begins.
+  var start: Double { Double(frames.lowerBound) / rate }
+  var end: Double { Double(frames.upperBound) / rate }
+  var duration: Double { end - start }
+  var range: ClosedRange<Double> { start...end }
+  var isTap: Bool { duration < Self.longestTap }
+
+  /// The sounds of a signal, silent below a magnitude.
+  static func find(in samples: [Float], rate: Double, threshold: Float) -> [ActiveRegion] {
+    let gap = Int(Self.gap * rate)
+    var regions: [ActiveRegion] = []
+    var start = -1
+    var last = -1
+    for (index, sample) in samples.enumerated() where abs(sample) > threshold {
+      if start >= 0, index - last > gap {
+        regions.append(ActiveRegion(frames: start..<(last + 1), rate: rate))
+        start = index
+      }
+      if start < 0 { start = index }
+      last = index
+    }
+    if start >= 0 { regions.append(ActiveRegion(frames: start..<(last + 1), rate: rate)) }
+    number(&regions)
+    return regions
+  }
+
+  static func number(_ regions: inout [ActiveRegion]) {
+    var counts = (taps: 0, hums: 0)
+    for index in regions.indices {
+      if regions[index].isTap { counts.taps += 1 } else { counts.hums += 1 }
+      regions[index].number = regions[index].isTap ? counts.taps : counts.hums
+    }
+  }
+
+  /// The region as an event, some seconds later, so that sentences name it like one.
+  func event(delay: Double = 0) -> ListedEvent {
+    var event = Self.event(start: start + delay, duration: duration)
+    event.number = number
+    return event
+  }
+
+  static func event(start: Double, duration: Double) -> ListedEvent {
+    ListedEvent(
+      HapticEvent(kind: duration < longestTap ? .hapticTransient : .hapticContinuous, time: start, duration: duration),
+      index: 0)
+  }
+
+  /// What pairing it with another costs, each with its level in decibels.
+  func cost(of other: ActiveRegion, level: Double, otherLevel: Double) -> Double {
+    let longest = max(duration, other.duration, 1e-3)
+    // A transient is not a continuous event that changed.
+    if isTap != other.isTap, longest > 2 * min(duration, other.duration) { return .infinity }
+    let shape = abs(duration - other.duration) / longest / 2 + abs(level - otherLevel) / 60
+    return abs(start - other.start) / 0.5 + min(0.8, shape)
+  }
+}
+
+/// Noise or a hum that lies under the whole of a signal.
+struct AddedSound {
+  /// Its mean square.
+  var power: Double
+  /// Its frequency, where it is a tone.
+  var hertz: Double?
+
+  /// Seconds of a piece that is silent or not.
+  private static let piece = 0.02
+  /// What is weaker is a residue of storing samples: −84 dBFS, a bit or two of 16.
+  static let leastPower = 4e-9
+  /// The share of the power around one frequency that makes a tone.
+  private static let tonality = 0.6
+
+  /// What the other has where the reference is silent, or nil where that is no more.
+  ///
+  /// The median of all pieces, so that a sound that comes and goes does not count.
+  static func under(_ pair: SignalPair) -> AddedSound? {
+    let threshold = SignalPair.silence(pair.reference)
+    let length = max(1, Int(piece * pair.rate))
+    var quiet: [Float] = []
+    var powers: [Double] = []
+    var own: [Double] = []
+    for start in stride(from: 0, to: pair.reference.count - length + 1, by: length) {
+      let part = start..<(start + length)
+      guard SignalPair.peak(pair.reference[part]) < threshold else { continue }
+      powers.append(SignalPair.power(pair.other[part]))
+      own.append(SignalPair.power(pair.reference[part]))
+      quiet += pair.other[part]
+    }
+    // Too little silence shows nothing of the background.
+    guard powers.count >= 5 else { return nil }
+    powers.sort()
+    let power = powers[powers.count / 2]
+    // What fades away in the silence is the end of a sound.
+    guard power > leastPower, powers[powers.count / 10] > power / 16, power > 4 * own.sorted()[own.count / 2] else {
+      return nil
+    }
+    return AddedSound(power: power, hertz: tone(in: quiet, rate: pair.rate))
+  }
+
+  /// The frequency that most of the power lies around.
+  private static func tone(in samples: [Float], rate: Double) -> Double? {
+    let spectrum = Spectrum(of: Signal(samples, rate: rate), window: 0.25)
+    guard let peak = spectrum.powers.indices.max(by: { spectrum.powers[$0] < spectrum.powers[$1] }) else { return nil }
+    let near = max(0, peak - 3)...min(spectrum.powers.count - 1, peak + 3)
+    let power = near.reduce(0) { $0 + spectrum.powers[$1] }
+    guard power > tonality * spectrum.power, power > 0 else { return nil }
+    return near.reduce(0) { $0 + spectrum.powers[$1] * spectrum.frequencies[$1] } / power
+  }
+
+  /// Its level: of a tone the amplitude, of noise the RMS value, in dBFS.
+  var decibels: Double { Decibels.of(power: hertz == nil ? power : 2 * power) }
+
+  /// The magnitude that it hardly ever exceeds.
+  var reach: Float { Float(4.5 * power.squareRoot()) }
+}
+
+/// Peaks of a signal that were cut off at one magnitude.
+struct ClippedPeaks {
+  var ceiling: Float
+  var sampleCount: Int
+  var placeCount: Int
+  /// The frames from the first to behind the last.
+  var frames: Range<Int>
+
+  /// The fewest samples of one cut peak.
+  private static let shortest = 4
+  /// Weaker signals have flat peaks because of their few steps.
+  private static let leastCeiling: Float = 0.1
+  /// How far below the ceiling, as a share, the sample before or behind a cut lies at least.
+  private static let slope: Float = 0.001
+
+  /// Looks for flat peaks at the greatest magnitude; nil where there is none.
+  init?(_ samples: [Float]) {
+    let peak = SignalPair.peak(samples)
+    guard peak >= Self.leastCeiling else { return nil }
+    let least = peak * (1 - 1e-4)
+    ceiling = least
+    sampleCount = 0
+    placeCount = 0
+    frames = 0..<0
+    var start: Int?
+    for index in 0...samples.count {
+      let isHigh = index < samples.count && abs(samples[index]) >= least
+      if isHigh, start == nil { start = index }
+      if !isHigh, let from = start {
+        let before = from > 0 ? abs(samples[from - 1]) : 0
+        let behind = index < samples.count ? abs(samples[index]) : 0
+        if index - from >= Self.shortest, min(before, behind) < peak * (1 - Self.slope) {
+          sampleCount += index - from
+          placeCount += 1
+          frames = (placeCount == 1 ? from : frames.lowerBound)..<index
+        }
+        start = nil
+      }
+    }
+    guard placeCount > 0 else { return nil }
+  }
+}
+
+/// A time range in which one signal is stronger or weaker than another.
+struct LevelSegment {
+  /// Seconds.
+  var range: ClosedRange<Double>
+  /// The median of the difference in decibels.
+  var usual: Double
+  /// The greatest difference in decibels.
+  var greatest: Double
+}
+
+/// The difference of level between two signals over time.
+struct LevelDifferenceCurve {
+  /// Decibels at each step, or nil where both are silent.
+  private let differences: [Double?]
+  private let step: Double
+
+  /// Seconds whose power is one value: a period of 40 Hz.
+  static let window = 0.025
+  /// Differences below this many decibels are none.
+  static let least = 0.4
+
+  init(_ x: [Float], _ y: [Float], rate: Double) {
+    let hop = max(1, Int(0.005 * rate))
+    let reach = max(1, Int(Self.window * rate / 2))
+    step = Double(hop) / rate
+    let powers = Self.powers(x, hop: hop, reach: reach)
+    let others = Self.powers(y, hop: hop, reach: reach)
+    let greatest = max(powers.max() ?? 0, others.max() ?? 0)
+    let floor = greatest * 1e-4
+    differences = zip(powers, others).map { a, b in max(a, b) > floor ? 10 * log10(max(b, floor) / max(a, floor)) : nil
+    }
+  }
+
+  /// The power around each step under a rectangle, by running sums.
+  private static func powers(_ samples: [Float], hop: Int, reach: Int) -> [Double] {
+    var sums = [0.0]
+    sums.reserveCapacity(samples.count + 1)
+    var sum = 0.0
+    for sample in samples {
+      sum += Double(sample) * Double(sample)
+      sums.append(sum)
+    }
+    return stride(from: 0, to: samples.count, by: hop).map { center in
+      let start = max(0, center - reach)
+      let end = min(samples.count, center + reach)
+      return max(0, sums[end] - sums[start]) / Double(max(1, end - start))
+    }
+  }
+
+  /// The one difference of the whole, where it is the same everywhere.
+  var even: Double? {
+    let known = differences.compactMap(\.self)
+    guard !known.isEmpty else { return 0 }
+    let mean = known.reduce(0, +) / Double(known.count)
+    let spread = known.map { abs($0 - mean) }.sorted()[known.count * 95 / 100]
+    return spread < Self.least ? mean : nil
+  }
+
+  /// Where the second is stronger or weaker for at least 20 ms.
+  var segments: [LevelSegment] {
+    var segments: [LevelSegment] = []
+    var start: Int?
+    for index in 0...differences.count {
+      let value = index < differences.count ? differences[index] ?? 0 : 0
+      if let from = start {
+        let isSame = abs(value) > Self.least && (value > 0) == ((differences[from] ?? 0) > 0)
+        if !isSame {
+          append(from..<index, to: &segments)
+          start = nil
+        }
+      }
+      if start == nil, abs(value) > Self.least { start = index }
+    }
+    return segments
+  }
+
+  /// Adds a segment, from where half its difference is reached, since the window blurs its edges.
+  private func append(_ part: Range<Int>, to segments: inout [LevelSegment]) {
+    let values = part.map { differences[$0] ?? 0 }
+    guard Double(values.count) * step >= 0.02 else { return }
+    let usual = values.sorted()[values.count / 2]
+    let greatest = values.max { abs($0) < abs($1) } ?? usual
+    let start = values.firstIndex { abs($0) >= abs(usual) / 2 } ?? 0
+    let end = values.lastIndex { abs($0) >= abs(usual) / 2 } ?? 0
+    let from = Double(part.lowerBound + start) * step
+    segments.append(
+      LevelSegment(range: from...max(from, Double(part.lowerBound + end) * step), usual: usual, greatest: greatest))
   }
 }

@@ -155,7 +155,6 @@ struct SoundMeasure {
 struct Tones {
   /// Hertz of the first.
   let before: Double
-  /// Hertz of the second.
   let after: Double
 
   /// Percent the second is higher.

@@ -1,3 +1,4 @@
+public import Reading
 internal import SystemSupport
 
 /// A blind test under way: in each trial X is A or B by chance, and the listener says which.
@@ -163,4 +164,260 @@ public enum Side: String, CaseIterable, Sendable {
 extension SplitMix64 {
   /// The next of the two sides: A where the highest bit is 0.
   fileprivate mutating func nextSide() -> Side { next() >> 63 == 0 ? .a : .b }
+}
+
+/// The result of a blind test, as numbers and as a sentence.
+///
+/// The words follow from the three counts alone, by the rules of ``BlindListening``.
+public struct ABXResult: Equatable, Sendable {
+  /// What can be said.
+  public enum Conclusion: String, Sendable {
+    /// Nothing was answered.
+    case nothing
+    /// Not even all right answers would be rare by guessing.
+    case tooFewTrials
+    /// At most 1 % of guessers do as well.
+    case highlySignificant
+    /// At most 5 % of guessers do as well.
+    case significant
+    /// At most 5 % of guessers do as badly.
+    case belowChance
+    /// Guessing explains it.
+    case notSignificant
+  }
+
+  /// The p-value up to which a result is significant.
+  public static let significantPValue = 0.05
+  /// The p-value up to which it is highly significant.
+  public static let highlySignificantPValue = 0.01
+  /// The fewest trials of which all right are rare: 1 in 32.
+  public static let minimumTrialCount = 5
+
+  /// Right answers.
+  public var correctCount: Int
+  /// Answers.
+  public var trialCount: Int
+  /// Trials that were agreed on, or nil where the listener ended the test.
+  public var plannedCount: Int?
+
+  /// Makes a result.
+  public init(correctCount: Int, trialCount: Int, plannedCount: Int?) {
+    self.correctCount = correctCount
+    self.trialCount = trialCount
+    self.plannedCount = plannedCount
+  }
+
+  /// The probability of as many right answers or more by guessing.
+  public var pValue: Double { BinomialTest.pValue(ofAtLeast: correctCount, in: trialCount) }
+
+  /// The probability of as few right answers or fewer by guessing.
+  public var pValueOfFewer: Double { BinomialTest.pValue(ofAtLeast: trialCount - correctCount, in: trialCount) }
+
+  /// Whether as many trials were answered as were agreed on.
+  public var isComplete: Bool { plannedCount == trialCount }
+
+  /// What can be said.
+  public var conclusion: Conclusion {
+    if trialCount == 0 { return .nothing }
+    if trialCount < Self.minimumTrialCount { return .tooFewTrials }
+    if pValue <= Self.highlySignificantPValue { return .highlySignificant }
+    if pValue <= Self.significantPValue { return .significant }
+    return pValueOfFewer <= Self.significantPValue ? .belowChance : .notSignificant
+  }
+
+  /// What it means: one sentence, and a second where the number of trials was not kept to.
+  public var sentence: String {
+    guard trialCount > 0 else { return "No trials were answered; there is no result." }
+    let count = "\(correctCount) of \(trialCount) correct; a guesser would do"
+    let better = "\(count) this well \(Self.percent(pValue)) of the time; "
+    let said =
+      switch conclusion {
+      case .nothing, .tooFewTrials: better + "at least \(Self.minimumTrialCount) trials are needed for a result."
+      case .highlySignificant: better + (isComplete ? "a difference was very probably heard." : Self.maybe)
+      case .significant: better + (isComplete ? "a difference was probably heard." : Self.maybe)
+      case .belowChance:
+        "\(count) this badly \(Self.percent(pValueOfFewer)) of the time; A and B may have been swapped."
+      case .notSignificant: better + "this neither shows nor rules out a perceptible difference."
+      }
+    return [said, reservation].compactMap { $0 }.joined(separator: " ")
+  }
+
+  private static let maybe = "a difference may have been heard."
+
+  /// What weakens the result where the number of trials was not fixed and kept to.
+  private var reservation: String? {
+    guard !isComplete else { return nil }
+    let why =
+      plannedCount.map { "The test ended after \(trialCount) of \($0) trials" }
+      ?? "The number of trials was not fixed in advance"
+    return why + ": stopping early inflates the result."
+  }
+
+  /// A chance as people read it: `3.8 %`, `23 %`, `less than 0.1 %`.
+  public static func percent(_ pValue: Double) -> String {
+    if pValue < 0.001 { return "less than 0.1 %" }
+    if pValue < 0.0995 {
+      let tenths = Int((pValue * 1_000).rounded())
+      return "\(tenths / 10).\(tenths % 10) %"
+    }
+    return "\(Int((pValue * 100).rounded())) %"
+  }
+}
+
+/// How likely a count of right answers is by guessing alone.
+public enum BinomialTest {
+  /// The probability of at least `successCount` right answers in `trialCount` trials with two choices each.
+  ///
+  /// One-sided, exact: the sum of C(n, k) / 2ⁿ for k from `successCount` to n.
+  ///
+  /// - Parameters:
+  ///   - successCount: Right answers; below 1 the probability is 1, above `trialCount` it is 0.
+  ///   - trialCount: Trials, 0 or more. The cost grows in line with it.
+  public static func pValue(ofAtLeast successCount: Int, in trialCount: Int) -> Double {
+    guard successCount > 0 else { return 1 }
+    guard successCount <= trialCount else { return 0 }
+    // From the rarest count upwards, so that small terms are not lost; scaled against underflow.
+    var term = 1.0
+    var sum = 1.0
+    var halvings = trialCount
+    var count = trialCount
+    while count > successCount {
+      term *= Double(count) / Double(trialCount - count + 1)
+      sum += term
+      count -= 1
+      while sum > 1e200 {
+        term /= 2
+        sum /= 2
+        halvings -= 1
+      }
+    }
+    while halvings > 0 {
+      sum /= 2
+      halvings -= 1
+    }
+    return min(1, sum)
+  }
+}
+
+/// A blind test with all that is needed to look at it later, as JSON.
+public struct ABXRecord: Sendable {
+  /// One of the two takes.
+  public struct Take: Equatable, Sendable {
+    /// What messages call it.
+    public var name: String
+    /// The SHA-256 of the file's bytes, in hexadecimal digits.
+    public var hash: String
+    /// The factor it was played at.
+    public var gain: Double
+    /// Seconds it lasts.
+    public var duration: Double
+
+    /// Makes a take.
+    public init(name: String, hash: String, gain: Double, duration: Double) {
+      self.name = name
+      self.hash = hash
+      self.gain = gain
+      self.duration = duration
+    }
+  }
+
+  /// The version of the format of the record.
+  public static let formatVersion = 2
+
+  /// The test.
+  public var test: ABXTest
+  /// The first thing.
+  public var a: Take
+  /// The second thing.
+  public var b: Take
+  /// What levels were matched by: `loudness`, `felt` or `none`.
+  public var match: String
+  /// The profile that patterns were rendered with.
+  public var profile: String
+  /// The program with its version.
+  public var program: String
+  /// The version of the rendering model.
+  public var renderingModel: Int
+  /// When the test began, as `2026-01-31T12:00:00Z`; nil where no clock was looked at.
+  public var startTime: String?
+  /// The output that played, or nil where nobody listened.
+  public var device: String?
+  /// Whether the answers were simulated.
+  public var isSimulated: Bool
+
+  /// Makes a record.
+  public init(
+    test: ABXTest, a: Take, b: Take, match: String, profile: String, program: String, renderingModel: Int,
+    startTime: String?, device: String?, isSimulated: Bool
+  ) {
+    self.test = test
+    self.a = a
+    self.b = b
+    self.match = match
+    self.profile = profile
+    self.program = program
+    self.renderingModel = renderingModel
+    self.startTime = startTime
+    self.device = device
+    self.isSimulated = isSimulated
+  }
+
+  /// The record as a text of its own.
+  public func json() -> [UInt8] {
+    var json = JSONWriter()
+    json.object { write(to: &$0) }
+    return json.finish()
+  }
+
+  /// Writes the record into an object.
+  public func write(to entry: inout JSONObjectWriter) {
+    entry.member("formatVersion", Self.formatVersion)
+    entry.member("test", "abx")
+    entry.member("program", program)
+    entry.member("renderingModel", renderingModel)
+    if let startTime { entry.member("startTime", startTime) }
+    if let device { entry.member("device", device) }
+    entry.member("simulated", isSimulated)
+    entry.member("profile", profile)
+    entry.member("match", match)
+    for (key, take) in [("a", a), ("b", b)] { entry.object(key) { Self.write(take, to: &$0) } }
+    entry.member("seed", Int(test.seed))
+    if let count = test.plannedCount { entry.member("plannedTrials", count) } else { entry.null("plannedTrials") }
+    entry.array("trials") { list in
+      for trial in test.trials { list.object(layout: .line) { Self.write(trial, to: &$0) } }
+    }
+    entry.object("result") { Self.write(test.result, to: &$0) }
+  }
+
+  private static func write(_ take: Take, to entry: inout JSONObjectWriter) {
+    entry.member("name", take.name)
+    entry.member("sha256", take.hash)
+    entry.member("gain", take.gain)
+    entry.member("seconds", take.duration)
+  }
+
+  private static func write(_ trial: Trial, to entry: inout JSONObjectWriter) {
+    entry.member("x", trial.x.rawValue)
+    entry.member("answer", trial.answer.rawValue)
+    entry.member("correct", trial.isCorrect)
+    entry.object("switchCounts") { counts in
+      counts.member("a", trial.switchCounts.a)
+      counts.member("b", trial.switchCounts.b)
+      counts.member("x", trial.switchCounts.x)
+    }
+    entry.member("from", milliseconds(trial.start))
+    entry.member("to", milliseconds(trial.end))
+  }
+
+  private static func write(_ result: ABXResult, to entry: inout JSONObjectWriter) {
+    entry.member("correctCount", result.correctCount)
+    entry.member("trials", result.trialCount)
+    entry.member("complete", result.isComplete)
+    entry.member("pValue", result.pValue)
+    entry.member("conclusion", result.conclusion.rawValue)
+    entry.member("sentence", result.sentence)
+  }
+
+  /// Seconds to the millisecond, finer than anybody presses a key.
+  private static func milliseconds(_ seconds: Double) -> Double { (seconds * 1_000).rounded() / 1_000 }
 }

@@ -1,3 +1,4 @@
+internal import Reading
 internal import ShippedFiles
 internal import SignalPlots
 
@@ -7,12 +8,9 @@ internal import SignalPlots
 struct PageTemplate {
   private let text: [UInt8]
 
-  /// A template from a resource.
   init(_ text: [UInt8]) { self.text = text }
 
-  /// The page with every place filled; a name without a filling stays empty.
-  ///
-  /// - Parameter capacity: About how many bytes the fillings have together.
+  /// The page with every place filled, by fillings of about so many bytes; a name without one stays empty.
   func filled(with fillings: [String: [UInt8]], capacity: Int = 0) -> [UInt8] {
     var page: [UInt8] = []
     page.reserveCapacity(text.count + capacity)
@@ -29,7 +27,6 @@ struct PageTemplate {
     return page
   }
 
-  /// The names of all places, in order.
   var names: [String] { text.indices.compactMap { place(at: $0)?.name } }
 
   private func place(at index: Int) -> (name: String, end: Int)? {
@@ -44,13 +41,11 @@ struct PageTemplate {
 }
 
 extension UInt8 {
-  /// Whether the byte can stand in the name of a place.
   fileprivate var isNameByte: Bool {
     (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self) || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self)
   }
 }
 
-/// The files that pages are made of.
 enum PageResource {
   static let reportPage = files("report.html")
   static let galleryPage = files("gallery.html")
@@ -96,6 +91,31 @@ enum PageResource {
   }
 }
 
+/// A page: its frame, and what both kinds of pages fill in.
+struct Page {
+  let template: [UInt8]
+  let script: [UInt8]
+  let style: [UInt8]
+  /// The program and its version.
+  let generator: String
+  let title: String
+  let takes: [PageTake]
+
+  /// - Parameter texts: Markup by the names of places.
+  func html(_ texts: [String: String], data: [UInt8]) -> [UInt8] {
+    var fillings = texts.mapValues { Array($0.utf8) }
+    fillings["policy"] = Array(ContentSecurityPolicy.text(script: script, style: style).utf8)
+    fillings["generator"] = Array(generator.escapedForMarkup.utf8)
+    fillings["title"] = Array(title.escapedForMarkup.utf8)
+    (fillings["style"], fillings["script"], fillings["data"]) = (style, script, data)
+    fillings["sounds"] = takes.enumerated().flatMap { index, take in
+      take.sounds.enumerated().flatMap { $1.element(id: "sound-\(index)-\($0)") }
+    }
+    let size = takes.flatMap(\.sounds).reduce(0) { $0 + $1.textLength }
+    return PageTemplate(template).filled(with: fillings, capacity: size + 400_000)
+  }
+}
+
 /// What a page may load and run: its own script and style, pictures within it, and nothing else.
 ///
 /// The script and the style are named by their hashes, so that markup which slipped in through a text
@@ -107,10 +127,24 @@ enum ContentSecurityPolicy {
       + "script-src '\(source(script))'; base-uri 'none'; form-action 'none'"
   }
 
-  /// A text's name in a policy.
   static func source(_ text: [UInt8]) -> String {
     let digits = Array(SHA256.hash(of: text))
     let hash = stride(from: 0, to: digits.count, by: 2).compactMap { UInt8(String(digits[$0..<$0 + 2]), radix: 16) }
     return "sha256-" + String(decoding: Base64.encoded(hash), as: UTF8.self)
+  }
+}
+
+/// Values that a page's script reads from an element of the page.
+enum EmbeddedJSON {
+  /// The JSON text of an object, in which no `<` can end its element.
+  static func object(_ contents: (inout JSONObjectWriter) -> Void) -> [UInt8] {
+    var json = JSONWriter(layout: .compact)
+    json.object(contents)
+    var text: [UInt8] = []
+    // Outside of strings JSON has no such sign.
+    for byte in json.bytes {
+      if byte == UInt8(ascii: "<") { text += Array(#"\u003c"#.utf8) } else { text.append(byte) }
+    }
+    return text
   }
 }

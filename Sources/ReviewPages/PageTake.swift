@@ -9,7 +9,6 @@ internal import SignalPlots
 struct PageTake {
   /// A, B, C …
   let letter: String
-  /// A file's or a pattern's name.
   let name: String
   /// What its file says about it.
   let notes: String?
@@ -19,26 +18,15 @@ struct PageTake {
   let events: [PageEvent]?
   /// How many curves and parameters the pattern has.
   let controlCount: Int
-  /// The controls of each layer.
   private let controls: [PageControls]
-  /// Level and frequency over time.
   private let track: SignalTrack?
-  /// The text of its file.
   let text: String?
-  /// What is measured of it.
   let measurements: TakeMeasurements
-  /// What a page plays of it.
   let sounds: [EmbeddedSound]
   /// For each of its sounds the factor that makes all takes equally strong.
   var gains: [Double] = []
 
-  /// Evaluates a take.
-  ///
-  /// - Parameters:
-  ///   - index: Its place, which gives the letter.
-  ///   - measurements: What is measured of it, where that is known.
-  ///   - hasTrack: Whether its level and frequency over time are wanted.
-  /// - Throws: `notDrawn` for a pattern that cannot be rendered either.
+  /// - Parameter hasTrack: Whether its level and frequency over time are wanted.
   init(_ take: Take, index: Int, sounds: PageSounds, measurements: TakeMeasurements? = nil, hasTrack: Bool = false)
     throws(ReviewPageError)
   {
@@ -64,6 +52,24 @@ struct PageTake {
     controlCount = composition.layers.reduce(0) { $0 + $1.pattern.curves.count + $1.pattern.parameters.count }
     controls = composition.layers.map { PageControls(of: $0.pattern, until: score.duration) }
     duration = take.signal.duration
+  }
+
+  /// The takes of a page, by their places.
+  ///
+  /// - Parameter hasTrack: Whether the level and frequency of the take at a place are wanted.
+  /// - Throws: `tooLarge` or `notDrawn`.
+  static func list(
+    _ takes: [Take], sounds: [PageSounds]?, measurements: [TakeMeasurements]? = nil, hasTrack: (Int) -> Bool
+  ) throws(ReviewPageError) -> [PageTake] {
+    var shown: [PageTake] = []
+    for (index, take) in takes.enumerated() {
+      let sounds = sounds?[index] ?? PageSounds(actuator: take.signal)
+      shown.append(
+        try PageTake(
+          take, index: index, sounds: sounds, measurements: measurements?[index], hasTrack: hasTrack(index)))
+    }
+    try EmbeddedSound.check(shown.flatMap(\.sounds), takeCount: takes.count)
+    return shown
   }
 
   /// Writes the take as members of an object, with some of its figures.
@@ -123,7 +129,19 @@ extension PageTake {
 
 /// One event of a pattern: as written, and what becomes of it.
 struct PageEvent: Equatable {
-  let kind: HapticEvent.Kind
+  /// What an event is; the raw value is its name in data and tables.
+  enum Kind: String {
+    /// One short impulse.
+    case transient
+    /// A vibration.
+    case continuous
+    /// A tone for the ear.
+    case tone
+    /// A sound file.
+    case file = "sound file"
+  }
+
+  let kind: Kind
   /// The second of its onset.
   let time: Double
   /// Seconds until it is silent, release included; 0 for a transient.
@@ -142,7 +160,6 @@ struct PageEvent: Equatable {
   /// The most points that a page holds of one event.
   private static let maximumPointCount = 240
 
-  /// An event as it is drawn.
   init(_ event: PatternScore.Event, of composition: HapticComposition, profile: TransducerProfile) {
     kind = event.kind
     let written = composition.layers[event.reference.layer].pattern.events[event.reference.event]
@@ -167,7 +184,6 @@ struct PageEvent: Equatable {
       sharpness: one.sharpness + (other.sharpness - one.sharpness) * share)
   }
 
-  /// Writes the event as members of an object.
   func write(to json: inout JSONObjectWriter) {
     json.member("kind", kind.label)
     json.member("time", rounded(time))
@@ -189,3 +205,102 @@ struct PageEvent: Equatable {
 
 /// Numbers of a page: a tenth of a millisecond, and a ten-thousandth of a level.
 func rounded(_ value: Double) -> Double { (value * 1e4).rounded() / 1e4 }
+
+/// The intensity and the sharpness control of one layer over time, as lines.
+struct PageControls: Equatable {
+  struct Point: Equatable {
+    /// Seconds from the start of the pattern.
+    let time: Double
+    let value: Double
+  }
+
+  /// The line of the intensity control; empty where the layer leaves it alone. Where it jumps, two
+  /// points share a time.
+  let intensity: [Point]
+  let sharpness: [Point]
+
+  var isEmpty: Bool { intensity.isEmpty && sharpness.isEmpty }
+
+  /// The most points that a page holds of one control.
+  private static let maximumPointCount = 2_000
+
+  init(of pattern: HapticPattern, until end: Double) {
+    intensity = Self.line(.hapticIntensityControl, of: pattern, until: end)
+    sharpness = Self.line(.hapticSharpnessControl, of: pattern, until: end)
+  }
+
+  private static func line(_ id: DynamicParameterID, of pattern: HapticPattern, until end: Double) -> [Point] {
+    let segments = ControlTimeline(of: id, in: pattern).segments
+    guard segments.count > 1 || segments.first?.origin != nil else { return [] }
+    var points: [Point] = []
+    for (index, segment) in segments.enumerated().prefix(maximumPointCount / 2) where segment.start <= end {
+      points.append(Point(time: segment.start, value: segment.value))
+      let next = index + 1 < segments.count ? min(segments[index + 1].start, end) : end
+      if next > segment.start { points.append(Point(time: next, value: segment.value(at: next))) }
+    }
+    return points
+  }
+
+  /// Writes the controls as members of an object: time and value in turn.
+  func write(to json: inout JSONObjectWriter) {
+    for (name, line) in [("intensity", intensity), ("sharpness", sharpness)] where !line.isEmpty {
+      json.array(name) { list in
+        for point in line {
+          list.element(rounded(point.time))
+          list.element(rounded(point.value))
+        }
+      }
+    }
+  }
+}
+
+extension SignalTrack {
+  func write(to json: inout JSONObjectWriter) {
+    json.member("step", step)
+    json.array("levels") { list in for level in levels { list.element((level * 10).rounded() / 10) } }
+    json.array("frequencies") { list in for hertz in frequencies { list.element(hertz.rounded()) } }
+  }
+}
+
+/// Lines with fewer points.
+enum Polyline {
+  /// What a level may be off by where a point is left out.
+  private static let tolerance = 0.001
+
+  /// The points that a line of intensity and sharpness needs; no more than a count, spread evenly
+  /// where these are too many.
+  static func reduced(_ points: [PatternScore.Point], to maximumCount: Int) -> [PatternScore.Point] {
+    var kept = needed(points)
+    guard kept.count > maximumCount else { return kept }
+    let step = Double(kept.count - 1) / Double(maximumCount - 1)
+    kept = (0..<maximumCount).map { kept[Int((Double($0) * step).rounded())] }
+    return kept
+  }
+
+  /// Leaves out points that lie on the line between those kept (Reumann and Witkam's corridor).
+  private static func needed(_ points: [PatternScore.Point]) -> [PatternScore.Point] {
+    guard points.count > 2 else { return points }
+    var kept = [points[0]]
+    var start = 0
+    for index in 2..<points.count where !isStraight(points, from: start, to: index) {
+      kept.append(points[index - 1])
+      start = index - 1
+    }
+    kept.append(points[points.count - 1])
+    return kept
+  }
+
+  private static func isStraight(_ points: [PatternScore.Point], from: Int, to: Int) -> Bool {
+    let (first, last) = (points[from], points[to])
+    let width = last.time - first.time
+    // A jump is kept, and a long line is checked in parts so that time stays linear.
+    guard width > 0, to - from <= 64 else { return false }
+    return (from + 1..<to).allSatisfy { index in
+      let share = (points[index].time - first.time) / width
+      let intensity = first.intensity + (last.intensity - first.intensity) * share
+      let sharpness = first.sharpness + (last.sharpness - first.sharpness) * share
+      return abs(points[index].intensity - intensity) <= tolerance
+        && abs(points[index].sharpness - sharpness) <= tolerance
+    }
+  }
+}

@@ -1,6 +1,7 @@
 public import SignalAnalysis
 internal import SignalPlots
 internal import SoundFile
+internal import SystemSupport
 
 /// A sound within a page: FLAC of 16-bit samples, dithered as `render` does it.
 struct EmbeddedSound: Sendable {
@@ -9,7 +10,6 @@ struct EmbeddedSound: Sendable {
   /// The rates of sounds in pages, in hertz; every browser plays them.
   static let rates: [Double] = [8_000, 16_000, 24_000, 32_000, 48_000]
 
-  /// The FLAC file.
   let file: [UInt8]
   /// Frames per second.
   let rate: Double
@@ -41,16 +41,11 @@ struct EmbeddedSound: Sendable {
     )
   }
 
-  /// How long the text of the sound is.
   var textLength: Int { Base64.length(of: file.count) }
 
-  /// The file in base 64.
-  var text: [UInt8] { Base64.encoded(file) }
-
-  /// The element of a page that holds the sound.
   func element(id: String) -> [UInt8] {
-    let rate = PageNumberFormatting.plain(rate, places: 0)
-    return Array("<script type=\"text/plain\" id=\"\(id)\" data-rate=\"\(rate)\">".utf8) + text
+    let rate = NumberFormatting.rounded(rate, places: 0)
+    return Array("<script type=\"text/plain\" id=\"\(id)\" data-rate=\"\(rate)\">".utf8) + Base64.encoded(file)
       + Array("</script>\n".utf8)
   }
 }

@@ -14,7 +14,6 @@ struct FindingText: Equatable {
   /// When, as `1.2 – 1.25 s`.
   let when: String
 
-  /// Words for a difference of a comparison.
   init(_ difference: Difference, of comparison: Comparison) {
     let subject = Self.subject(of: difference, in: comparison)
     let sentence = Self.shortened(difference.sentence, label: comparison.options.otherLabel)
@@ -65,16 +64,13 @@ struct FindingText: Equatable {
 
   /// What is true of the events, or nil where only the sentence says it.
   private static func predicate(of difference: Difference) -> String? {
-    let size = sizeText(of: difference)
-    let isMore = difference.amount > 0
     switch difference.kind {
     case .missing: return "Missing"
     case .added: return "Extra"
-    case .level where difference.unit == .decibels && abs(difference.amount) < 60:
-      return "\(size) \(isMore ? "stronger" : "weaker")"
-    case .time where difference.unit == .seconds: return "\(size) \(isMore ? "later" : "earlier")"
-    case .frequency where difference.unit == .percent: return "\(size) \(isMore ? "higher" : "lower")"
-    case .duration where difference.unit == .seconds: return "\(size) \(isMore ? "longer" : "shorter")"
+    case .level where difference.unit == .decibels && abs(difference.amount) < 60, .time, .frequency, .duration:
+      return difference.kind.comparative(isMore: difference.amount > 0).map {
+        "\(SentenceFormatting.size(difference.amount, difference.unit)) \($0)"
+      }
     default: return nil
     }
   }
@@ -163,27 +159,14 @@ struct FindingText: Equatable {
     return ""
   }
 
-  /// The amount without its sign, as `50 ms`.
-  private static func sizeText(of difference: Difference) -> String {
-    let size = abs(difference.amount)
-    switch difference.unit {
-    case .seconds:
-      return size < 1 ? "\(number(size * 1_000, places: size < 0.01 ? 1 : 0)) ms" : "\(number(size, places: 2)) s"
-    case .decibels: return "\(number(size, places: size < 0.1 ? 2 : 1)) dB"
-    case .percent: return "\(number(size, places: size < 2 ? 1 : 0)) %"
-    case .fullScale: return "\(number(difference.amount, places: 1)) dBFS"
-    case .count: return number(size, places: 0)
-    case .none: return ""
-    }
-  }
-
   private static func amount(of difference: Difference) -> String {
     switch (difference.kind, difference.unit) {
     case (.missing, _): return "missing"
     case (.added, _): return "added"
     case (_, .none): return ""
-    case (_, .fullScale): return sizeText(of: difference)
-    default: return (difference.amount < 0 ? "−" : "+") + sizeText(of: difference)
+    case (_, .fullScale): return SentenceFormatting.size(difference.amount, .fullScale)
+    default:
+      return (difference.amount < 0 ? "−" : "+") + SentenceFormatting.size(difference.amount, difference.unit)
     }
   }
 
@@ -197,13 +180,11 @@ struct FindingText: Equatable {
     return "\(number(start, places: 3)) – \(number(end, places: 3)) s"
   }
 
-  /// A number as people read it.
   private static func number(_ value: Double, places: Int) -> String {
-    PageNumberFormatting.shown(PageNumberFormatting.plain(value, places: places))
+    SentenceFormatting.number(value, places: places)
   }
 }
 
 extension String {
-  /// The text with its first letter in upper case.
   fileprivate var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
 }

@@ -1,6 +1,7 @@
 internal import HapticModel
 internal import HapticRender
 internal import SignalPlots
+internal import SystemSupport
 
 /// Two takes on one another, for readers without script: what both have is grey, what only one has is
 /// in its colour. The page's style colours it; its script draws the same with more detail.
@@ -48,8 +49,7 @@ struct OverlayPicture {
     toneLane.bottom - 3 - value * (toneLane.bottom - toneLane.top - 8)
   }
 
-  /// A tenth of a pixel.
-  private static func text(_ value: Double) -> String { PageNumberFormatting.plain(value, places: 1) }
+  private static func text(_ value: Double) -> String { NumberFormatting.rounded(value, places: 1) }
 
   // MARK: Axes
 
@@ -85,7 +85,7 @@ struct OverlayPicture {
     return markup
   }
 
-  private func shown(_ hertz: Double) -> String { PageNumberFormatting.plain(hertz, places: 0) }
+  private func shown(_ hertz: Double) -> String { NumberFormatting.rounded(hertz, places: 0) }
 
   private func line(_ name: String, _ x1: Double, _ y1: Double, _ x2: Double, _ y2: Double) -> String {
     "<line class=\"\(name)\" x1=\"\(Self.text(x1))\" y1=\"\(Self.text(y1))\" "

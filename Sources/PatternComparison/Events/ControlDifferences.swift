@@ -1,0 +1,351 @@
+internal import CMath
+import HapticModel
+import HapticRender
+
+/// What differs between the dynamic parameters and curves of two compositions.
+///
+/// Only what takes effect counts: two ways to write one line are the same.
+struct ControlDifferences {
+  private let profile: TransducerProfile
+  private let options: ComparisonOptions
+  private let clock: EventMatch.TimeMapping
+  private(set) var found: [Difference] = []
+
+  /// Two layers whose events belong together, and what sentences call the other's.
+  private struct LayerPair {
+    let reference: HapticPattern
+    let other: HapticPattern
+    let name: String?
+    let hapticTimes: [ClosedRange<Double>]
+    let audioTimes: [ClosedRange<Double>]
+  }
+
+  /// - Parameter match: The events of the two, without which a control does nothing.
+  init(
+    _ reference: HapticComposition, _ other: HapticComposition, match: EventMatch, profile: TransducerProfile,
+    options: ComparisonOptions
+  ) {
+    self.profile = profile
+    self.options = options
+    clock = match.clock
+    // What is missing or added is reported as such, without its controls.
+    var events: [[Int]: [ListedEvent]] = [:]
+    for (index, otherIndex) in match.pairs {
+      let pair = [match.reference[index], match.other[otherIndex]]
+      events[pair.map(\.layer), default: []] += pair
+    }
+    let hasLayers = max(reference.layers.count, other.layers.count) > 1
+    for (layers, events) in events.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+      let pair = LayerPair(
+        reference: reference.layers[layers[0]].pattern, other: other.layers[layers[1]].pattern,
+        name: hasLayers ? "layer \(layers[1] + 1)" : nil, hapticTimes: Self.times(events.filter(\.isHaptic)),
+        audioTimes: Self.times(events.filter { !$0.isHaptic }))
+      for id in DynamicParameterID.allCases { find(id, in: pair) }
+    }
+  }
+
+  /// The ranges of time in which some events sound, rings and bursts counted.
+  private static func times(_ events: [ListedEvent]) -> [ClosedRange<Double>] {
+    var times: [ClosedRange<Double>] = []
+    for event in events.sorted(by: { $0.time < $1.time }) {
+      // A sound file without a duration may be as long as a pattern.
+      let isOpen = event.kind.playsFile && event.duration == nil
+      let start = max(0, event.time)
+      let end = max(start, event.time) + (isOpen ? HapticEvent.unlimitedDuration : event.duration ?? 0)
+      // No burst of our own profiles is longer than 40 ms.
+      let ring =
+        event.kind.isTransient ? 0.04 : EnvelopeTimes.seconds(normalised: Float(event.value(.releaseTime)))
+      let range = start...(end + max(ring, EnvelopeTimes.shortestEdge))
+      if let last = times.last, last.upperBound >= range.lowerBound {
+        times[times.count - 1] = last.lowerBound...max(last.upperBound, range.upperBound)
+      } else {
+        times.append(range)
+      }
+    }
+    return times
+  }
+
+  private mutating func find(_ id: DynamicParameterID, in layers: LayerPair) {
+    let times = id.isHaptic ? layers.hapticTimes : layers.audioTimes
+    let control = ControlTimeline(of: id, in: layers.reference)
+    let otherControl = ControlTimeline(of: id, in: layers.other)
+    func difference(from a: ControlTimeline) -> ControlTimeline.Gap? {
+      a.gap(to: otherControl, in: times) { id.amount($0, $1, profile) }
+    }
+    var clock = EventMatch.TimeMapping()
+    guard var gap = difference(from: control) else { return }
+    if self.clock != clock {
+      // Controls that moved along with the events are not a difference of their own.
+      let moved = control.moved(by: self.clock, neutralValue: Double(id.neutralValue))
+      guard let rest = difference(from: moved) else { return }
+      if rest.range.upperBound - rest.range.lowerBound < gap.range.upperBound - gap.range.lowerBound {
+        gap = rest
+        clock = self.clock
+      }
+    }
+    var items = ControlItem.list(id, of: layers.reference)
+    for index in items.indices {
+      items[index].time = clock.time(items[index].time)
+      for point in items[index].points.indices { items[index].points[point].time *= clock.scale }
+    }
+    let others = ControlItem.list(id, of: layers.other)
+    let words = ControlSentence(id: id, layer: layers.name, profile: profile, options: options, gap: gap)
+    let changed = Self.changed(items, others)
+    let one = changed.count == 1 ? words.difference(changed[0].0, changed[0].1) : nil
+    let areCurves = changed.allSatisfy { ($0 ?? $1)?.isCurve ?? false }
+    found.append(one ?? words.difference(count: changed.count, areCurves: areCurves))
+  }
+
+  private static func changed(_ items: [ControlItem], _ others: [ControlItem]) -> [(ControlItem?, ControlItem?)] {
+    func equal(_ a: ControlItem, _ b: ControlItem) -> Bool { ControlItem.same(a.time, b.time) && a.isLike(b) }
+    let pairs = SequenceMatching.pairs(items.map(\.time), others.map(\.time)) { items[$0].cost(of: others[$1]) }
+    let (paired, otherPaired) = (Set(pairs.map(\.0)), Set(pairs.map(\.1)))
+    var changed: [(ControlItem?, ControlItem?)] = []
+    for (a, b) in pairs where !equal(items[a], others[b]) { changed.append((items[a], others[b])) }
+    for index in items.indices where !paired.contains(index) { changed.append((items[index], nil)) }
+    for index in others.indices where !otherPaired.contains(index) { changed.append((nil, others[index])) }
+    return changed
+  }
+}
+
+extension ControlTimeline {
+  /// The control of a pattern whose events come at other times.
+  ///
+  /// - Parameter neutralValue: The value before a step or curve that starts at 0 and now starts later.
+  func moved(by clock: EventMatch.TimeMapping, neutralValue: Double) -> ControlTimeline {
+    mapping { segment in
+      let start = clock.time(segment.start)
+      let moved = Segment(
+        start: start, value: segment.value, slope: segment.slope / clock.scale, origin: segment.origin)
+      return segment.start == 0 && start > 0 ? [Segment(start: 0, value: neutralValue), moved] : [moved]
+    }
+  }
+
+  struct Gap {
+    /// From the first to the last moment they differ.
+    var range: ClosedRange<Double>
+    /// The moment they differ most.
+    var peak: Double
+    var before: Double
+    var after: Double
+  }
+
+  /// Compares with another control within some ranges of time; nil where they agree.
+  ///
+  /// - Parameters:
+  ///   - ranges: By rising time, none touching the next.
+  ///   - amount: How much two values differ in the unit they are judged by.
+  func gap(to other: ControlTimeline, in ranges: [ClosedRange<Double>], amount: (Double, Double) -> Double) -> Gap? {
+    var corners = (segments + other.segments).map(\.start)
+    corners += ranges.flatMap { [$0.lowerBound, $0.upperBound] }
+    corners = Array(Set(corners)).sorted()
+    var remaining = ranges[...]
+    var gap: Gap?
+    var greatest = 0.0
+    var cursor = 0
+    var otherCursor = 0
+    for (start, end) in zip(corners, corners.dropFirst()) {
+      while cursor + 1 < segments.count, segments[cursor + 1].start <= start { cursor += 1 }
+      while otherCursor + 1 < other.segments.count, other.segments[otherCursor + 1].start <= start { otherCursor += 1 }
+      // Corners that lie apart by less than a frame are one corner, written otherwise.
+      guard end - start > EventMatch.leastTime else { continue }
+      while let first = remaining.first, first.upperBound <= start { remaining.removeFirst() }
+      guard let first = remaining.first, first.lowerBound <= start else { continue }
+      for time in [start, end] {
+        let before = segments[cursor].value(at: time)
+        let after = other.segments[otherCursor].value(at: time)
+        guard abs(after - before) > 1e-4 else { continue }
+        let amount = abs(amount(before, after))
+        let lower = min(gap?.range.lowerBound ?? start, start)
+        let upper = max(gap?.range.upperBound ?? end, end)
+        if gap == nil || amount > greatest {
+          greatest = amount
+          gap = Gap(range: lower...upper, peak: time, before: before, after: after)
+        } else {
+          gap?.range = lower...upper
+        }
+      }
+    }
+    return gap
+  }
+}
+
+extension DynamicParameterID {
+  fileprivate var word: String {
+    switch self {
+    case .hapticIntensityControl: "intensity"
+    case .hapticSharpnessControl: "sharpness"
+    case .hapticAttackTimeControl: "attack"
+    case .hapticDecayTimeControl: "decay"
+    case .hapticReleaseTimeControl: "release"
+    case .audioVolumeControl: "volume"
+    case .audioPanControl: "pan"
+    case .audioPitchControl: "pitch"
+    case .audioBrightnessControl: "brightness"
+    case .audioAttackTimeControl: "audio attack"
+    case .audioDecayTimeControl: "audio decay"
+    case .audioReleaseTimeControl: "audio release"
+    }
+  }
+
+  fileprivate var quality: Difference.Kind {
+    let kind: HapticEvent.Kind = isHaptic ? .hapticContinuous : .audioContinuous
+    return Difference.Kind.ofEvents.first { $0.parameter(of: kind) == target } ?? .level
+  }
+
+  /// How far a value is from another, in the unit of its quality, as a profile renders them.
+  ///
+  /// Sharpness is taken about its middle where the law is not logarithmic; a time is added to none.
+  fileprivate func amount(_ before: Double, _ after: Double, _ profile: TransducerProfile) -> Double {
+    guard quality == .frequency else {
+      return quality.amount(before, after, of: isHaptic ? .hapticContinuous : .audioContinuous, profile)
+    }
+    let law = profile.frequency
+    if !isHaptic { return 100 * (pow(2, after - before) - 1) }
+    return switch law.scale {
+    case .logarithmic: 100 * (pow(law.high / law.low, after - before) - 1)
+    case .linear: 100 * (law.high - law.low) * (after - before) / ((law.low + law.high) / 2)
+    }
+  }
+}
+
+private struct ControlSentence {
+  private let quality: Difference.Kind
+  /// What the sentence calls the parameter: `intensity`, `layer 2 intensity`.
+  private let word: String
+  private let owner: String
+  private let reference: String
+  private let gap: ControlTimeline.Gap
+  /// How far the lines are apart where they are farthest, in the quality's unit.
+  private let amount: Double
+  /// What that makes of the sound: `3.9 dB weaker`.
+  private let effect: String
+  /// How far it goes: `up to 3.9 dB weaker`.
+  private let extent: String
+
+  init(
+    id: DynamicParameterID, layer: String?, profile: TransducerProfile, options: ComparisonOptions,
+    gap: ControlTimeline.Gap
+  ) {
+    quality = id.quality
+    word = (layer.map { $0 + " " } ?? "") + id.word
+    owner = options.otherLabel
+    reference = options.referenceLabel
+    self.gap = gap
+    amount = id.amount(gap.before, gap.after, profile)
+    effect = quality.change(amount)
+    let isSilence = quality == .level && abs(amount) >= Difference.Kind.greatestDecibels
+    extent = !isSilence ? "up to " + effect : amount < 0 ? "down to silence" : "up from silence"
+  }
+
+  private func difference(
+    _ isCurve: Bool, _ sentence: String, before: Double? = nil, after: Double? = nil, shift: Double? = nil
+  ) -> Difference {
+    Difference(
+      isCurve ? .curve : .parameter, in: gap.range, amount: shift ?? amount,
+      unit: shift == nil ? quality.unit : .seconds, before: before ?? gap.before, after: after ?? gap.after,
+      significance: JustNoticeableDifference.count(in: amount, quality.unit), sentence: sentence + ".")
+  }
+
+  func difference(_ item: ControlItem?, _ partner: ControlItem?) -> Difference? {
+    if let item, let partner { return change(item, partner) }
+    guard let single = item ?? partner else { return nil }
+    let time = SentenceFormatting.moment(single.time)
+    let value = SentenceFormatting.number(single.value, places: 3)
+    let sentence =
+      switch (single.isCurve, item == nil) {
+      case (true, true): "has an extra \(word) curve from \(time): \(extent)"
+      case (true, false): "lacks \(reference)'s \(word) curve at \(time): \(extent)"
+      case (false, true): "sets \(word) to \(value) at \(time): \(effect)"
+      case (false, false): "does not set \(word) to \(value) at \(time): \(effect)"
+      }
+    return difference(single.isCurve, "\(owner) \(sentence)")
+  }
+
+  private func change(_ item: ControlItem, _ partner: ControlItem) -> Difference? {
+    let subject = "\(owner)'s \(word) \(item.isCurve ? "curve" : "step")"
+    if item.isLike(partner) {
+      let shift = partner.time - item.time
+      return difference(
+        item.isCurve,
+        "\(subject) comes \(Difference.Kind.time.change(shift)), at \(SentenceFormatting.moment(partner.time))",
+        before: item.time, after: partner.time, shift: shift)
+    }
+    guard ControlItem.same(item.time, partner.time) else { return nil }
+    if item.isCurve { return pointChange(item, partner) }
+    return difference(
+      false,
+      "\(subject) at \(SentenceFormatting.moment(item.time)) is \(effect): "
+        + SentenceFormatting.value(partner.value, insteadOf: item.value), before: item.value, after: partner.value)
+  }
+
+  /// The difference when one corner of a curve alone is not the same.
+  private func pointChange(_ item: ControlItem, _ partner: ControlItem) -> Difference? {
+    guard item.points.count == partner.points.count else { return nil }
+    let moved = item.points.indices.filter { index in
+      let (a, b) = (item.points[index], partner.points[index])
+      return !ControlItem.same(a.time, b.time) || abs(a.value - b.value) >= 1e-5
+    }
+    guard moved.count == 1, let index = moved.first else { return nil }
+    let (a, b) = (item.points[index], partner.points[index])
+    let name = SentenceFormatting.ordinal(index + 1).map { "\($0) point" } ?? "point \(index + 1)"
+    let subject = "The \(name) of \(owner)'s \(word) curve"
+    let place = SentenceFormatting.moment(partner.time + b.time)
+    if abs(a.value - b.value) < 1e-5 {
+      let shift = b.time - a.time
+      let distance = SentenceFormatting.size(amount, quality.unit)
+      return difference(
+        true, "\(subject) comes \(Difference.Kind.time.change(shift)), at \(place): up to \(distance) apart",
+        before: item.time + a.time, after: partner.time + b.time, shift: shift)
+    }
+    let values = SentenceFormatting.value(Double(b.value), insteadOf: Double(a.value))
+    guard ControlItem.same(a.time, b.time) else {
+      return difference(true, "\(subject) is moved to \(values) at \(place)")
+    }
+    return difference(
+      true, "\(subject), at \(SentenceFormatting.moment(item.time + a.time)), is \(values): \(extent)",
+      before: Double(a.value), after: Double(b.value))
+  }
+
+  func difference(count: Int, areCurves: Bool) -> Difference {
+    difference(
+      areCurves,
+      "\(owner)'s \(word) \(areCurves ? "curve" : "control")\(count > 1 ? "s differ" : " differs") between "
+        + "\(SentenceFormatting.range(gap.range)): \(extent) at \(SentenceFormatting.moment(gap.peak))")
+  }
+}
+
+/// A step or a curve of one dynamic parameter, as an author wrote it.
+struct ControlItem {
+  /// Seconds from the start of the pattern.
+  var time: Double
+  /// Its corners, with times from its own start; a step has one.
+  var points: [ParameterCurve.ControlPoint]
+  var isCurve: Bool
+
+  var value: Double { Double(points.first?.value ?? 0) }
+
+  static func list(_ id: DynamicParameterID, of pattern: HapticPattern) -> [ControlItem] {
+    let steps = pattern.parameters.filter { $0.id == id }.map {
+      ControlItem(time: $0.time, points: [.init(time: 0, value: $0.value)], isCurve: false)
+    }
+    let curves = pattern.curves.filter { $0.id == id }.map {
+      ControlItem(time: $0.time, points: $0.controlPoints, isCurve: true)
+    }
+    return (steps + curves).sorted { $0.time < $1.time }
+  }
+
+  /// Whether the corners are the same, wherever it begins.
+  func isLike(_ other: ControlItem) -> Bool {
+    isCurve == other.isCurve && points.count == other.points.count
+      && zip(points, other.points).allSatisfy { Self.same($0.time, $1.time) && abs($0.value - $1.value) < 1e-5 }
+  }
+
+  static func same(_ a: Double, _ b: Double) -> Bool { abs(a - b) <= EventMatch.leastTime }
+
+  /// What pairing it with another costs: 0 for equals, 1 for what lies a second apart.
+  func cost(of other: ControlItem) -> Double {
+    guard isCurve == other.isCurve else { return .infinity }
+    return abs(time - other.time) + (isLike(other) ? 0 : 0.1 + min(0.5, abs(value - other.value) / 4))
+  }
+}

@@ -1,0 +1,323 @@
+internal import HapticRender
+internal import Reading
+public import PatternComparison
+internal import SignalAnalysis
+internal import SignalPlots
+
+/// A comparison as one page that can be sent to a colleague: heard, seen, read and blindly judged.
+public struct ComparisonReport: Sendable {
+  /// The program and its version, as `Temblor 1.0`.
+  public var generator: String
+  /// The command that makes the report again; empty where there is none.
+  public var command: String
+  /// By what the page makes the takes equally strong where its reader asks for it.
+  public var levelMatch: LevelMatch
+  /// How takes are compared for which no comparison is given.
+  public var options: ComparisonOptions
+
+  /// Makes a report.
+  public init(
+    generator: String, command: String = "", levelMatch: LevelMatch = .loudness,
+    options: ComparisonOptions = ComparisonOptions()
+  ) {
+    self.generator = generator
+    self.command = command
+    self.levelMatch = levelMatch
+    self.options = options
+  }
+
+  /// The most takes of one report: any two of them are compared, which are 240 comparisons.
+  public static let maximumTakeCount = 16
+
+  /// The whole page; equal takes give equal bytes.
+  ///
+  /// - Parameters:
+  ///   - takes: What is compared, the reference first; at least two, at most `maximumTakeCount`, all at one
+  ///     rate.
+  ///   - comparisons: Each other take against the first, in the takes' order, where these are made
+  ///     already; others are made here.
+  ///   - sounds: What the page plays of each take, in the takes' order; without them the takes' own
+  ///     signals.
+  /// - Throws: `nothingToShow`, `tooMany`, `tooLarge` or `notDrawn`.
+  public func html(takes: [Take], comparisons: [Comparison] = [], sounds: [PageSounds]? = nil) throws(ReviewPageError)
+    -> [UInt8]
+  {
+    guard takes.count > 1 else { throw ReviewPageError(.nothingToShow, "a report compares at least two takes") }
+    guard takes.count <= Self.maximumTakeCount else {
+      throw ReviewPageError(.tooMany, "a report shows at most \(Self.maximumTakeCount) takes, not \(takes.count)")
+    }
+    let measurements =
+      comparisons.first.map { [$0.measurements[0]] + comparisons.map { $0.measurements[1] } }
+      ?? takes.map(TakeMeasurements.init)
+    let hasTracks = takes.contains { !$0.isOfEvents }
+    var shown = try PageTake.list(takes, sounds: sounds, measurements: measurements) { _ in hasTracks }
+    setGains(of: &shown, takes: takes, sounds: sounds)
+    let pairs = pairs(of: takes, made: comparisons, measurements: measurements)
+    return ReportPage(report: self, takes: shown, pairs: pairs, profile: takes[0].profile).html()
+  }
+
+  /// For each sound of each take the factor that makes it as strong as the weakest.
+  private func setGains(of shown: inout [PageTake], takes: [Take], sounds: [PageSounds]?) {
+    let actuator = levelMatch.gains(for: sounds?.map(\.actuator) ?? takes.map(\.signal))
+    let speakers = sounds?.compactMap(\.speaker) ?? []
+    let speaker = speakers.count == takes.count ? levelMatch.gains(for: speakers) : []
+    for index in shown.indices { shown[index].gains = [actuator[index]] + (speaker.isEmpty ? [] : [speaker[index]]) }
+  }
+
+  /// Every take against every other, by their letters' places.
+  private func pairs(of takes: [Take], made: [Comparison], measurements: [TakeMeasurements]) -> [ReportPair] {
+    var pairs: [ReportPair] = []
+    for reference in takes.indices {
+      for other in takes.indices where other != reference {
+        if reference == 0, made.count == takes.count - 1 {
+          pairs.append(ReportPair(made[other - 1], reference: reference, other: other))
+          continue
+        }
+        var options = made.first?.options ?? options
+        options.referenceLabel = Take.letter(reference)
+        options.otherLabel = Take.letter(other)
+        let comparison = Comparison(
+          takes[reference], takes[other], options: options, referenceMeasurements: measurements[reference])
+        pairs.append(ReportPair(comparison, reference: reference, other: other))
+      }
+    }
+    return pairs
+  }
+}
+
+/// What was found when one take was compared with another.
+struct ReportPair {
+  struct Finding {
+    let text: FindingText
+    let kind: String
+    /// Seconds of the reference.
+    let range: ClosedRange<Double>
+    let isThroughout: Bool
+    /// In steps that are just noticed.
+    let significance: Double
+  }
+
+  /// The places of the two among the takes.
+  let reference: Int
+  let other: Int
+  /// How many seconds later the other take comes as a whole, and is moved back by.
+  let shift: Double
+  let verdict: String?
+  /// What differs, the strongest first.
+  let findings: [Finding]
+
+  init(_ comparison: Comparison, reference: Int, other: Int) {
+    self.reference = reference
+    self.other = other
+    shift = comparison.alignment.seconds
+    verdict = comparison.verdict
+    findings = comparison.differences.sorted { $0.significance > $1.significance }.map { difference in
+      Finding(
+        text: FindingText(difference, of: comparison), kind: difference.kind.rawValue, range: difference.range,
+        isThroughout: difference.isThroughout,
+        significance: difference.significance.isFinite ? difference.significance : 999)
+    }
+  }
+
+  func write(to json: inout JSONObjectWriter) {
+    json.member("shift", rounded(shift))
+    if let verdict { json.member("verdict", verdict) }
+    json.array("findings") { list in
+      for finding in findings {
+        list.object { json in
+          json.member("kind", finding.kind)
+          json.member("start", rounded(finding.range.lowerBound))
+          json.member("end", rounded(finding.range.upperBound))
+          json.member("throughout", finding.isThroughout)
+          json.member("significance", (finding.significance * 100).rounded() / 100)
+          json.member("title", finding.text.title)
+          json.member("detail", finding.text.detail)
+          json.member("amount", finding.text.amount)
+          json.member("when", finding.text.when)
+        }
+      }
+    }
+  }
+}
+
+/// Why a page cannot be made.
+public struct ReviewPageError: Error, Equatable, Sendable, CustomStringConvertible {
+  /// What can be done about it.
+  public enum Kind: String, Sendable {
+    /// The page would be too large for a browser: show less.
+    case tooLarge
+    /// There is nothing to show: name something.
+    case nothingToShow
+    /// There are more takes than a page can distinguish: name fewer.
+    case tooMany
+    /// A picture or a sound could not be made.
+    case notDrawn
+  }
+
+  /// What can be done about it.
+  public var kind: Kind
+  /// One line for the user.
+  public var description: String
+
+  /// Makes an error.
+  public init(_ kind: Kind, _ description: String) {
+    self.kind = kind
+    self.description = description
+  }
+}
+
+/// A report as a page: the script's data and sounds, and what a reader without script sees.
+struct ReportPage {
+  let report: ComparisonReport
+  let takes: [PageTake]
+  let pairs: [ReportPair]
+  let profile: TransducerProfile
+
+  func html() -> [UInt8] {
+    let page = Page(
+      template: PageResource.reportPage, script: PageResource.reportScript, style: PageResource.reportStyle,
+      generator: report.generator, title: "\(takes[0].name) and \(takes[1].name) · Temblor", takes: takes)
+    let first = pairs[0]
+    let picture = OverlayPicture(takes[0], takes[1], shift: first.shift, profile: profile)
+    let texts = [
+      "names": names, "verdict": Self.verdict(first).escapedForMarkup, "picture": picture.markup,
+      "findings": Self.rows(first), "measures": measures, "sources": sources,
+    ]
+    return page.html(texts, data: data)
+  }
+
+  // MARK: For readers without script
+
+  private var names: String {
+    takes.enumerated().map { index, take in
+      "<b><span class=\"tag k\(index % 4)\">\(take.letter)</span> " + "\(take.name.escapedForMarkup)</b>"
+    }.joined(separator: " ")
+  }
+
+  static func verdict(_ pair: ReportPair) -> String {
+    let count = pair.findings.count { $0.significance >= 1 }
+    if pair.findings.isEmpty { return "No difference" }
+    return "\(count) perceptible difference\(count == 1 ? "" : "s")"
+  }
+
+  private static func rows(_ pair: ReportPair) -> String {
+    guard !pair.findings.isEmpty else {
+      let words = pair.verdict ?? "The two takes are equal."
+      return "<li class=\"row low\">\(words.escapedForMarkup)</li>\n"
+    }
+    return pair.findings.enumerated().map { index, finding in
+      let text = finding.text
+      return "<li class=\"row\(finding.significance < 1 ? " low" : "")\">"
+        + "<span class=\"n\">\(index + 1)</span><span class=\"what\"><b>"
+        + "\(text.title.escapedForMarkup)</b><span>\(text.detail.escapedForMarkup)</span></span>"
+        + "<span></span><span class=\"amount\">\(text.amount.escapedForMarkup)</span>"
+        + "<span class=\"when\">\(text.when.escapedForMarkup)</span></li>\n"
+    }.joined()
+  }
+
+  private var measures: String {
+    let heads = takes.enumerated().map { index, take in
+      "<th scope=\"col\"><span class=\"tag k\(index % 4)\">\(take.letter)</span></th>"
+    }
+    let rows = MeasureRow.all.map { row in
+      "<tr><th scope=\"row\">\(row.name)</th>"
+        + takes.map { "<td>\(row.text(of: $0.measurements).escapedForMarkup)</td>" }.joined() + "</tr>\n"
+    }
+    return "<table class=\"m\"><thead><tr><td></td>\(heads.joined())</tr></thead>\n<tbody>\n" + rows.joined()
+      + "</tbody></table>\n"
+  }
+
+  private var sources: String {
+    takes.enumerated().compactMap { index, take in
+      take.text.map {
+        "<figure><figcaption><span class=\"tag k\(index % 4)\">\(take.letter)</span> "
+          + "\(take.name.escapedForMarkup)</figcaption>"
+          + "<pre id=\"source-\(index)\" tabindex=\"0\" aria-label=\"Source of "
+          + "\(take.name.escapedForMarkup)\">\($0.escapedForMarkup)</pre></figure>\n"
+      }
+    }.joined()
+  }
+
+  // MARK: For the script
+
+  private var data: [UInt8] {
+    EmbeddedJSON.object { json in
+      json.object("origin") { origin in
+        origin.member("program", report.generator)
+        origin.member("renderingModel", RenderPlan.modelVersion)
+      }
+      json.object("profile") { profile.write(to: &$0) }
+      json.member("levelMatch", report.levelMatch.rawValue)
+      json.member("command", report.command)
+      json.array("takes") { list in
+        for take in takes {
+          list.object { json in
+            take.write(to: &json)
+            // A blind test's record names the files.
+            if let text = take.text { json.member("sha256", SHA256.hash(of: Array(text.utf8))) }
+          }
+        }
+      }
+      json.object("pairs") { object in
+        for pair in pairs { object.object("\(pair.reference)-\(pair.other)") { pair.write(to: &$0) } }
+      }
+    }
+  }
+}
+
+extension TransducerProfile {
+  /// Writes what a page knows of the profile that its patterns are rendered with.
+  func write(to json: inout JSONObjectWriter) {
+    json.member("name", name)
+    json.member("summary", summary)
+    for (name, law) in [("continuous", frequency), ("transient", transient.frequency)] {
+      json.object(name) { json in
+        json.member("low", law.low)
+        json.member("high", law.high)
+        json.member("scale", law.scale.rawValue)
+      }
+    }
+  }
+}
+
+struct MeasureRow {
+  let name: String
+  /// Its member of the figures in a page's data.
+  let member: String
+  let unit: String
+  let places: Int
+  /// Its value, or nil where a take has none.
+  let value: @Sendable (TakeMeasurements) -> Double?
+
+  func text(of measurements: TakeMeasurements) -> String {
+    guard let value = value(measurements) else { return "–" }
+    let number = Self.fixed(value, places: places)
+    return unit.isEmpty ? number : "\(number) \(unit)"
+  }
+
+  /// A number with exactly some decimal places.
+  static func fixed(_ value: Double, places: Int) -> String {
+    guard value.isFinite else { return "–" }
+    let scale = (0..<places).reduce(1.0) { scale, _ in scale * 10 }
+    let scaled = (value.magnitude * scale).rounded()
+    guard scaled < 9e15 else { return "\(value)" }
+    let whole = Int(scaled)
+    let sign = value < 0 && whole > 0 ? "−" : ""
+    guard places > 0 else { return "\(sign)\(whole)" }
+    let digits = String(whole % Int(scale))
+    let zeros = String(repeating: "0", count: places - digits.count)
+    return "\(sign)\(whole / Int(scale)).\(zeros)\(digits)"
+  }
+
+  static let peak = MeasureRow(name: "Peak", member: "peakDecibels", unit: "dBFS", places: 1) { $0.peak }
+
+  static let all = [
+    MeasureRow(name: "Length", member: "duration", unit: "s", places: 2) { $0.duration },
+    MeasureRow(name: "Weighted energy", member: "weightedDecibels", unit: "dB", places: 1) { $0.felt },
+    MeasureRow(name: "Loudness", member: "loudnessLUFS", unit: "LUFS", places: 1) { $0.loudness }, peak,
+    MeasureRow(name: "RMS", member: "rmsDecibels", unit: "dBFS", places: 1) { $0.rms },
+    MeasureRow(name: "Strongest frequency", member: "strongestHertz", unit: "Hz", places: 0) { $0.dominant },
+    MeasureRow(name: "Spectral centroid", member: "spectrumHertz", unit: "Hz", places: 0) { $0.centroid },
+    MeasureRow(name: "Onsets", member: "onsets", unit: "", places: 0) { Double($0.onsetCount) },
+  ]
+}
