@@ -317,7 +317,6 @@ extension Comparison {
     return .within(noise: rest > -190 ? rest : nil, decibels: decibels)
   }
 
-  /// Where no sound differs in a way that has a name, reports the residual.
   private mutating func judgeResidue(of pair: SignalPair) {
     let (decibels, rest, share) = rest(of: pair)
     if share <= Self.greatestShare {

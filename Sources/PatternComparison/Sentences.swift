@@ -233,7 +233,6 @@ struct FoundDifferences {
   }
 }
 
-/// What sentences call the events of one pattern.
 struct EventNames {
   /// Whom the events belong to: `B`.
   let owner: String

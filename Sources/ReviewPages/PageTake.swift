@@ -129,19 +129,7 @@ extension PageTake {
 
 /// One event of a pattern: as written, and what becomes of it.
 struct PageEvent: Equatable {
-  /// What an event is; the raw value is its name in data and tables.
-  enum Kind: String {
-    /// One short impulse.
-    case transient
-    /// A vibration.
-    case continuous
-    /// A tone for the ear.
-    case tone
-    /// A sound file.
-    case file = "sound file"
-  }
-
-  let kind: Kind
+  let kind: HapticEvent.Kind
   /// The second of its onset.
   let time: Double
   /// Seconds until it is silent, release included; 0 for a transient.

@@ -100,4 +100,18 @@ struct RecordingPairTests {
     #expect(comparison.differences.allSatisfy { $0.isThroughout }, "\(comparison.sentences)")
     #expect(comparison.sentences.contains("B as a whole comes 400 ms later."))
   }
+
+  @Test(arguments: [50.0, 60]) func humOfTheMainsIsMeasured(_ base: Double) throws {
+    let pattern = try take(fiveTaps)
+    var samples = [Float](repeating: 0, count: 19_200) + pattern.signal.mono + [Float](repeating: 0, count: 9_600)
+    var numbers = FixedNumbers(seed: 2)
+    for index in samples.indices {
+      let phase = 2 * .pi * base * Double(index) / 48_000
+      samples[index] += Float(0.003 * sin(phase) + 0.001 * sin(3 * phase))
+      samples[index] += Float.random(in: -0.001...0.001, using: &numbers)
+    }
+    let recording = try #require(Comparison(pattern, sound([samples])).recording)
+    #expect(recording.mains == base && !recording.lines.isEmpty)
+    for line in recording.lines { #expect(abs(line - base * (line / base).rounded()) < 0.2, "\(line)") }
+  }
 }

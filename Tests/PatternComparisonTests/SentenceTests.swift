@@ -190,7 +190,7 @@ struct SentenceTests {
     sound(.offset, by: (-33.98, 0.01), whole: true, of: swell, "B has a DC offset of 0.02 of full scale.") { samples in
       for index in samples.indices { samples[index] += 0.02 }
     },
-    sound(.length, by: (0.2, 1e-9), of: swell, "B's recording is 200 ms longer: 1.555 instead of 1.355 s.") {
+    sound(.length, by: (0.2, 1e-9), of: swell, "B's recording is 200 ms longer: 1.535 instead of 1.335 s.") {
       $0 += [Float](repeating: 0, count: 9_600)
     },
     sound(.missing, whole: true, "B is silent.") { for index in $0.indices { $0[index] = 0 } },

@@ -279,7 +279,6 @@ private struct ControlSentence {
         + SentenceFormatting.value(partner.value, insteadOf: item.value), before: item.value, after: partner.value)
   }
 
-  /// The difference when one corner of a curve alone is not the same.
   private func pointChange(_ item: ControlItem, _ partner: ControlItem) -> Difference? {
     guard item.points.count == partner.points.count else { return nil }
     let moved = item.points.indices.filter { index in

@@ -57,7 +57,6 @@ struct EventDifferences {
       referenceEvents: changes.map(\.event.index), otherEvents: changes.map(\.partner.index))
   }
 
-  /// All changes of a value in pairs of events that have it, and in how many these are.
   private func changes(of quality: Difference.Kind) -> (changes: [Change], all: Int) {
     var changes: [Change] = []
     var all = 0
@@ -133,7 +132,6 @@ struct EventDifferences {
     return "\(name) × \(SentenceFormatting.number(factor, places: 3))"
   }
 
-  /// Reports what comes earlier or later: the whole, all from an event on, or single events.
   private mutating func findTimes() {
     if match.pairs.count > 1, match.clock != EventMatch.TimeMapping() {
       addClock()
@@ -275,7 +273,6 @@ extension Array {
 
 /// A quality of an event, and how much a difference of it is.
 extension Difference.Kind {
-  /// The qualities of an event in the order of their findings.
   static let ofEvents: [Self] = [
     .level, .frequency, .duration, .attack, .decay, .release, .sustain, .pan, .brightness,
   ]

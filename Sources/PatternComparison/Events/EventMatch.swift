@@ -1,6 +1,5 @@
 import HapticModel
 
-/// An event of a pattern with what a comparison asks of it, in order of time.
 struct ListedEvent {
   /// The index into the events of the composition, counted layer by layer.
   var index: Int
@@ -85,7 +84,6 @@ struct ListedEvent {
   }
 }
 
-/// Which events of two compositions belong together, whatever their layers.
 struct EventMatch {
   /// The reference's events by time.
   let reference: [ListedEvent]
@@ -93,9 +91,7 @@ struct EventMatch {
   let other: [ListedEvent]
   /// Positions in `reference` and `other`, rising in the first.
   private(set) var pairs: [(Int, Int)] = []
-  /// Positions in `reference` without a partner.
   private(set) var missing: [Int] = []
-  /// Positions in `other` without a partner.
   private(set) var added: [Int] = []
   /// How the other's times follow from the reference's, where all of them do.
   private(set) var clock = TimeMapping()
@@ -125,7 +121,6 @@ struct EventMatch {
     added = self.other.indices.filter { !otherPaired.contains($0) }
   }
 
-  /// Pairs event by event where the other's times are all shifted or scaled alike.
   private mutating func pairAsAWhole() -> Bool {
     let count = reference.count
     guard count == other.count, count > 0 else { return false }

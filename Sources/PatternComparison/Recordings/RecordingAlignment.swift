@@ -1,9 +1,7 @@
 internal import CMath
 import SignalAnalysis
 
-/// Looks for the places of a take at which a reference may lie.
 struct RecordingAlignment {
-  /// A place, with the sum of what the parts of the reference have in common with the take there.
   struct Candidate {
     var delay: Double
     var tempo: Double
@@ -33,7 +31,6 @@ struct RecordingAlignment {
   private let low: Int
   /// The lags, from `low` on.
   private let lagCount: Int
-  /// The reference and the take, weighted by the noise.
   private(set) var x: [Float] = []
   private(set) var y: [Float] = []
   private let noise: NoiseSpectrum
@@ -88,7 +85,6 @@ struct RecordingAlignment {
     return half.backward(bins)
   }
 
-  /// Correlates the strongest parts of the reference with the take, each where it can lie.
   private mutating func correlate(_ x: [Float], _ y: [Float]) {
     let size = Int(Self.partLength * rate)
     var parts = stride(from: 0, to: x.count, by: size).map { start in
@@ -332,7 +328,6 @@ extension RecordingAlignment {
     }
   }
 
-  /// The best places near one, by the products of the samples.
   private func near(_ delay: Double, tempo: Double, step: Double) -> [Candidate] {
     var (energy, sum) = (1e-30, 0.0)
     for (index, sample) in x.enumerated() {
@@ -367,7 +362,6 @@ extension RecordingAlignment {
 /// Nothing else may hold the place of such a recording: at its true place too little fits. So the
 /// whole with the changed event is held against the take at each delay, at one gain.
 struct RecordingHypotheses: ~Copyable {
-  /// A reference with one event changed, and where it is in the take.
   struct Hypothesis {
     var index: Int
     var stem: Stem

@@ -22,7 +22,6 @@ struct RecordingChange {
   /// Samples of the take that it explains, and by how much, in multiples of the noise's power.
   var explained = 0..<0
   var improvement = 0.0
-  /// What it costs to believe it, as a share of a change.
   var doubt = 0.0
 
   /// The standard error of the amount.

@@ -58,7 +58,6 @@ struct RecordingReference {
     }
   }
 
-  /// Cuts silence off both ends of samples; nil where there is nothing else.
   static func trimmed(_ event: ListedEvent, _ samples: ArraySlice<Float>, rate: Double, least: Float) -> Stem? {
     let threshold = max(SignalPair.peak(samples) * audible, least)
     guard let first = samples.firstIndex(where: { abs($0) > threshold }),
@@ -203,7 +202,6 @@ struct Stem {
   var start: Double { time + origin }
   var end: Double { start + Double(samples.count) / rate }
 
-  /// The stem with other samples in the same place.
   func with(samples: [Float], origin: Double? = nil) -> Stem {
     Stem(event, time: time, origin: origin ?? self.origin, samples: samples, rate: rate)
   }
@@ -222,7 +220,6 @@ struct Stem {
     return sums > 0 ? atan((differences / sums).squareRoot()) * rate / .pi : 0
   }
 
-  /// The coefficients of the cubic spline through samples.
   private static func spline(_ samples: [Float]) -> [Float] {
     let pole = Float(3.0.squareRoot() - 2)
     var c = samples
@@ -264,7 +261,6 @@ struct Stem {
   }
 }
 
-/// Samples at a place of a take.
 struct Column {
   var start: Int
   var samples: [Float]
@@ -290,7 +286,6 @@ struct Column {
     }
   }
 
-  /// The sum of squares in a part of the take.
   func energy(in range: Range<Int>) -> Double {
     let part = range.clamped(to: self.range)
     return part.isEmpty ? 0 : Samples.energy(samples, part.lowerBound - start..<part.upperBound - start)
@@ -370,7 +365,6 @@ struct EventRenderer {
     return parts
   }
 
-  /// Seconds at which an event is silent again.
   private func end(of event: ListedEvent) -> Double {
     let release =
       event.kind.isTransient ? 0.04 : EnvelopeTimes.seconds(normalised: Float(event.value(.releaseTime)))
@@ -411,7 +405,6 @@ struct EventRenderer {
     return event
   }
 
-  /// An event after a change, rendered by itself with a little silence before it.
   func event(_ index: Int, _ change: (inout HapticEvent) -> Void) -> (samples: LowRateSignal, origin: Double)? {
     var first = 0
     for layer in composition.layers {
@@ -455,7 +448,6 @@ struct EventRenderer {
     return EventRenderer(composition: stretched, profile: profile, rate: rate)
   }
 
-  /// The whole as a take, for a reference of its own.
   func take() -> Take? {
     samples(composition).map {
       Take(name: "", source: .pattern(composition), signal: Signal($0, rate: rate), profile: profile)
@@ -478,7 +470,6 @@ struct EventRenderer {
   }
 }
 
-/// The sounds an event would have made after a change.
 struct EventVariants {
   let reference: RecordingReference
 
@@ -502,7 +493,6 @@ struct EventVariants {
     )
   }
 
-  /// The ratio nearest to one that the event can have.
   func nearest(_ ratio: Double, of index: Int) -> Double {
     let event = reference.stems[index].event
     guard let profile = reference.renderer?.profile, event.isHaptic else { return ratio }
@@ -537,7 +527,6 @@ struct EventVariants {
     }
   }
 
-  /// A stem with what rendering it after a change changes.
   private func rendered(
     _ stem: Stem, _ renderer: EventRenderer, later: Double = 0, _ change: (inout HapticEvent) -> Void
   ) -> Stem? {

@@ -45,7 +45,6 @@ public struct RecordingMatch: Equatable, Sendable {
   public var search = ComparisonOptions.defaultSearch
 }
 
-/// Holds a recording against a reference: the fit, and what it finds.
 struct RecordingResult {
   var match: RecordingMatch
   var changes: [RecordingChange] = []
@@ -68,7 +67,6 @@ struct RecordingResult {
   /// The share of tempo from which it matters whether the pitch goes along.
   private static let leastStretch = 0.002
 
-  /// - Parameter search: Seconds that are searched.
   init(_ reference: RecordingReference, _ recording: Signal, search: Double) {
     match = RecordingMatch(outcome: .none)
     match.search = search
@@ -111,7 +109,6 @@ struct RecordingResult {
     addNoise(recording, best.place)
   }
 
-  /// One way to see a recording: where the reference lies in it, and what then differs.
   private struct Explanation {
     var place: RecordingSearch.Found
     var changes: RecordingChanges

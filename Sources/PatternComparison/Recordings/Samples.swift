@@ -156,7 +156,6 @@ struct SkylineMatrix {
   }
 }
 
-/// Tones that go on through a whole recording: hum of the mains and the like.
 enum SteadyTones {
   /// How far above its neighbourhood a line of the mains stands, as a ratio of powers.
   private static let mainsProminence = 25.0
@@ -233,12 +232,9 @@ enum SteadyTones {
   }
 }
 
-/// Short sounds that may have been added: bursts of many frequencies in any phase, and given shapes.
 struct ToneBursts {
   struct Found {
-    /// Samples of the take that it takes.
     var range: Range<Int>
-    /// The sample at which it starts.
     var start: Int
     var amplitude: Double
     /// How much it explains, beyond what chance does.
@@ -248,7 +244,6 @@ struct ToneBursts {
   /// One burst: a column, and one a quarter of a period later where its phase is free.
   private var shapes: [(cosine: [Float], sine: [Float]?)] = []
 
-  /// - Parameter extra: Shapes whose phase is known.
   init(rate: Double, extra: [Column]) {
     for step in 0..<9 {
       let hertz = 60 * pow(320.0 / 60, Double(step) / 8)

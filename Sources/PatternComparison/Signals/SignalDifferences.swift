@@ -7,7 +7,6 @@ struct SignalDifferences {
   private let pair: SignalPair
   private let options: ComparisonOptions
   private(set) var found: FoundDifferences
-  /// The sounds that belong together, measured.
   private let measures: [SoundMeasure]
   /// Seconds the other comes later as a whole.
   private(set) var delay: Double
@@ -88,7 +87,6 @@ struct SignalDifferences {
     return best[(best.startIndex + best.endIndex) / 2]
   }
 
-  /// Adds differences of sounds, those that are alike as one.
   private mutating func add(_ kind: Difference.Kind, _ values: [(SoundMeasure, Double)], within tolerance: Double) {
     for group in values.grouped(by: \.1, within: { _ in tolerance }) {
       let group = group.sorted { $0.0.region.start < $1.0.region.start }
@@ -102,7 +100,6 @@ struct SignalDifferences {
     }
   }
 
-  /// Reports what comes later as a whole, then which sounds do besides.
   private mutating func addTimes() {
     // One sound is the whole only where there is no other.
     let isWhole = measures.count > 1 || measures.count == 1 && regions.count <= 1 && others.count <= 1
@@ -118,7 +115,6 @@ struct SignalDifferences {
     add(.time, late, within: 0.000_2)
   }
 
-  /// Reports what is stronger as a whole, then the sounds and segments that differ from that.
   private mutating func addLevels() {
     let even = measures.filter { $0.segments.isEmpty }
     let shared = Self.common(even.map(\.level), within: 0.1) ?? 0
@@ -133,7 +129,6 @@ struct SignalDifferences {
     for measure in measures { addSegments(of: measure, whole: whole) }
   }
 
-  /// Reports the segments in which one sound is stronger or weaker; many as one.
   private mutating func addSegments(of measure: SoundMeasure, whole: Double) {
     let segments = measure.segments.map { segment in
       let isEven = abs(segment.greatest - segment.usual) < 0.5
@@ -157,7 +152,6 @@ struct SignalDifferences {
         + SentenceFormatting.spread(low, high, .decibels))
   }
 
-  /// Reports what is higher as a whole, then which sounds are besides.
   private mutating func addFrequencies() {
     // A single sound is reported with its frequencies.
     let whole = measures.count == 1 ? 0 : Self.common(measures.map { $0.frequency?.percent ?? 0 }, within: 0.6) ?? 0
@@ -172,7 +166,6 @@ struct SignalDifferences {
     }
   }
 
-  /// Reports which sounds last longer, and which differ in a way that has no other name.
   private mutating func addRest() {
     for measure in measures {
       if measure.duration != 0 {
@@ -186,7 +179,6 @@ struct SignalDifferences {
     }
   }
 
-  /// Reports which sounds have no counterpart, unless the opposite take sounds there all the same.
   private mutating func addPresence(
     _ kind: Difference.Kind, _ regions: [ActiveRegion], _ paired: Set<Int>, _ own: [Float], _ opposite: [Float],
     delay: Double
