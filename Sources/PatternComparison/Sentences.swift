@@ -239,7 +239,6 @@ struct EventNames {
   private let counts: [HapticEvent.Kind: Int]
   private let total: Int
 
-  /// The subject of a sentence, and whether its verb is in the plural.
   struct Subject {
     var text: String
     var isPlural = false

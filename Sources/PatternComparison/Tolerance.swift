@@ -151,7 +151,6 @@ extension Comparison {
     return place(event)
   }
 
-  /// What a recording is too noisy to show.
   private func unverified(_ tolerance: Tolerance) -> [Tolerance.Excess] {
     guard let recording, recording.outcome == .found else { return [] }
     let range = 0...max(reference.signal.duration, other.signal.duration)

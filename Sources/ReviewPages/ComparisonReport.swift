@@ -64,7 +64,6 @@ public struct ComparisonReport: Sendable {
     for index in shown.indices { shown[index].gains = [actuator[index]] + (speaker.isEmpty ? [] : [speaker[index]]) }
   }
 
-  /// Every take against every other, by their letters' places.
   private func pairs(of takes: [Take], made: [Comparison], measurements: [TakeMeasurements]) -> [ReportPair] {
     var pairs: [ReportPair] = []
     for reference in takes.indices {
@@ -85,7 +84,6 @@ public struct ComparisonReport: Sendable {
   }
 }
 
-/// What was found when one take was compared with another.
 struct ReportPair {
   struct Finding {
     let text: FindingText
@@ -166,7 +164,6 @@ public struct ReviewPageError: Error, Equatable, Sendable, CustomStringConvertib
   }
 }
 
-/// A report as a page: the script's data and sounds, and what a reader without script sees.
 struct ReportPage {
   let report: ComparisonReport
   let takes: [PageTake]
@@ -266,7 +263,6 @@ struct ReportPage {
 }
 
 extension TransducerProfile {
-  /// Writes what a page knows of the profile that its patterns are rendered with.
   func write(to json: inout JSONObjectWriter) {
     json.member("name", name)
     json.member("summary", summary)
@@ -282,7 +278,6 @@ extension TransducerProfile {
 
 struct MeasureRow {
   let name: String
-  /// Its member of the figures in a page's data.
   let member: String
   let unit: String
   let places: Int

@@ -62,7 +62,6 @@ struct FindingText: Equatable {
     return "\(SentenceFormatting.anyOrdinal((places.first ?? 0) + 1)) \(kind.noun)"
   }
 
-  /// What is true of the events, or nil where only the sentence says it.
   private static func predicate(of difference: Difference) -> String? {
     switch difference.kind {
     case .missing: return "Missing"
@@ -75,7 +74,6 @@ struct FindingText: Equatable {
     }
   }
 
-  /// What a curve or a parameter became, or nil for other differences.
   private static func control(of difference: Difference) -> String? {
     guard difference.kind == .curve || difference.kind == .parameter else { return nil }
     let noun = difference.kind == .curve ? "curve" : "control"

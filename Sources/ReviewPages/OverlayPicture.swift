@@ -20,13 +20,11 @@ struct OverlayPicture {
   /// CSS pixels between two places of a curve.
   private static let step = 4.0
 
-  /// The picture of two takes.
   init(_ one: PageTake, _ other: PageTake, shift: Double, profile: TransducerProfile) {
     (self.one, self.other, self.shift, self.profile) = (one, other, shift, profile)
     duration = max(one.duration, other.duration - shift, 0.02)
   }
 
-  /// An SVG element.
   var markup: String {
     let (width, height) = Self.size
     let name = "\(one.name) and \(other.name) on one time axis."

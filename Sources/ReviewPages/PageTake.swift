@@ -5,18 +5,15 @@ internal import PatternComparison
 internal import SignalAnalysis
 internal import SignalPlots
 
-/// What a page holds of one take: enough to draw it, to read its values, and to find its sounds.
 struct PageTake {
   /// A, B, C …
   let letter: String
   let name: String
-  /// What its file says about it.
   let notes: String?
   /// Seconds until nothing sounds.
   let duration: Double
   /// The events of a pattern by rising onset; nil for what is more than events.
   let events: [PageEvent]?
-  /// How many curves and parameters the pattern has.
   let controlCount: Int
   private let controls: [PageControls]
   private let track: SignalTrack?
@@ -72,7 +69,6 @@ struct PageTake {
     return shown
   }
 
-  /// Writes the take as members of an object, with some of its figures.
   func write(to json: inout JSONObjectWriter, figures: [MeasureRow] = MeasureRow.all) {
     json.member("letter", letter)
     json.member("name", name)
@@ -127,7 +123,6 @@ extension PageTake {
   }
 }
 
-/// One event of a pattern: as written, and what becomes of it.
 struct PageEvent: Equatable {
   let kind: HapticEvent.Kind
   /// The second of its onset.
@@ -140,12 +135,10 @@ struct PageEvent: Equatable {
   let intensity: Double
   /// Sharpness, or brightness, as the file gives it.
   let sharpness: Double
-  /// The layer whose controls act on it.
   let layer: Int
   /// What it becomes under its controls and its envelope, by rising time.
   let points: [PatternScore.Point]
 
-  /// The most points that a page holds of one event.
   private static let maximumPointCount = 240
 
   init(_ event: PatternScore.Event, of composition: HapticComposition, profile: TransducerProfile) {
@@ -160,7 +153,6 @@ struct PageEvent: Equatable {
     points = Polyline.reduced(event.points, to: Self.maximumPointCount)
   }
 
-  /// What it is at a time, on the line between its points.
   func value(at time: Double) -> PatternScore.Point {
     guard let next = points.firstIndex(where: { $0.time > time }), next > 0 else {
       return points.last ?? PatternScore.Point(time: time, intensity: 0, sharpness: 0)
@@ -209,7 +201,6 @@ struct PageControls: Equatable {
 
   var isEmpty: Bool { intensity.isEmpty && sharpness.isEmpty }
 
-  /// The most points that a page holds of one control.
   private static let maximumPointCount = 2_000
 
   init(of pattern: HapticPattern, until end: Double) {
@@ -229,7 +220,6 @@ struct PageControls: Equatable {
     return points
   }
 
-  /// Writes the controls as members of an object: time and value in turn.
   func write(to json: inout JSONObjectWriter) {
     for (name, line) in [("intensity", intensity), ("sharpness", sharpness)] where !line.isEmpty {
       json.array(name) { list in
@@ -250,7 +240,6 @@ extension SignalTrack {
   }
 }
 
-/// Lines with fewer points.
 enum Polyline {
   /// What a level may be off by where a point is left out.
   private static let tolerance = 0.001

@@ -59,7 +59,6 @@ enum PageResource {
   /// What both pages do: words, sound, patterns, drawing, player, keys.
   private static let shared = "text.js sound.js pattern.js drawing.js overlay.js player.js keys.js"
 
-  /// The text of some files one behind the other.
   private static func files(_ names: String) -> [UInt8] {
     names.split(separator: " ").flatMap { ShippedFiles.page.text(named: String($0)) ?? [] }
   }
@@ -81,7 +80,6 @@ enum PageResource {
     return script + Array("}\n".utf8)
   }
 
-  /// Rules without comments and indentation.
   static func style(_ text: [UInt8]) -> [UInt8] {
     Array(
       String(decoding: text, as: UTF8.self).split(separator: "\n").compactMap { line in
@@ -96,7 +94,6 @@ struct Page {
   let template: [UInt8]
   let script: [UInt8]
   let style: [UInt8]
-  /// The program and its version.
   let generator: String
   let title: String
   let takes: [PageTake]
@@ -134,7 +131,6 @@ enum ContentSecurityPolicy {
   }
 }
 
-/// Values that a page's script reads from an element of the page.
 enum EmbeddedJSON {
   /// The JSON text of an object, in which no `<` can end its element.
   static func object(_ contents: (inout JSONObjectWriter) -> Void) -> [UInt8] {

@@ -24,7 +24,6 @@ struct RecordingChange {
   var improvement = 0.0
   var doubt = 0.0
 
-  /// The standard error of the amount.
   var standardError: Double { confidence > 0 ? abs(amount) / confidence : 0 }
 }
 
@@ -75,9 +74,7 @@ struct RecordingChanges {
   private static let clearShare = 0.95
   /// What was already explained must leave this share of what explains it to count again.
   private static let leftover = 0.1
-  /// The most rounds in which frequencies and the place are bettered by turns.
   private static let greatestRefinement = 6
-  /// The most changes of which each is tried without.
   private static let greatestSimplified = 4
 
   private var rate: Double { fit.reference.rate }
@@ -178,11 +175,9 @@ struct RecordingChanges {
 
   // MARK: The clearest cause
 
-  /// One way to explain what is left around an event.
   private struct Alternative {
     var score: Double
     var change: RecordingChange
-    /// The event's sound after the change; nil where there is none.
     var stem: Stem?
   }
 
@@ -299,7 +294,6 @@ struct RecordingChanges {
 
   // MARK: Ways to explain what is left around an event
 
-  /// What is around an event if it were not there.
   private struct Context {
     var index: Int
     var column: Column
@@ -652,7 +646,6 @@ struct RecordingChanges {
     }
   }
 
-  /// Leaves out what is too little to be reported, however sure it is.
   private mutating func dropInsignificant() {
     for position in changes.indices.reversed()
     where changes[position].kind == .frequency && abs(changes[position].amount) < RecordingThreshold.percent {

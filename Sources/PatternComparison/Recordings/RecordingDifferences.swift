@@ -121,11 +121,8 @@ extension Comparison {
 
 /// Which of two takes is held against which.
 struct RecordingSides {
-  /// What is looked for.
   let reference: RecordingReference
-  /// The take it came from.
   let pattern: Take
-  /// Where it is looked for.
   let recording: Take
   /// Whether the recording is the comparison's reference.
   let isMirrored: Bool
@@ -148,7 +145,6 @@ struct RecordingSides {
   }
 }
 
-/// What a recording has otherwise than its reference, in words.
 struct RecordingDifferences {
   private let result: RecordingResult
   private let sides: RecordingSides
@@ -236,7 +232,6 @@ struct RecordingDifferences {
     found.add(difference, of: events)
   }
 
-  /// A difference by times and events of what was looked for.
   private func difference(
     _ kind: Difference.Kind, in range: ClosedRange<Double>, amount: Double, before: Double? = nil,
     after: Double? = nil, _ events: [Int]

@@ -38,13 +38,11 @@ struct RecordingFit {
 
   private var rate: Double { reference.rate }
 
-  /// Keeps the tempo as it was recorded.
   mutating func fixTempo() {
     place.tempo = 0
     greatestTempo = 0
   }
 
-  /// Lets the tempo be what clocks differ by.
   mutating func freeTempo() { greatestTempo = Self.usualTempo }
 
   /// Whether the tempo is no other than clocks have.
@@ -62,7 +60,6 @@ struct RecordingFit {
     set(lines: [])
   }
 
-  /// What a fit by least squares gives.
   struct Solution {
     /// The gain of each group of stems.
     var gains: [Double]
@@ -77,9 +74,7 @@ struct RecordingFit {
     /// The energy of the take through the whitener.
     var energy: Double
 
-    /// The standard deviation of the noise.
     var sigma: Double { RecordingFit.sigma(residual) }
-    /// The gain that most of the reference has.
     var gain: Double { RecordingFit.common(gains, errors, sigma: sigma) }
     /// The share of the energy that nothing explains.
     var left: Double { Samples.energy(residual) / max(energy, 1e-30) }
@@ -370,7 +365,6 @@ struct RecordingSearch {
   /// The model of an event is no better than this share of the peak.
   private static let modelError = 5e-4
 
-  /// The reference in its place, with the noise known.
   struct Found {
     var fit: RecordingFit
     /// The first sample of the fitted segment in the recording.

@@ -2,7 +2,6 @@ internal import CMath
 import HapticModel
 import SignalAnalysis
 
-/// What differs between two signals, sound by sound, each cause once.
 struct SignalDifferences {
   private let pair: SignalPair
   private let options: ComparisonOptions

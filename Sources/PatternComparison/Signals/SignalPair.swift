@@ -166,7 +166,6 @@ struct ActiveRegion {
       index: 0)
   }
 
-  /// What pairing it with another costs, each with its level in decibels.
   func cost(of other: ActiveRegion, level: Double, otherLevel: Double) -> Double {
     let longest = max(duration, other.duration, 1e-3)
     // A transient is not a continuous event that changed.
@@ -217,7 +216,6 @@ struct AddedSound {
     return AddedSound(power: power, hertz: tone(in: quiet, rate: pair.rate))
   }
 
-  /// The frequency that most of the power lies around.
   private static func tone(in samples: [Float], rate: Double) -> Double? {
     let spectrum = Spectrum(of: Signal(samples, rate: rate), window: 0.25)
     guard let peak = spectrum.powers.indices.max(by: { spectrum.powers[$0] < spectrum.powers[$1] }) else { return nil }
@@ -234,7 +232,6 @@ struct AddedSound {
   var reach: Float { Float(4.5 * power.squareRoot()) }
 }
 
-/// Peaks of a signal that were cut off at one magnitude.
 struct ClippedPeaks {
   var ceiling: Float
   var sampleCount: Int
@@ -249,7 +246,6 @@ struct ClippedPeaks {
   /// How far below the ceiling, as a share, the sample before or behind a cut lies at least.
   private static let slope: Float = 0.001
 
-  /// Looks for flat peaks at the greatest magnitude; nil where there is none.
   init?(_ samples: [Float]) {
     let peak = SignalPair.peak(samples)
     guard peak >= Self.leastCeiling else { return nil }
@@ -277,7 +273,6 @@ struct ClippedPeaks {
   }
 }
 
-/// A time range in which one signal is stronger or weaker than another.
 struct LevelSegment {
   /// Seconds.
   var range: ClosedRange<Double>
@@ -287,7 +282,6 @@ struct LevelSegment {
   var greatest: Double
 }
 
-/// The difference of level between two signals over time.
 struct LevelDifferenceCurve {
   /// Decibels at each step, or nil where both are silent.
   private let differences: [Double?]

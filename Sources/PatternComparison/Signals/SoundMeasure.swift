@@ -1,7 +1,6 @@
 internal import CMath
 import SignalAnalysis
 
-/// How one sound of a take differs from its counterpart in another.
 struct SoundMeasure {
   let region: ActiveRegion
   let partner: ActiveRegion
@@ -151,7 +150,6 @@ struct SoundMeasure {
   }
 }
 
-/// The frequencies of two sounds that belong together.
 struct Tones {
   /// Hertz of the first.
   let before: Double

@@ -116,15 +116,6 @@ public struct Trial: Equatable, Sendable {
   /// Seconds from the beginning of the test to the answer.
   public var end: Double
 
-  /// Makes a trial.
-  public init(x: Side, answer: Side, switchCounts: SwitchCounts, start: Double, end: Double) {
-    self.x = x
-    self.answer = answer
-    self.switchCounts = switchCounts
-    self.start = start
-    self.end = end
-  }
-
   /// Whether the answer was right.
   public var isCorrect: Bool { x == answer }
 }
