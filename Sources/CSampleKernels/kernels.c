@@ -1,16 +1,18 @@
 #include "sample_kernels.h"
 
 #if defined(__x86_64__)
-
 #include <immintrin.h>
-#include <string.h>
+#endif
 
 /* Bits are equal for every set only where no multiplication and addition become one. */
 #pragma STDC FP_CONTRACT OFF
 /* Vectors are passed between functions of one set alone, which become one. */
 #pragma clang diagnostic ignored "-Wpsabi"
 
-typedef float f32x4 __attribute__((ext_vector_type(4)));
+#define LOAD(vector, from) __builtin_memcpy(&(vector), from, sizeof(vector))
+#define STORE(vector, to) __builtin_memcpy(to, &(vector), sizeof(vector))
+
+typedef temblor_group f32x4;
 typedef float f32x8 __attribute__((ext_vector_type(8)));
 typedef int32_t i32x8 __attribute__((ext_vector_type(8)));
 typedef uint32_t u32x8 __attribute__((ext_vector_type(8)));
@@ -36,14 +38,12 @@ static inline int16_t dither_one(uint64_t *state, float sample) {
   return (int16_t)whole;
 }
 
-static inline int is_silent(const float *group) {
-  return group[0] == 0 && group[1] == 0 && group[2] == 0 && group[3] == 0;
-}
+static inline void put(void *numbers, long index, int16_t number) { STORE(number, (char *)numbers + 2 * index); }
 
 /* Magnitudes are ordered as the whole numbers of their bits are. */
 static inline int32_t magnitude_bits(float sample) {
   int32_t bits;
-  memcpy(&bits, &sample, sizeof bits);
+  LOAD(bits, &sample);
   return bits & 0x7fffffff;
 }
 
@@ -52,14 +52,8 @@ static inline int32_t greater(int32_t a, int32_t b) { return a > b ? a : b; }
 static inline float finite_peak(int32_t bits) {
   if (bits >= 0x7f800000) return -1;
   float peak;
-  memcpy(&peak, &bits, sizeof peak);
+  LOAD(peak, &bits);
   return peak;
-}
-
-static inline float raised(float peak, int32_t bits) {
-  float other;
-  memcpy(&other, &bits, sizeof other);
-  return other > peak ? other : peak;
 }
 
 #define SET base
@@ -71,6 +65,8 @@ static inline float raised(float peak, int32_t bits) {
 #undef TARGET
 #undef MASKED
 #undef LANES
+
+#if defined(__x86_64__)
 
 #define SET avx2
 #define TARGET __attribute__((target("avx2,bmi2")))
@@ -92,24 +88,31 @@ static inline float raised(float peak, int32_t bits) {
 #undef MASKED
 #undef LANES
 
-static const temblor_kernels *kernels = &kernels_base;
+#endif
 
-/* Before main, so that the render thread finds the choice made. */
-__attribute__((constructor)) static void choose(void) {
-  for (int level = 1; temblor_kernels_of(level); level++) kernels = temblor_kernels_of(level);
-}
+static const temblor_kernels *kernels = &kernels_base;
 
 const temblor_kernels *temblor_kernels_of(int level) {
   if (level == 0) return &kernels_base;
+#if defined(__x86_64__)
   __builtin_cpu_init();
   int has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
   if (level == 1 && has_avx2) return &kernels_avx2;
   int has_avx512 = has_avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw");
-  return level == 2 && has_avx512 ? &kernels_avx512 : 0;
+  if (level == 2 && has_avx512) return &kernels_avx512;
+#endif
+  return 0;
 }
 
-uint64_t temblor_dither(uint64_t state, const float *samples, int16_t *numbers, long count) {
+#if defined(__x86_64__)
+/* Before main, so that the render thread finds the choice made. */
+__attribute__((constructor)) static void choose(void) {
+  for (int level = 1; temblor_kernels_of(level); level++) kernels = temblor_kernels_of(level);
+}
+#endif
+
+uint64_t temblor_dither(uint64_t state, const float *samples, void *numbers, long count) {
   return kernels->dither(state, samples, numbers, count);
 }
 
@@ -124,25 +127,11 @@ void temblor_sine(
   kernels->sine(phase, step, glide, start, slope, first, bus, count);
 }
 
-long temblor_follow(
-    const temblor_follower *follower, temblor_following *following, float negligible, const float *samples,
-    float *target, long group_count) {
-  return kernels->follow(follower, following, negligible, samples, target, group_count);
+long temblor_pass_groups(
+    temblor_offset_remover *ahead, temblor_offset_remover *behind, temblor_passing *passing, float *samples,
+    float *delayed, long group_count) {
+  return kernels->pass_groups(ahead, behind, passing, samples, delayed, group_count);
 }
-
-long temblor_forget(
-    const temblor_follower *follower, temblor_following *following, float negligible, const float *samples,
-    float *target, long group_count) {
-  return kernels->forget(follower, following, negligible, samples, target, group_count);
-}
-
-void temblor_pursue(
-    const temblor_follower *follower, temblor_pursuit *pursuit, float negligible, float forgotten, const float *samples,
-    float *target, float *offsets, long group_count) {
-  kernels->pursue(follower, pursuit, negligible, forgotten, samples, target, offsets, group_count);
-}
-
-void temblor_swap(float *samples, float *others, long count) { kernels->swap(samples, others, count); }
 
 temblor_sums temblor_moments(const float *samples, const float *weights, long count) {
   return kernels->moments(samples, weights, count);
@@ -151,13 +140,3 @@ temblor_sums temblor_moments(const float *samples, const float *weights, long co
 float temblor_move(float *lanes, long length, long count, float sum, float tilt) {
   return kernels->move(lanes, length, count, sum, tilt);
 }
-
-long temblor_pass(temblor_guard *guard, float *samples, long step_count) {
-  return kernels->pass(guard, samples, step_count);
-}
-
-#else
-
-typedef int temblor_no_kernels;
-
-#endif

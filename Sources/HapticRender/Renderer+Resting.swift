@@ -22,8 +22,8 @@ extension Renderer {
   /// [render thread].
   ///
   /// - Returns: `quietEnd`; at the position, there is no rest.
-  @_noLocks public mutating func beginRest() -> Int64 {
-    link.value.isResting.store(true, ordering: .relaxed)
+  @_noLocks public mutating func beginIdle() -> Int64 {
+    link.value.isIdle.store(true, ordering: .relaxed)
     // Either the sender sees the rest, or this thread what was sent.
     atomicMemoryFence(ordering: .sequentiallyConsistent)
     takeCommands()
@@ -31,12 +31,12 @@ extension Renderer {
   }
 
   /// Ends a rest: [render thread].
-  @_noLocks public func endRest() { link.value.isResting.store(false, ordering: .relaxed) }
+  @_noLocks public func endIdle() { link.value.isIdle.store(false, ordering: .relaxed) }
 
   /// Lets the frames of a rest go by; commands sent meanwhile are for what follows: [render thread].
   ///
   /// - Returns: `quietEnd`.
-  @_noLocks public mutating func restOn(frameCount: Int) -> Int64 {
+  @_noLocks public mutating func skipIdle(frameCount: Int) -> Int64 {
     skip(frameCount: frameCount, takesCommands: false)
     takeCommands()
     return quietEnd

@@ -213,7 +213,7 @@ public struct Renderer: ~Copyable {
         left &-= count
       }
       isSkipping = false
-      rest()
+      reset()
     }
     left = rendered
     while left > 0 {
@@ -294,7 +294,7 @@ public struct Renderer: ~Copyable {
   @_noLocks private mutating func fillGains(count: Int) -> (haptics: BusGain, audio: BusGain) {
     var haptics: Float?
     var audio: Float?
-    if strength.isResting, hapticGain.isResting, audioGain.isResting {
+    if strength.isSettled, hapticGain.isSettled, audioGain.isSettled {
       haptics = strength.value * hapticGain.value
       audio = strength.value * audioGain.value
       // All frames hold these gains already when a sub-block has been filled with them.
@@ -366,16 +366,16 @@ public struct Renderer: ~Copyable {
   }
 
   /// Forgets what is buffered for the output.
-  @_noLocks private mutating func rest() {
-    buses.value.rest()
+  @_noLocks private mutating func reset() {
+    buses.value.reset()
     var index = 0
     while index < strips.count {
-      strips[index].rest()
+      strips[index].reset()
       index &+= 1
     }
     index = 0
     while index < channels.count {
-      channels[index].rest()
+      channels[index].reset()
       index &+= 1
     }
   }

@@ -1,6 +1,4 @@
-#if arch(x86_64) && canImport(CSampleKernels)
-  internal import CSampleKernels
-#endif
+internal import CSampleKernels
 
 /// Turns samples in −1…1 into the bytes that files and devices take.
 ///
@@ -122,23 +120,9 @@ public struct Dither: Sendable {
 
   /// Samples in −1…1 as 16-bit numbers, in memory for all of them at any alignment.
   @unsafe mutating func quantize(_ samples: Span<Float>, to bytes: UnsafeMutableRawPointer) {
-    #if arch(x86_64) && canImport(CSampleKernels)
-      if Int(bitPattern: bytes) & 1 == 0 {
-        let numbers = unsafe bytes.assumingMemoryBound(to: Int16.self)
-        unsafe samples.withUnsafeBufferPointer { samples in
-          guard let first = samples.baseAddress else { return }
-          state = unsafe temblor_dither(state, first, numbers, samples.count)
-        }
-        return
-      }
-    #endif
-    unsafe quantizeInSwift(samples, to: bytes)
-  }
-
-  /// The same in Swift.
-  @unsafe mutating func quantizeInSwift(_ samples: Span<Float>, to bytes: UnsafeMutableRawPointer) {
-    for index in samples.indices {
-      unsafe bytes.storeBytes(of: quantize(samples[index]), toByteOffset: index &* 2, as: Int16.self)
+    unsafe samples.withUnsafeBufferPointer { samples in
+      guard let first = samples.baseAddress else { return }
+      state = unsafe temblor_dither(state, first, bytes, samples.count)
     }
   }
 

@@ -60,8 +60,8 @@ import Testing
     renderer.render(into: &span)
     if turn % 500 == 499 {
       renderer.skip(frameCount: 5_000)
-      if renderer.beginRest() > 0 { _ = renderer.restOn(frameCount: 3_000) }
-      renderer.endRest()
+      if renderer.beginIdle() > 0 { _ = renderer.skipIdle(frameCount: 3_000) }
+      renderer.endIdle()
       renderer.closeGate()
     }
     crt_guard_exit()

@@ -73,8 +73,8 @@ extension RenderLoop {
     guard resting.isDue, recording == nil, !stopRequest.load(ordering: .relaxed) else { return true }
     resting.note(0, isQuiet: false)
     let position = engine.link.position
-    guard renderer.beginRest() - position > resting.lead else {
-      renderer.endRest()
+    guard renderer.beginIdle() - position > resting.lead else {
+      renderer.endIdle()
       return true
     }
     let sink = sink
@@ -82,7 +82,7 @@ extension RenderLoop {
     let rests = sink.rest()
     guard endCall(call) else { return false }
     guard rests else {
-      renderer.endRest()
+      renderer.endIdle()
       return true
     }
     engine.rest.withLock { $0 = RestingClock(at: position, rate: engine.rate, time: time) }
@@ -99,7 +99,7 @@ extension RenderLoop {
     if resting.watched[0].received != 0 { wake.lower() }
     let now = time.now
     let reached = engine.rest.withLock { $0?.hold() } ?? position
-    let quietEnd = renderer.restOn(frameCount: Int(reached - position))
+    let quietEnd = renderer.skipIdle(frameCount: Int(reached - position))
     clock.note(position: reached, delay: 0, moment: now)
     let isStopping = stopRequest.load(ordering: .acquiring)
     if !isStopping, quietEnd - reached > resting.lead {
@@ -107,7 +107,7 @@ extension RenderLoop {
       noteChanges(always: false)
       return true
     }
-    renderer.endRest()
+    renderer.endIdle()
     engine.rest.withLock { $0 = nil }
     isResting.store(false, ordering: .releasing)
     guard isStopping else {

@@ -22,7 +22,7 @@ public final class RendererPort: @unchecked Sendable {
     let nonFiniteSampleCount = Atomic<Int64>(0)
     let changeCount = Atomic<Int>(0)
     let doneCount = Atomic<Int>(0)
-    let isResting = Atomic<Bool>(false)
+    let isIdle = Atomic<Bool>(false)
     let excursionLimitedFrameCount = Atomic<Int64>(0)
     let powerLimitedFrameCount = Atomic<Int64>(0)
     let minimumProtectionGain = Atomic<UInt32>(Float(1).bitPattern)
@@ -61,9 +61,9 @@ public final class RendererPort: @unchecked Sendable {
     guard waiting + commands.count <= room, memory.value.queue.write(commands.span) else { return false }
     sentCount += commands.count
     if let wakeHandler {
-      // With the fence of `beginRest`: either this thread sees the rest, or the renderer the commands.
+      // With the fence of `beginIdle`: either this thread sees the rest, or the renderer the commands.
       atomicMemoryFence(ordering: .sequentiallyConsistent)
-      if memory.value.isResting.load(ordering: .relaxed) { wakeHandler() }
+      if memory.value.isIdle.load(ordering: .relaxed) { wakeHandler() }
     }
     return true
   }

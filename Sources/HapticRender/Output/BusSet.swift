@@ -68,7 +68,7 @@ struct BusSet: ~Copyable {
   }
 
   /// Forgets all tails.
-  @_noLocks mutating func rest() {
+  @_noLocks mutating func reset() {
     var index = 0
     while index < tails.count {
       tails[index] = 0

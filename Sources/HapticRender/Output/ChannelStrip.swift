@@ -1,3 +1,4 @@
+internal import CSampleKernels
 internal import RealtimeMemory
 
 /// One distinct mix of the buses with the output chain behind it; channels with equal mixes share it.
@@ -39,12 +40,12 @@ struct ChannelStrip: ~Copyable {
     let isMixed = mixAudio(buses, gain: audioGains, count: count, to: &mix)
     chain.process(
       &mix, count: count,
-      peak: isMixed || peak == nil ? unsafe SampleKernels.peak(output.address, count: count) : peak ?? 0,
+      peak: isMixed || peak == nil ? unsafe temblor_peak(output.address, count) : peak ?? 0,
       statistics: &statistics)
   }
 
   /// Forgets what is buffered.
-  @_noLocks mutating func rest() { chain.rest() }
+  @_noLocks mutating func reset() { chain.reset() }
 
   /// Lays the haptic bus down; returns the greatest magnitude, negative where a sample is not finite, if it is
   /// known.
@@ -58,7 +59,7 @@ struct ChannelStrip: ~Copyable {
     }
     let bus = buses.haptics(hapticBus)
     if let steady = gain.steady {
-      return unsafe SampleKernels.scale(bus.address, by: steady * hapticGain, to: output.address, count: count)
+      return unsafe temblor_scale(bus.address, steady * hapticGain, output.address, count)
     }
     let gain = gain.frames
     var index = 0
@@ -127,7 +128,7 @@ struct OutputChannel: ~Copyable {
   }
 
   /// Forgets what is delayed.
-  @_noLocks mutating func rest() {
+  @_noLocks mutating func reset() {
     var index = 0
     while index < delayed.count {
       delayed[index] = 0
@@ -143,7 +144,7 @@ struct OutputChannel: ~Copyable {
     if stride == 1, delayed.count == 0, gains == nil {
       precondition(start &+ count <= block.count, "frames beyond the block")
       guard let first = unsafe block.address() else { return }
-      let highest = unsafe SampleKernels.scale(output.address, by: sign, to: first + start, count: count)
+      let highest = unsafe temblor_scale(output.address, sign, first + start, count)
       if highest > peak { peak = highest }
       return
     }

@@ -48,10 +48,10 @@ struct OutputChain: ~Copyable {
   }
 
   /// Forgets what is buffered.
-  @_noLocks mutating func rest() {
-    stage?.rest()
-    limiter.rest()
-    protection?.rest()
+  @_noLocks mutating func reset() {
+    stage?.reset()
+    limiter.reset()
+    protection?.reset()
   }
 
   /// How warm the transducer is.

@@ -36,7 +36,7 @@ struct GainRamp: BitwiseCopyable, Sendable {
   }
 
   /// Whether the gain is constant.
-  var isResting: Bool { @_noLocks get { framesLeft == 0 } }
+  var isSettled: Bool { @_noLocks get { framesLeft == 0 } }
 
   /// Whether the gain is 1 and stays so.
   var isUnity: Bool { @_noLocks get { framesLeft == 0 && value == 1 } }

@@ -52,3 +52,10 @@ enum RealtimeMath {
     return 0.5 * (near + x / near)
   }
 }
+
+extension MutableSpan where Element == Float {
+  /// The address of the first sample, to be used while the span is held.
+  @_noLocks @unsafe @inline(__always) mutating func address() -> UnsafeMutablePointer<Float>? {
+    unsafe withUnsafeMutableBufferPointer { $0.baseAddress }
+  }
+}

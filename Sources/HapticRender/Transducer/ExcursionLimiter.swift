@@ -1,10 +1,6 @@
 internal import CMath
 internal import RealtimeMemory
 
-#if arch(x86_64) && canImport(CSampleKernels)
-  internal import CSampleKernels
-#endif
-
 /// Finds the gain that keeps every transducer a profile may stand for within its excursion limit.
 ///
 /// It works in steps; in each the gain moves along a straight line. Each model has a norm that bounds every
@@ -71,7 +67,7 @@ struct ExcursionLimiter: ~Copyable {
       (recoveryStep, bucketLength, growth, ringLength) = (0, 1, 0, 1)
       return
     }
-    let transducers = UncertainTransducers(model, modes: settings.modes, settings.uncertainty)
+    let transducers = TransducerFamily(model, modes: settings.modes, settings.uncertainty)
     let turn = min(Self.mostTurn, Self.mostTurnOfRoot * limit.squareRoot())
     let longest = min(Self.longestStep, turn / (2 * Double.pi * transducers.highest))
     let length = max(1, Int(longest * settings.rate))
@@ -111,7 +107,7 @@ struct ExcursionLimiter: ~Copyable {
   var isIdle: Bool { @_noLocks get { lanes.count == 0 } }
 
   /// Forgets every motion and gain.
-  @_noLocks mutating func rest() {
+  @_noLocks mutating func reset() {
     stop()
     (newest, newer, older, bucketPlace) = (0, 0, 0, 0)
     (now, eased, near, freedSteps) = (1, 1, 0, .max)
@@ -133,13 +129,10 @@ struct ExcursionLimiter: ~Copyable {
   ///   - bound: The greatest gain that others allow.
   ///   - step: The drive of the step.
   ///   - next: The drive of the one behind it.
-  ///   - followed: The greatest norm, squared, where the step has been followed.
-  @_noLocks mutating func advance(
-    gain: Float, bound: Float, step: StepMoments, next: StepMoments, followed: Float? = nil
-  ) -> Float {
+  @_noLocks mutating func advance(gain: Float, bound: Float, step: StepMoments, next: StepMoments) -> Float {
     if lanes.count == 0 { return bound }
     if freedSteps >= ringLength {
-      let greatest = followed ?? follow(step)
+      let greatest = unsafe ModelLanes.move(lanes.address, count: lanes.count, sum: step.sum, tilt: step.tilt)
       if greatest <= quietSquare, bound == 1 {
         if greatest < Self.negligible { stop() }
         remember(greatest)
@@ -149,17 +142,12 @@ struct ExcursionLimiter: ~Copyable {
     } else {
       prepare(gain: gain, step: step, next: next)
     }
-    let wanted = min(soften(gain: gain), bound)
-    let allowed = isAllowed(wanted, next: next) ? wanted : min(wanted, sureGain(next: next))
+    let wanted = min(smoothedGain(gain: gain), bound)
+    let allowed = isAllowed(wanted, next: next) ? wanted : min(wanted, guaranteedGain(next: next))
     finish(allowed)
     freedSteps = allowed < 1 ? 0 : (freedSteps == .max ? .max : freedSteps &+ 1)
     if freedSteps == ringLength { (now, eased, near) = (1, 1, 0) }
     return allowed
-  }
-
-  /// Moves the models over a step at a gain of 1 and returns the greatest norm, squared.
-  @_noLocks private mutating func follow(_ step: StepMoments) -> Float {
-    unsafe ModelLanes.move(lanes.address, count: lanes.count, sum: step.sum, tilt: step.tilt)
   }
 
   /// Splits what a step at a gain of 1 led to, and moves the motion without gain over the next.
@@ -202,7 +190,7 @@ struct ExcursionLimiter: ~Copyable {
 
   /// The gain that is constant while the drive is steady: towards what moves without any gain in one to two
   /// periods, and, as the movement nears the limit, towards where its growth will end.
-  @_noLocks private mutating func soften(gain: Float) -> Float {
+  @_noLocks private mutating func smoothedGain(gain: Float) -> Float {
     var free = SIMD16<Float>()
     var went = SIMD16<Float>()
     var index = 0
@@ -274,7 +262,7 @@ struct ExcursionLimiter: ~Copyable {
   }
 
   /// The greatest gain that is allowed: each model's is the root of a quadratic.
-  @_noLocks private func sureGain(next: StepMoments) -> Float {
+  @_noLocks private func guaranteedGain(next: StepMoments) -> Float {
     var least: Float = 1
     var index = 0
     while index < lanes.count {
@@ -318,33 +306,9 @@ struct ExcursionLimiter: ~Copyable {
     while index < lanes.count {
       // Not in place, which the compiler of 6.3 gets wrong for the thread sanitizer.
       var lane = lanes[index]
-      lane.rest()
+      lane.reset()
       lanes[index] = lane
       index &+= 1
     }
   }
 }
-
-#if arch(x86_64) && canImport(CSampleKernels)
-  extension ExcursionLimiter {
-    /// Whether the gain is 1 for all that models remember.
-    var isFree: Bool { @_noLocks get { lanes.count == 0 || freedSteps >= ringLength } }
-
-    /// Lends what passes steps in C.
-    @_noLocks func lend(to guarding: inout temblor_guard) {
-      unsafe guarding.lanes = UnsafeMutableRawPointer(lanes.address).assumingMemoryBound(to: Float.self)
-      unsafe guarding.lane_length = MemoryLayout<ModelLanes>.stride / MemoryLayout<Float>.stride
-      unsafe guarding.lane_count = lanes.count
-      unsafe guarding.shares = (shares[0], shares[1], shares[2])
-      unsafe (guarding.quiet, guarding.negligible) = (quietSquare, Self.negligible)
-      unsafe (guarding.newest, guarding.newer, guarding.older) = (newest, newer, older)
-      unsafe (guarding.bucket_place, guarding.bucket_length) = (bucketPlace, bucketLength)
-    }
-
-    /// Takes back what was lent.
-    @_noLocks mutating func takeBack(_ guarding: temblor_guard) {
-      unsafe (newest, newer, older) = (guarding.newest, guarding.newer, guarding.older)
-      unsafe bucketPlace = guarding.bucket_place
-    }
-  }
-#endif

@@ -1,7 +1,5 @@
-#if arch(x86_64) && canImport(CSampleKernels)
-  internal import CSampleKernels
-#endif
 internal import CMath
+internal import CSampleKernels
 internal import RealtimeMemory
 
 /// The transducers that a profile's figures may stand for, in the measure of the nominal displacement.
@@ -11,7 +9,7 @@ internal import RealtimeMemory
 /// and those at Q/κ. A transducer of several resonances is followed in each: held to its share of the limit, which is as
 /// great as its displacement, so that the sum is within it. Resonances are so close that the one between two moves hardly further than both; `margin`
 /// is what is taken off the limit for that, found by a search for the worst drive.
-struct UncertainTransducers {
+struct TransducerFamily {
   /// One of them.
   struct Model: Equatable {
     var resonance: Double
@@ -110,7 +108,7 @@ struct ModelLanes: BitwiseCopyable, Sendable {
   @_noLocks init() {}
 
   /// Lanes of models for steps of some frames; the last model fills what is left.
-  init(_ models: [UncertainTransducers.Model], stepLength: Int, rate: Double) {
+  init(_ models: [TransducerFamily.Model], stepLength: Int, rate: Double) {
     for lane in 0..<Self.count {
       let model = models[min(lane, models.count - 1)]
       let damping = 1 / (2 * model.qualityFactor)
@@ -146,7 +144,7 @@ struct ModelLanes: BitwiseCopyable, Sendable {
   }
 
   /// Forgets every motion.
-  @_noLocks mutating func rest() { (x, y, freeX, freeY) = (SIMD16(), SIMD16(), SIMD16(), SIMD16()) }
+  @_noLocks mutating func reset() { (x, y, freeX, freeY) = (SIMD16(), SIMD16(), SIMD16(), SIMD16()) }
 }
 
 extension ModelLanes {
@@ -154,35 +152,8 @@ extension ModelLanes {
   @_noLocks @unsafe static func move(_ lanes: UnsafeMutablePointer<ModelLanes>, count: Int, sum: Float, tilt: Float)
     -> Float
   {
-    #if arch(x86_64) && canImport(CSampleKernels)
-      let length = MemoryLayout<ModelLanes>.stride / MemoryLayout<Float>.stride
-      let first = unsafe UnsafeMutableRawPointer(lanes).assumingMemoryBound(to: Float.self)
-      return unsafe temblor_move(first, length, count, sum, tilt)
-    #else
-      return unsafe moveInSwift(lanes, count: count, sum: sum, tilt: tilt)
-    #endif
-  }
-
-  /// The same in Swift.
-  @_noLocks @unsafe static func moveInSwift(
-    _ lanes: UnsafeMutablePointer<ModelLanes>, count: Int, sum: Float, tilt: Float
-  ) -> Float {
-    var greatest = SIMD16<Float>()
-    var index = 0
-    while index < count {
-      let lane = unsafe lanes + index
-      let (x, y) = unsafe (lane.pointee.x, lane.pointee.y)
-      let driven = unsafe (
-        lane.pointee.sumX * sum + lane.pointee.tiltX * tilt, lane.pointee.sumY * sum + lane.pointee.tiltY * tilt
-      )
-      let newX = unsafe (lane.pointee.xx * x + lane.pointee.xy * y) + driven.0
-      let newY = unsafe (lane.pointee.yx * x + lane.pointee.yy * y) + driven.1
-      unsafe lane.pointee.x = newX
-      unsafe lane.pointee.y = newY
-      let norm = newX * newX + newY * newY
-      greatest.replace(with: norm, where: norm .> greatest)
-      index &+= 1
-    }
-    return greatest.max()
+    let length = MemoryLayout<ModelLanes>.stride / MemoryLayout<Float>.stride
+    let first = unsafe UnsafeMutableRawPointer(lanes).assumingMemoryBound(to: Float.self)
+    return unsafe temblor_move(first, length, count, sum, tilt)
   }
 }

@@ -1,8 +1,5 @@
+internal import CSampleKernels
 internal import RealtimeMemory
-
-#if arch(x86_64) && canImport(CSampleKernels)
-  internal import CSampleKernels
-#endif
 
 /// Keeps a transducer from moving too far and from growing too warm: the last stage before the output.
 ///
@@ -48,23 +45,12 @@ struct TransducerLimiter: ~Copyable {
   var temperatureRise: TransducerThermalState { @_noLocks get { thermal.temperatureRise } }
 
   /// Lowers the first frames of a buffer where they need it, delayed by `delay`.
-  ///
-  /// - Parameter isStepwise: Whether every step is taken in Swift; the bits are the same.
   @_noLocks mutating func process(
-    _ block: inout MutableSpan<Float>, count: Int, statistics: inout RenderStatistics, isStepwise: Bool = false
+    _ block: inout MutableSpan<Float>, count: Int, statistics: inout RenderStatistics
   ) {
     precondition(count <= block.count, "frames beyond the block")
     var frame = 0
     while frame < count {
-      #if arch(x86_64) && canImport(CSampleKernels)
-        if place == 0, !isStepwise, count &- frame >= stepLength, gain == 1, lastGain == 1, powerGain == 1,
-          excursion.isFree, let samples = unsafe block.address()
-        {
-          let steps = unsafe pass(samples + frame, stepCount: (count &- frame) / stepLength, statistics: &statistics)
-          frame &+= steps &* stepLength
-          continue
-        }
-      #endif
       let run = min(stepLength &- place, count &- frame)
       exchange(&block, in: frame..<frame &+ run)
       frame &+= run
@@ -74,13 +60,13 @@ struct TransducerLimiter: ~Copyable {
   }
 
   /// Forgets what is buffered and every motion; the temperature rise stays.
-  @_noLocks mutating func rest() {
+  @_noLocks mutating func reset() {
     var index = 0
     while index < frames.count {
       frames[index] = 0
       index &+= 1
     }
-    excursion.rest()
+    excursion.reset()
     latest = StepMoments()
     (gain, lastGain, powerGain, start, place) = (1, 1, 1, 0, 0)
   }
@@ -90,7 +76,13 @@ struct TransducerLimiter: ~Copyable {
     let first = start &+ place
     if lastGain == 1, gain == 1 {
       guard let samples = unsafe block.address() else { return }
-      return unsafe SampleKernels.swap(samples + run.lowerBound, frames.address + first, count: run.count)
+      var (given, kept) = unsafe (samples + run.lowerBound, frames.address + first)
+      let end = unsafe given + run.count
+      while unsafe given < end {
+        unsafe (given.pointee, kept.pointee) = (kept.pointee, given.pointee)
+        unsafe (given, kept) = (given + 1, kept + 1)
+      }
+      return
     }
     var index = 0
     let slope = (gain - lastGain) * perStep
@@ -110,17 +102,8 @@ struct TransducerLimiter: ~Copyable {
     latest = arrived
     place = 0
     start = start == 0 ? stepLength : 0
-    finishStep(leaving, next: arrived, &statistics)
-  }
-
-  /// Finds the gain behind the step that leaves next.
-  ///
-  /// - Parameter followed: The greatest norm of the models, squared, where they have been moved over the step.
-  @_noLocks private mutating func finishStep(
-    _ leaving: StepMoments, next: StepMoments, followed: Float? = nil, _ statistics: inout RenderStatistics
-  ) {
     lastGain = gain
-    gain = excursion.advance(gain: lastGain, bound: powerGain, step: leaving, next: next, followed: followed)
+    gain = excursion.advance(gain: lastGain, bound: powerGain, step: leaving, next: arrived)
     if gain < powerGain { statistics.excursionLimitedFrameCount &+= Int64(stepLength) }
     if powerGain < 1 { statistics.powerLimitedFrameCount &+= Int64(stepLength) }
     if gain < statistics.minimumProtectionGain { statistics.minimumProtectionGain = gain }
@@ -134,37 +117,55 @@ struct TransducerLimiter: ~Copyable {
   }
 }
 
-#if arch(x86_64) && canImport(CSampleKernels)
-  extension TransducerLimiter {
-    /// What passes steps in C.
-    @_noLocks @unsafe func lent() -> temblor_guard {
-      var guarding = unsafe temblor_guard()
-      unsafe excursion.lend(to: &guarding)
-      unsafe thermal.lend(to: &guarding)
-      unsafe guarding.frames = frames.address
-      unsafe guarding.weights = UnsafePointer(weights.rows.address)
-      unsafe (guarding.step_length, guarding.read_count) = (stepLength, weights.readCount)
-      unsafe (guarding.start, guarding.latest) = (start, latest.inC)
-      return unsafe guarding
-    }
+/// A step of the drive as the models and the coil take it.
+struct StepMoments: BitwiseCopyable, Sendable {
+  /// The sum of the drive, and the sum weighted by the place from −½ to ½.
+  var sum: Float = 0
+  var tilt: Float = 0
+  /// The same of the drive weighted by a ramp from 0 to 1.
+  var risingSum: Float = 0
+  var risingTilt: Float = 0
+  /// The mean square.
+  var square: Float = 0
 
-    /// Passes whole steps while the gain is 1; returns how many, at least one.
-    @_noLocks @unsafe private mutating func pass(
-      _ samples: UnsafeMutablePointer<Float>, stepCount: Int, statistics: inout RenderStatistics
-    ) -> Int {
-      var guarding = unsafe lent()
-      let done = unsafe temblor_pass(&guarding, samples, stepCount)
-      unsafe start = guarding.start
-      latest = unsafe StepMoments(guarding.latest)
-      unsafe excursion.takeBack(guarding)
-      let moved = unsafe guarding.excursion
-      if moved > statistics.peakExcursion { statistics.peakExcursion = moved }
-      let rise = unsafe Float(guarding.rise)
-      if rise > statistics.peakTemperatureRise { statistics.peakTemperatureRise = rise }
-      powerGain = unsafe Float(thermal.takeBack(guarding))
-      guard unsafe guarding.outcome == temblor_guard_loud else { return done }
-      unsafe finishStep(StepMoments(guarding.leaving), next: latest, followed: guarding.greatest, &statistics)
-      return done &+ 1
+  /// What is left beside the rising part.
+  var fallingSum: Float { @_noLocks get { sum - risingSum } }
+  var fallingTilt: Float { @_noLocks get { tilt - risingTilt } }
+}
+
+/// The places of a step's frames, which its moments are weighted by.
+struct StepWeights: ~Copyable {
+  /// Frames of a step.
+  let stepLength: Int
+  /// Frames that are read, of which those behind the step count nothing.
+  let readCount: Int
+  /// One row behind another: 1 for each frame, and its place.
+  let rows: FixedBuffer<Float>
+  private let scale: Float
+
+  /// The weights of steps of some frames.
+  init(stepLength: Int) {
+    self.stepLength = stepLength
+    let length = (stepLength + 3) / 4 * 4
+    readCount = length
+    scale = 1 / Float(stepLength)
+    var values = [Float](repeating: 0, count: 2 * length)
+    var places = (SIMD4<Float>(0, 1, 2, 3) + 0.5) * scale - 0.5
+    for frame in 0..<stepLength {
+      values[frame] = 1
+      values[length + frame] = places[frame % 4]
+      if frame % 4 == 3 { places += 4 * scale }
     }
+    rows = FixedBuffer(values)
   }
-#endif
+
+  /// Measures a step; `readCount` finite frames must exist.
+  @_noLocks @unsafe func moments(of frames: UnsafePointer<Float>) -> StepMoments {
+    let sums = unsafe temblor_moments(frames, rows.address, readCount)
+    // The ramp is 1 behind the last frame's place by half a frame.
+    let middle = 0.5 + 0.5 * scale
+    return StepMoments(
+      sum: sums.sum, tilt: sums.tilt, risingSum: sums.tilt + middle * sums.sum,
+      risingTilt: sums.bend + middle * sums.tilt, square: sums.square * scale)
+  }
+}

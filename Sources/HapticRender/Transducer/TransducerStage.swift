@@ -75,7 +75,7 @@ struct TransducerStage: BitwiseCopyable {
   }
 
   /// Forgets what is buffered.
-  @_noLocks mutating func rest() {
+  @_noLocks mutating func reset() {
     modeMemories = (Biquad.Memory(), Biquad.Memory())
     highPassMemory = Biquad.Memory()
     equaliserMemory = Biquad.Memory()

@@ -1,9 +1,5 @@
 internal import CMath
 
-#if arch(x86_64) && canImport(CSampleKernels)
-  internal import CSampleKernels
-#endif
-
 /// How warm a transducer is, where 1 is what its continuous power leads to in the end.
 public struct TransducerThermalState: Equatable, Sendable, BitwiseCopyable {
   /// The coil's part, which follows in seconds.
@@ -89,23 +85,3 @@ struct ThermalLimiter: Sendable, BitwiseCopyable {
     }
   }
 }
-
-#if arch(x86_64) && canImport(CSampleKernels)
-  extension ThermalLimiter {
-    /// Lends what passes steps in C.
-    @_noLocks func lend(to guarding: inout temblor_guard) {
-      unsafe (guarding.coil, guarding.magnet) = (temperatureRise.coil, temperatureRise.magnet)
-      unsafe (guarding.asked, guarding.power) = (asked, power)
-      unsafe (guarding.coil_fraction, guarding.coil_step) = (coilFraction, coilStep)
-      unsafe (guarding.magnet_step, guarding.averaging_step) = (magnetStep, averagingStep)
-      unsafe (guarding.aim, guarding.headroom) = (TransducerLimits.powerAim, Self.headroom)
-    }
-
-    /// Takes back what was lent, and returns the gain that comes.
-    @_noLocks mutating func takeBack(_ guarding: temblor_guard) -> Double {
-      unsafe temperatureRise = TransducerThermalState(coil: guarding.coil, magnet: guarding.magnet)
-      unsafe asked = guarding.asked
-      return gain
-    }
-  }
-#endif

@@ -38,7 +38,7 @@ struct TransducerRig {
       let count = min(blocks[turn % blocks.count], frameCount - done)
       block.removeAll(keepingCapacity: true)
       for frame in done..<(done + count) { block.append(signal(frame)) }
-      let peak = unsafe SampleKernels.peak(block, count: count)
+      let peak = block.prefix(count).contains { !$0.isFinite } ? -1 : block.prefix(count).map(abs).max() ?? 0
       var span = block.mutableSpan
       chain.process(&span, count: count, peak: peak, statistics: &statistics)
       for sample in block { each(sample) }
