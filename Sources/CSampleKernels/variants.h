@@ -173,66 +173,100 @@ static inline __attribute__((always_inline)) TARGET f32x8 NAME(magnitude)(f32x8 
 
 /* What arrives is in the lower four lanes, what leaves in the upper. */
 #define LANES_OF(row) __builtin_shufflevector(ahead->row, behind->row, 0, 1, 2, 3, 4, 5, 6, 7)
-#define FOUR_OF(a, b) ((f32x8){a, a, a, a, b, b, b, b})
-#define FOUR_OF_INTS(a, b) ((i32x8){a, a, a, a, b, b, b, b})
+#define FOUR_OF(type, a, b) ((type){a, a, a, a, b, b, b, b})
 
-TARGET static long NAME(pass_groups)(
+/* Where the second low-passes hold no offset and add none, `twice` is 0: nothing is done by them. */
+static inline __attribute__((always_inline)) TARGET long NAME(pass)(
     temblor_offset_remover *ahead, temblor_offset_remover *behind, temblor_passing *passing, float *samples,
-    float *delayed, long group_count) {
+    float *delayed, long group_count, int twice) {
   const f32x8 kept = LANES_OF(first.kept), kept_then = LANES_OF(second.kept);
   const f32x8 first = LANES_OF(first.first), first_then = LANES_OF(second.first);
   const f32x8 second = LANES_OF(first.second), second_then = LANES_OF(second.second);
   const f32x8 third = LANES_OF(first.third), third_then = LANES_OF(second.third);
   const f32x8 all = LANES_OF(first.all), all_then = LANES_OF(second.all);
-  const f32x8 behind_group = FOUR_OF(ahead->first.kept_behind, behind->first.kept_behind);
-  const f32x8 behind_group_then = FOUR_OF(ahead->second.kept_behind, behind->second.kept_behind);
-  const f32x8 greatest = FOUR_OF(passing->limit, passing->ceiling);
-  const i32x8 expected = FOUR_OF_INTS(-(ahead->mode == temblor_decaying), -(behind->mode == temblor_decaying));
-  const i32x8 counted = FOUR_OF_INTS(-(ahead->mode != temblor_fast), -(behind->mode != temblor_fast));
-  f32x8 start = FOUR_OF(ahead->first_start, behind->first_start);
-  f32x8 start_then = FOUR_OF(ahead->second_start, behind->second_start);
-  f32x8 highest = {0};
+  const f32x8 kept_behind = FOUR_OF(f32x8, ahead->first.kept_behind, behind->first.kept_behind);
+  const f32x8 kept_behind_then = FOUR_OF(f32x8, ahead->second.kept_behind, behind->second.kept_behind);
+  const f32x8 greatest = FOUR_OF(f32x8, passing->limit, passing->ceiling);
+  /* Whether a group is to be silent, and whether that matters. */
+  const i32x8 silence = FOUR_OF(i32x8, -(ahead->mode == temblor_decaying), -(behind->mode == temblor_decaying));
+  const i32x8 counted = FOUR_OF(i32x8, -(ahead->mode != temblor_fast), -(behind->mode != temblor_fast));
+  const int may_drop = twice || __builtin_reduce_or(silence);
+  f32x8 start = FOUR_OF(f32x8, ahead->first_start, behind->first_start);
+  f32x8 start_then = FOUR_OF(f32x8, ahead->second_start, behind->second_start);
+  f32x8 x = {0}, taken = {0}, once = {0}, then = {0}, highest = {0};
+  f32x4 arriving = {0};
   long group = 0;
   for (; group < group_count; group++) {
-    f32x4 arriving, leaving;
+    f32x4 leaving;
     LOAD(arriving, samples + 4 * group);
     LOAD(leaving, delayed + 4 * group);
-    f32x8 x = __builtin_shufflevector(arriving, leaving, 0, 1, 2, 3, 4, 5, 6, 7);
-    f32x8 taken = NAME(offsets)(x, start, kept, first, second, third);
-    f32x8 once = x - taken;
-    f32x8 then = NAME(offsets)(once, start_then, kept_then, first_then, second_then, third_then);
-    f32x8 both = taken + then;
-    f32x8 left = __builtin_shufflevector(x - both, once - then, 0, 1, 2, 3, 12, 13, 14, 15);
+    f32x8 next = __builtin_shufflevector(arriving, leaving, 0, 1, 2, 3, 4, 5, 6, 7);
+    f32x8 next_taken = NAME(offsets)(next, start, kept, first, second, third);
+    f32x8 next_once = next - next_taken, next_then = {0}, left = next_once;
+    if (twice) {
+      next_then = NAME(offsets)(next_once, start_then, kept_then, first_then, second_then, third_then);
+      left = __builtin_shufflevector(
+          next - (next_taken + next_then), next_once - next_then, 0, 1, 2, 3, 12, 13, 14, 15);
+    }
     f32x8 size = NAME(magnitude)(left);
-    i32x8 zeros = x == 0;
-    zeros &= __builtin_shufflevector(zeros, zeros, 1, 0, 3, 2, 5, 4, 7, 6);
-    zeros &= __builtin_shufflevector(zeros, zeros, 2, 3, 0, 1, 6, 7, 4, 5);
-    if (__builtin_reduce_or((size > greatest) | ((zeros ^ expected) & counted))) break;
-    start = start * behind_group + NAME(added)(x, all);
-    start_then = start_then * behind_group_then + NAME(added)(once, all_then);
-    f32x8 size_then = NAME(magnitude)(start_then);
-    i32x8 dropped = zeros & (NAME(magnitude)(start) + size_then < passing->negligible);
-    i32x8 forgotten = dropped | (size_then < passing->forgotten);
-    if (__builtin_reduce_or((dropped & (start != 0)) | (forgotten & (start_then != 0)))) {
+    /* A sample of 0 is rare where a group is not silent; only then are all four looked at. */
+    i32x8 zeros = next == 0;
+    if (__builtin_reduce_or((size > greatest) | (zeros ^ silence))) {
+      zeros &= __builtin_shufflevector(zeros, zeros, 1, 0, 3, 2, 5, 4, 7, 6);
+      zeros &= __builtin_shufflevector(zeros, zeros, 2, 3, 0, 1, 6, 7, 4, 5);
+      if (__builtin_reduce_or((size > greatest) | ((zeros ^ silence) & counted))) break;
+    }
+    x = next, taken = next_taken, once = next_once, then = next_then;
+    start = start * kept_behind + NAME(added)(x, all);
+    if (twice) start_then = start_then * kept_behind_then + NAME(added)(once, all_then);
+    if (may_drop) {
+      f32x8 size_then = NAME(magnitude)(start_then);
+      i32x8 dropped = zeros & (NAME(magnitude)(start) + size_then < passing->negligible);
       start = (f32x8)((i32x8)start & ~dropped);
-      start_then = (f32x8)((i32x8)start_then & ~forgotten);
+      start_then = (f32x8)((i32x8)start_then & ~(dropped | (size_then < passing->forgotten)));
     }
     highest = __builtin_elementwise_max(highest, size);
-    passing->latest = arriving[3];
-    passing->latest_offset = both[3];
-    passing->earlier = left[2];
     STORE(arriving, delayed + 4 * group);
     leaving = __builtin_shufflevector(left, left, 4, 5, 6, 7);
     STORE(leaving, samples + 4 * group);
   }
+  if (group == 0) return 0;
   ahead->first_start = start[0];
   ahead->second_start = start_then[0];
   behind->first_start = start[4];
   behind->second_start = start_then[4];
+  f32x8 offsets = taken + then;
+  passing->latest = x[3];
+  passing->latest_offset = offsets[3];
+  passing->earlier = x[2] - offsets[2];
   for (int lane = 0; lane < 4; lane++) {
     if (highest[lane] > passing->peak) passing->peak = highest[lane];
   }
   return group;
+}
+
+TARGET static long NAME(pass_groups)(
+    temblor_offset_remover *ahead, temblor_offset_remover *behind, temblor_passing *passing, float *samples,
+    float *delayed, long group_count) {
+  int is_fast = ahead->mode == temblor_fast || behind->mode == temblor_fast;
+  if (is_fast || ahead->second_start != 0 || behind->second_start != 0)
+    return NAME(pass)(ahead, behind, passing, samples, delayed, group_count, 1);
+  long group = 0;
+  if (ahead->mode == behind->mode && ahead->mode == temblor_decaying && ahead->first_start == 0 &&
+      behind->first_start == 0) {
+    /* Silence behind silence. */
+    for (; group < group_count; group++) {
+      f32x4 arriving, leaving;
+      LOAD(arriving, samples + 4 * group);
+      LOAD(leaving, delayed + 4 * group);
+      if (__builtin_reduce_or((arriving != 0) | (leaving != 0))) break;
+      STORE(arriving, delayed + 4 * group);
+      STORE(leaving, samples + 4 * group);
+    }
+    if (group > 0) passing->latest = passing->latest_offset = passing->earlier = 0;
+    if (group > 0) return group;
+  }
+  return NAME(pass)(ahead, behind, passing, samples, delayed, group_count, 0);
 }
 
 TARGET static temblor_sums NAME(moments)(const float *samples, const float *weights, long count) {
@@ -289,7 +323,6 @@ static const temblor_kernels NAME(kernels) = {
 #undef FLOATS
 #undef LANES_OF
 #undef FOUR_OF
-#undef FOUR_OF_INTS
 #undef INTS
 #undef WORDS
 #undef NAME

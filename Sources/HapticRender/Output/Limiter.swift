@@ -168,6 +168,8 @@ struct Limiter: ~Copyable {
   @_noLocks private func requiredGain(before next: Float) -> Float {
     let leaving = latest - latestOffset
     let magnitude = abs(leaving)
+    // What the top can be, and what rounding may add.
+    guard magnitude * (1.001 * Self.overshoot) > Self.ceiling else { return -1 }
     var rise: Float = 0
     if magnitude >= abs(earlier), magnitude >= abs(next) {
       let bend = abs(2 * leaving - earlier - next)

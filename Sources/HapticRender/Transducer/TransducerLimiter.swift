@@ -20,6 +20,8 @@ struct TransducerLimiter: ~Copyable {
   private let perStep: Float
   /// Two steps and what is read behind the second: in the place of what leaves goes what arrives.
   private let frames: FixedBuffer<Float>
+  /// Room for a step on its way from one to the other.
+  private let spare: FixedBuffer<Float>
   /// The gain at the beginning of the step that leaves.
   private var lastGain: Float = 1
   private var powerGain: Float = 1
@@ -37,6 +39,7 @@ struct TransducerLimiter: ~Copyable {
     perStep = 1 / Float(stepLength)
     weights = StepWeights(stepLength: stepLength)
     frames = FixedBuffer(repeating: 0, count: stepLength + weights.readCount)
+    spare = FixedBuffer(repeating: 0, count: stepLength)
     thermal = ThermalLimiter(
       settings.limits, seconds: Double(stepLength) / settings.rate, temperatureRise: temperatureRise)
   }
@@ -76,12 +79,10 @@ struct TransducerLimiter: ~Copyable {
     let first = start &+ place
     if lastGain == 1, gain == 1 {
       guard let samples = unsafe block.address() else { return }
-      var (given, kept) = unsafe (samples + run.lowerBound, frames.address + first)
-      let end = unsafe given + run.count
-      while unsafe given < end {
-        unsafe (given.pointee, kept.pointee) = (kept.pointee, given.pointee)
-        unsafe (given, kept) = (given + 1, kept + 1)
-      }
+      let (given, kept) = unsafe (samples + run.lowerBound, frames.address + first)
+      unsafe spare.address.update(from: given, count: run.count)
+      unsafe given.update(from: kept, count: run.count)
+      unsafe kept.update(from: spare.address, count: run.count)
       return
     }
     var index = 0
