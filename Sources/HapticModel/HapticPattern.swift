@@ -111,7 +111,6 @@ extension HapticEvent.Kind {
     var sharpness: Float = 0.422601
   }
 
-  /// A further kind has its row here.
   var facts: Facts {
     switch self {
     case .hapticTransient:

@@ -42,7 +42,6 @@ public enum EventParameterID: String, CaseIterable, Sendable {
     }
   }
 
-  /// The place in declaration order.
   var index: Int {
     switch self {
     case .hapticIntensity: 0
@@ -58,7 +57,6 @@ public enum EventParameterID: String, CaseIterable, Sendable {
     }
   }
 
-  /// The place as a bit of a mask.
   var bit: UInt16 { 1 << UInt16(index) }
 }
 

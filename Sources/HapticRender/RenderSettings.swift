@@ -90,7 +90,6 @@ public struct OutputRouting: Equatable, Sendable {
       self.transducer = transducer
     }
 
-    /// Whether another channel has the same mix, apart from delay and polarity.
     func hasSameMix(as other: Channel) -> Bool {
       hapticBus == other.hapticBus && hapticGain == other.hapticGain && audio == other.audio
         && audioGain == other.audioGain && transducer == other.transducer

@@ -155,7 +155,6 @@ public struct Renderer: ~Copyable {
   /// Frames by which the output lags behind the plan, without the delays of channels.
   public let latency: Int
 
-  /// What players mix into at the position.
   var context: MixContext {
     @_noLocks get {
       unsafe MixContext(
@@ -260,7 +259,6 @@ public struct Renderer: ~Copyable {
     return Int(end &- position)
   }
 
-  /// Mixes the players and sends the buses through the strips.
   @_noLocks private mutating func mix(count: Int) {
     buses.value.clear(at: position, count: count)
     let context = self.context
@@ -290,7 +288,6 @@ public struct Renderer: ~Copyable {
     self.statistics = statistics
   }
 
-  /// Finds the gain of each bus for each frame of a sub-block.
   @_noLocks private mutating func fillGains(count: Int) -> (haptics: BusGain, audio: BusGain) {
     var haptics: Float?
     var audio: Float?
@@ -310,7 +307,6 @@ public struct Renderer: ~Copyable {
     return unsafe (BusGain(frames: hapticGains.view, steady: haptics), BusGain(frames: audioGains.view, steady: audio))
   }
 
-  /// Fills the gains of a sub-block in which one of them moves.
   @_noLocks private mutating func fillMovingGains(count: Int) {
     unsafe strength.fill(gains.view, count: count)
     var index = 0
@@ -322,7 +318,6 @@ public struct Renderer: ~Copyable {
     }
   }
 
-  /// Writes the channels to a block, through the gate and faded towards the settings' length.
   @_noLocks private mutating func interleave(count: Int, to block: inout MutableSpan<Float>, at start: Int) {
     let first = position &- Int64(latency)
     let isFading = !gate.isUnity || fade(at: first &+ Int64(count)) < 1
@@ -365,7 +360,6 @@ public struct Renderer: ~Copyable {
     return left <= 0 ? 0 : Float(left) / Float(settings.fadeLength)
   }
 
-  /// Forgets what is buffered for the output.
   @_noLocks private mutating func reset() {
     buses.value.reset()
     var index = 0
@@ -380,7 +374,6 @@ public struct Renderer: ~Copyable {
     }
   }
 
-  /// Reports to the control side how far rendering is.
   @_noLocks private mutating func publish() {
     link.value.position.store(position, ordering: .releasing)
     link.value.voiceCount.store(statistics.voiceCount, ordering: .relaxed)
@@ -396,5 +389,162 @@ public struct Renderer: ~Copyable {
       link.value.raisePeak(of: index, to: channels[index].takePeak())
       index &+= 1
     }
+  }
+}
+
+extension Renderer {
+  @_noLocks mutating func takeCommands() {
+    var command = RenderCommand(.nothing, at: 0)
+    while schedule.hasRoom, link.value.queue.take(&command) {
+      switch command.change {
+      case .player(let player, .cancel), .player(let player, .remove):
+        // At once, before commands that wait: they are for a player that ends here.
+        schedule.drop(player)
+        perform(command.change)
+      case .player(_, .add): perform(command.change)
+      case .nothing, .gain, .player:
+        if command.time < position { command.time = position }
+        schedule.insert(command)
+      }
+    }
+  }
+
+  @_noLocks mutating func performDueCommands() {
+    while schedule.nextTime <= position {
+      let command = schedule.takeFirst()
+      perform(command.change)
+    }
+  }
+
+  @_noLocks private mutating func perform(_ change: RenderCommand.Change) {
+    switch change {
+    case .nothing: break
+    case .gain(.everything, let gain, let frameCount): strength.move(to: gain, over: frameCount)
+    case .gain(.haptics, let gain, let frameCount): hapticGain.move(to: gain, over: frameCount)
+    case .gain(.audio, let gain, let frameCount): audioGain.move(to: gain, over: frameCount)
+    case .player(let player, .remove):
+      // Nothing may touch the player afterwards.
+      stop(player)
+      remove(player)
+    case .player(let player, let change):
+      perform(change, on: player)
+      player.value.noteCommandDone()
+      player.value.changes.value.add(player.value, at: position, in: context)
+    }
+    if case .gain = change {
+      var index = 0
+      while index < playerCount {
+        players[index].value.changes.value.add(players[index].value, at: position, in: context)
+        index &+= 1
+      }
+    }
+    countChange()
+    _ = link.value.doneCount.wrappingAdd(1, ordering: .releasing)
+  }
+
+  @_noLocks private mutating func perform(_ change: RenderCommand.PlayerChange, on reference: PlayerReference) {
+    switch change {
+    case .add: add(reference)
+    case .cancel, .stop, .remove: stop(reference)
+    case .start(let cue):
+      reference.value.start(from: cue, in: context)
+      countChange()
+    case .pause: reference.value.pause(in: context)
+    case .resume: reference.value.resume(in: context)
+    case .seek(let cue): if reference.value.seek(to: cue, in: context) { countChange() }
+    case .loop(let passCount, let cue, let end):
+      reference.value.setLoop(passCount: passCount, end: end, entry: cue, at: position)
+    case .playbackRate(let rate): reference.value.setPlaybackRate(rate, at: position)
+    case .gain(let gain, let frameCount):
+      // What does not sound needs no ramp, and is to start at its gain.
+      var length = reference.value.phase.isIdle ? 0 : fadeLength
+      if let frameCount { length = frameCount }
+      reference.value.gain.move(to: gain, over: length)
+    case .busSend(let gain, let frameCount, let serial):
+      reference.value.moveSendGain(to: gain, over: frameCount, serial: serial)
+    case .envelopeTime(let id, let value, let slope):
+      reference.value.setTime(id, value: value, slope: slope, at: position)
+    case .control(let id, let value, let slope):
+      reference.value.setControl(id, value: value, slope: slope, at: position)
+    }
+  }
+
+  @_noLocks private mutating func stop(_ reference: PlayerReference) {
+    if reference.value.stop(in: context) { countChange() }
+  }
+
+  /// Takes a player in where there is space; one that finds none is never heard.
+  @_noLocks private mutating func add(_ player: PlayerReference) {
+    guard playerCount < players.count else { return }
+    players[playerCount] = player
+    playerCount &+= 1
+  }
+
+  /// Releases a player; the others keep their order, so that sums stay the same.
+  @_noLocks private mutating func remove(_ player: PlayerReference) {
+    var kept = 0
+    var index = 0
+    while index < playerCount {
+      if !players[index].isSame(as: player) {
+        players[kept] = players[index]
+        kept &+= 1
+      }
+      index &+= 1
+    }
+    playerCount = kept
+    release(player)
+  }
+
+  /// Reports that the control side may free a player; nothing may touch it afterwards.
+  @_noLocks private mutating func release(_ reference: PlayerReference) {
+    reference.value.entry?.release()
+    reference.value.entry = nil
+    reference.value.loopEntry?.release()
+    reference.value.loopEntry = nil
+    reference.value.status.value.isReleased.store(true, ordering: .releasing)
+  }
+
+  @_noLocks func countChange() { _ = link.value.changeCount.wrappingAdd(1, ordering: .releasing) }
+}
+
+/// Nothing to render for a while: the device may sleep.
+extension Renderer {
+  /// The frame until which no player runs unless commands are sent; the position while one does: [render
+  /// thread].
+  ///
+  /// What fades out, and what the output chain still holds, is not looked at.
+  public var quietEnd: Int64 {
+    @_noLocks get {
+      var index = 0
+      while index < playerCount {
+        if players[index].value.phase.isPlaying { return position }
+        index &+= 1
+      }
+      return schedule.nextTime > position ? schedule.nextTime : position
+    }
+  }
+
+  /// Announces a rest, in which sent commands wake the driver, and takes what was sent before:
+  /// [render thread].
+  ///
+  /// - Returns: `quietEnd`; at the position, there is no rest.
+  @_noLocks public mutating func beginIdle() -> Int64 {
+    link.value.isIdle.store(true, ordering: .relaxed)
+    // Either the sender sees the rest, or this thread what was sent.
+    atomicMemoryFence(ordering: .sequentiallyConsistent)
+    takeCommands()
+    return quietEnd
+  }
+
+  /// Ends a rest: [render thread].
+  @_noLocks public func endIdle() { link.value.isIdle.store(false, ordering: .relaxed) }
+
+  /// Lets the frames of a rest go by; commands sent meanwhile are for what follows: [render thread].
+  ///
+  /// - Returns: `quietEnd`.
+  @_noLocks public mutating func skipIdle(frameCount: Int) -> Int64 {
+    skip(frameCount: frameCount, takesCommands: false)
+    takeCommands()
+    return quietEnd
   }
 }

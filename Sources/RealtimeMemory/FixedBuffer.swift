@@ -42,7 +42,6 @@ extension FixedBuffer where Element: BitwiseCopyable {
     self.count = count
   }
 
-  /// Takes over allocated memory that holds a number of elements.
   @unsafe @inlinable init(adopting start: UnsafeMutablePointer<Element>, count: Int) {
     unsafe self.start = start
     self.count = count

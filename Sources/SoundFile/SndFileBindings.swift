@@ -140,7 +140,6 @@
           : "cannot be written in this format (libsndfile: \(said))")
     }
 
-    /// Libsndfile's words for what a handle met, or for why the last opening failed.
     private static func words(_ handle: OpaquePointer?) -> String {
       // For an error without a number, libsndfile would print a line of its own on standard output.
       unsafe sf_error(handle) < 0 ? "error without a name" : String(cString: sf_strerror(handle))

@@ -46,7 +46,6 @@ public struct SoundFileError: Error, Equatable, Sendable, CustomStringConvertibl
       kind: .notSound, path: path, description: "has an invalid header: its sample rate or its number of channels is 0")
   }
 
-  /// What the system refused, with the reason of the last call.
   static func system(_ path: String, _ text: String) -> SoundFileError {
     SoundFileError(kind: .systemRefused, path: path, description: "\(text): \(unsafe String(cString: strerror(errno)))")
   }

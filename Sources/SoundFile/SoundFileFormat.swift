@@ -64,7 +64,6 @@
       return "\(kind) holds no sound of \(rate) Hz"
     }
 
-    /// Whether libsndfile writes the format.
     private func isWritable(rate: Int, channelCount: Int) -> Bool {
       var info = SF_INFO()
       info.samplerate = Int32(clamping: rate)
@@ -73,7 +72,6 @@
       return SndFileBindings.canWrite(info)
     }
 
-    /// libsndfile's number for the format, for a file of some length.
     func code(frameCount: Int64, channelCount: Int) -> Int32 {
       // RIFF counts bytes in 32 bits; a mebibyte is left for headers and tags.
       let size = frameCount * Int64(channelCount * samples.byteCount)
@@ -121,7 +119,6 @@
       }
     }
 
-    /// The numbers that are stored.
     var encoding: SampleEncoding {
       switch self {
       case .s16: .s16

@@ -29,7 +29,6 @@ extension SoundFolder {
     return nil
   }
 
-  /// Whether a file of this name is one that can be read.
   private static func isSound(_ name: String) -> Bool {
     #if SoundOutput
       SoundFileFormat.container(ofName: name) != nil

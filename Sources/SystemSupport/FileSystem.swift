@@ -2,7 +2,6 @@ internal import Glibc
 
 /// What the commands ask of the file system, in one place.
 package enum FileSystem {
-  /// What a path leads to.
   package enum Entry { case file, folder, other, nothing }
 
   package static func entry(at path: String) -> Entry {
@@ -15,7 +14,6 @@ package enum FileSystem {
     }
   }
 
-  /// Whether a path is itself a symbolic link.
   package static func isLink(_ path: String) -> Bool {
     var status = stat()
     return unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
@@ -100,7 +98,6 @@ package enum FileSystem {
     guard entry(at: path) == .folder else { throw FileError(path, "exists and is not a folder") }
   }
 
-  /// The real path of an existing file or folder, links followed.
   package static func realPath(_ path: String) -> String? {
     guard let real = unsafe realpath(path.isEmpty ? "." : path, nil) else { return nil }
     defer { unsafe free(real) }
@@ -128,7 +125,6 @@ package enum FileSystem {
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
-  /// The part behind the last slash.
   package static func name(of path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }
 
   /// The part behind the last slash, without its ending.
@@ -138,7 +134,6 @@ package enum FileSystem {
     return String(name[..<dot])
   }
 
-  /// A name in a folder.
   package static func join(_ folder: String, _ name: String) -> String {
     folder.isEmpty ? name : (folder.hasSuffix("/") ? folder + name : folder + "/" + name)
   }
@@ -157,7 +152,6 @@ public struct FileError: Error, Equatable, CustomStringConvertible {
     self.reason = reason
   }
 
-  /// What the system said about the last call.
   package static func system(_ path: String, _ what: String, code: Int32 = errno) -> FileError {
     let reason = unsafe String(cString: strerror(code))
     return FileError(path, "\(what): \(reason)")
@@ -175,7 +169,6 @@ package struct FileStamp: Equatable {
   private let seconds: Int
   private let nanoseconds: Int
 
-  /// Bytes of the file.
   package var byteCount: Int { Int(size) }
 
   /// The stamp of a file, links followed, or nothing where there is none.
@@ -187,5 +180,53 @@ package struct FileStamp: Equatable {
     size = status.st_size
     seconds = status.st_mtim.tv_sec
     nanoseconds = status.st_mtim.tv_nsec
+  }
+}
+
+/// A file by what it is, whatever it is called: links, `..` and case make no other file of it.
+package struct FileIdentity: Hashable, Sendable {
+  private let device: dev_t
+  private let number: ino_t
+
+  /// What a path leads to, or nothing where there is no file: a folder may be read and written at once.
+  package init?(_ path: String) {
+    var status = stat()
+    guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFDIR else { return nil }
+    device = status.st_dev
+    number = status.st_ino
+  }
+}
+
+/// The files that a command reads, so that it writes none of them.
+package struct OutputGuard: Sendable {
+  private var inputs: Set<FileIdentity> = []
+
+  /// Guards some files; a path that leads nowhere is no file to lose.
+  package init(reading paths: some Sequence<String> = [String]()) { insert(paths) }
+
+  package mutating func insert(_ paths: some Sequence<String>) {
+    for path in paths { if let identity = FileIdentity(path) { inputs.insert(identity) } }
+  }
+
+  package func isInput(_ path: String) -> Bool { FileIdentity(path).map(inputs.contains) ?? false }
+
+  /// What keeps a file from being created at a path: a folder above it is missing or is not a folder.
+  package static func obstacle(to path: String) -> String? {
+    var path = path
+    while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+    let folder = FileSystem.folder(of: path)
+    guard !folder.isEmpty else { return nil }
+    switch FileSystem.entry(at: folder) {
+    case .folder: return nil
+    case .nothing: return "the folder \(folder.inQuotes) does not exist"
+    case .file, .other: return "\(folder.inQuotes) is not a folder"
+    }
+  }
+
+  /// A path by which two outputs that do not exist yet can be compared.
+  package static func place(of path: String) -> String {
+    if let real = FileSystem.realPath(path) { return real }
+    let folder = FileSystem.folder(of: path)
+    return FileSystem.join(FileSystem.realPath(folder) ?? folder, FileSystem.name(of: path))
   }
 }

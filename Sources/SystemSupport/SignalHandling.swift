@@ -7,7 +7,6 @@ internal import Synchronization
 /// other, even one that waits for its standard input. A second signal ends it in any case, and removes files
 /// that are unfinished.
 package enum SignalHandling {
-  /// Whether the user has asked to stop.
   package static var isRequested: Bool { interrupted.load(ordering: .relaxed) }
 
   /// Starts noting signals; one that is ignored, as under `nohup`, stays ignored.
@@ -24,7 +23,6 @@ package enum SignalHandling {
     for number in [SIGINT, SIGTERM, SIGHUP] where !isIgnored(number) { _ = signal(number, note) }
   }
 
-  /// Whether the process was started with a signal ignored.
   package static func isIgnored(_ number: Int32) -> Bool {
     var action = sigaction()
     guard unsafe sigaction(number, nil, &action) == 0 else { return true }
@@ -42,7 +40,6 @@ package enum SignalHandling {
     return false
   }
 
-  /// Reports that the file is finished or removed.
   static func end() { unfinished.subtract(1, ordering: .sequentiallyConsistent) }
 
   /// Notes the path of a file that is to be removed where the process is ended at once.
@@ -59,7 +56,6 @@ package enum SignalHandling {
     return nil
   }
 
-  /// Forgets a path that was noted.
   static func forget(unfinishedPath place: Int?) {
     guard let place else { return }
     let text = unfinishedPaths[place].exchange(0, ordering: .sequentiallyConsistent)
@@ -153,7 +149,6 @@ package struct InterruptSignal: ~Copyable {
   /// Asks for notice; a signal before that ends the program.
   package init() { descriptor = SignalHandling.addListener() }
 
-  /// Whether a signal came.
   package var isGiven: Bool { SignalHandling.isRequested }
 
   deinit { SignalHandling.removeListener() }
@@ -180,7 +175,6 @@ struct SignalFlag: Sendable {
   /// Raises the flag: [any thread, also a signal handler], one system call.
   func raise() { _ = unsafe write(entrance, "!", 1) }
 
-  /// Lowers the flag.
   func lower() {
     var bytes = [UInt8](repeating: 0, count: 64)
     while unsafe read(descriptor, &bytes, bytes.count) > 0 {}

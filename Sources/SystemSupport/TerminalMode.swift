@@ -10,10 +10,8 @@ package enum TerminalMode {
   /// window changed its size.
   package static var wakeDescriptor: Int32 { continued.descriptor }
 
-  /// Makes the wake descriptor wait for the next time.
   package static func lowerWake() { continued.lower() }
 
-  /// Makes what a signal handler looks at.
   package static func prepare() {
     _ = inForce.load(ordering: .relaxed)
     _ = isEntered.load(ordering: .relaxed)
@@ -88,7 +86,6 @@ package enum TerminalMode {
   }
 }
 
-/// A terminal's usual modes, and those in which keys come singly.
 private struct Modes {
   let descriptor: Int32
   /// Whether the modes were read; while another job has the terminal it is in modes of that job.
@@ -98,7 +95,6 @@ private struct Modes {
 
   init(descriptor: Int32) { self.descriptor = descriptor }
 
-  /// Sets the modes for keys, after reading the usual ones the first time.
   mutating func take() {
     if !areKnown {
       guard unsafe tcgetattr(descriptor, &usual) == 0 else { return }
@@ -128,7 +124,6 @@ private let isLineShown = Atomic(false)
 private let continued = SignalFlag()
 private let handlers = [(SIGTSTP, stop), (SIGCONT, proceed), (SIGQUIT, quit), (SIGWINCH, resized)]
 
-/// Stops the process with the terminal given back, and goes on here when it is continued.
 private let stop: @convention(c) (Int32) -> Void = { number in
   let code = errno
   defer { errno = code }
@@ -146,7 +141,6 @@ private let stop: @convention(c) (Int32) -> Void = { number in
   TerminalMode.enterAgain()
 }
 
-/// The handler under a name that it can use itself.
 private func stopAgain(_ number: Int32) { stop(number) }
 
 /// Takes the terminal again after a stop that left no time to give it back.
@@ -157,7 +151,6 @@ private let proceed: @convention(c) (Int32) -> Void = { _ in
   continued.raise()
 }
 
-/// Lets what fits the window be shown.
 private let resized: @convention(c) (Int32) -> Void = { _ in
   let code = errno
   defer { errno = code }

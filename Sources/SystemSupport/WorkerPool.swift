@@ -35,7 +35,6 @@ package enum WorkerPool {
     for thread in threads { pthread_join(thread, nil) }
   }
 
-  /// The threads' common list of work.
   private final class WorkQueue: Sendable {
     private let pieces: Int
     private let work: @Sendable (Int) -> Void
@@ -60,5 +59,20 @@ package enum WorkerPool {
 
     /// A few milliseconds: short beside any batch, long beside the cost of looking.
     func waitBriefly() { usleep(3_000) }
+  }
+}
+
+/// Chance that can be repeated: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014.
+package struct SplitMix64: RandomNumberGenerator, Sendable {
+  private var state: UInt64
+
+  package init(seed: UInt64) { state = seed }
+
+  package mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
   }
 }

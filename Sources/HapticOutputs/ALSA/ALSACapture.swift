@@ -33,7 +33,6 @@ public final class ALSACapture {
     try self.init(device, rate: rate, channelCount: channelCount, timekeeper: timekeeper, interception: nil)
   }
 
-  /// The same, with something between the capture and the library.
   package init(
     _ device: String, rate: Int, channelCount: Int, timekeeper: any TimeSource, interception: PCMInterception?
   ) throws(ALSAError) {
@@ -152,7 +151,6 @@ public final class ALSACapture {
 struct SampleDecoder {
   private let encoding: SampleEncoding
 
-  /// A decoder of one encoding, in the byte order of this machine.
   init(_ encoding: SampleEncoding) { self.encoding = encoding }
 
   /// Appends the samples of some bytes, whole ones only.

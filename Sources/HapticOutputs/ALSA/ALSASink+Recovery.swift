@@ -1,6 +1,7 @@
 internal import Glibc
 internal import HapticPlayback
 internal import SoundFile
+internal import Synchronization
 
 extension ALSASink {
   /// Recoveries without success, one after the other, after which a device counts as gone.
@@ -63,7 +64,6 @@ extension ALSASink {
     return max(0, time.frameCount(in: end - max(now, silenceEnd)))
   }
 
-  /// The state of a device that waits to be filled.
   func restart() {
     isStarted = false
     waitingCount = 0
@@ -102,7 +102,6 @@ extension ALSASink {
     }
   }
 
-  /// Waits for a device that is about to resume.
   func waitForResumption(_ since: Duration, _ nextAttempt: Duration, _ wake: WakeSignal) -> SinkReadiness? {
     let now = timekeeper.now
     if now < nextAttempt { return wait(wake, descriptorCount: 0, limit: nextAttempt - now) }
@@ -156,5 +155,178 @@ extension ALSASink {
       staged.drop(silenced)
     }
     return max(0, count) + dropped + silenced
+  }
+}
+
+extension ALSASink {
+  static var retryInterval: Duration { .milliseconds(500) }
+  /// Time after which frames that went by are reported while a device is disconnected.
+  static var absenceInterval: Duration { .milliseconds(20) }
+
+  /// Releases a device that cannot go on; from now on the clock paces.
+  func lose(_ failure: PCMFailure, now: Duration) {
+    let error = ALSAError(failure, device: request.device)
+    lostCount = droppedCount(now: now)
+    if let lost = pcm {
+      pcm = nil
+      reopening.close(lost)
+    }
+    // Sound that has not begun would begin now.
+    let due = end ?? now + time.duration(of: waitingCount)
+    end = due
+    silenceEnd = due
+    restart()
+    leadInState = nil
+    lastAbsence = nil
+    lostMoment = now
+    phase = .disconnected(nextAttempt: lastAttempt.map { max(now, $0 + Self.retryInterval) } ?? now)
+    sinkEvents.add(.disconnected, text: "\(request.device): \(error.description)")
+  }
+
+  /// How long a device that is being closed is waited for before it is opened again.
+  ///
+  /// libjack frees the clients of a server that is gone when another is opened; one that is just being closed
+  /// would be freed twice.
+  private var closingPatience: Duration {
+    granted.isJACKClient ? .seconds(30) : Self.retryInterval + Self.retryInterval
+  }
+
+  /// Looks for a device that is away, and else lets time go by.
+  func waitForReturn(_ nextAttempt: Duration, _ wake: WakeSignal) -> SinkReadiness? {
+    var now = timekeeper.now
+    // A device that is still being closed would be busy.
+    let isOccupied = reopening.isRunning || (reopening.isClosing && now - lostMoment < closingPatience)
+    if now >= nextAttempt, !isOccupied {
+      lastAttempt = now
+      phase = .disconnected(nextAttempt: now + Self.retryInterval)
+      reopening.begin()
+    }
+    if let result = reopening.take(), accept(result) { return nil }
+    now = timekeeper.now
+    let told = end ?? now
+    if now - told >= Self.absenceInterval {
+      lostCount += passOver(queuedCount: 0, now: now)
+      return nil
+    }
+    let limit = min(told + Self.absenceInterval - now, Self.absenceInterval)
+    let next = isOccupied ? limit : max(.zero, min(limit, nextAttempt - now))
+    return wait(wake, descriptorCount: 0, limit: next)
+  }
+
+  /// Takes a device that was opened again where it is as it was.
+  private func accept(_ result: Result<DeviceReopening.Opened, ALSAError>) -> Bool {
+    do throws(ALSAError) {
+      let opened = try result.get()
+      let granted = opened.granted
+      // What the sink promised when it was made, not what a device had in between.
+      guard Double(granted.rate) == format.rate, granted.channelCount == format.channelCount else {
+        reopening.close(opened.pcm)
+        throw ALSAError(
+          kind: .unsupportedFormat, device: request.device,
+          description:
+            "reconnected with \(granted.channelCount) channels at \(granted.rate) Hz instead of \(format.channelCount) at \(Int(format.rate)) Hz; restart playback to use it"
+        )
+      }
+      accept(opened.pcm, granted)
+      return true
+    } catch {
+      if error != lastAbsence, error.kind != .noSuchDevice {
+        sinkEvents.add(.degraded, text: "\(request.device): \(error.description)")
+      }
+      lastAbsence = error
+      return false
+    }
+  }
+
+  private func accept(_ pcm: PCMBindings, _ granted: PCMConfiguration) {
+    self.pcm = pcm
+    self.granted = granted
+    encoder = encoder.continued(as: granted.encoding)
+    // What waits in the old form becomes silence.
+    lostCount += passOver(queuedCount: 0, silentCount: leadIn, now: timekeeper.now)
+    staged = Self.stage(for: granted, format: format)
+    watched = Array(repeating: PollDescriptor(-1), count: 1 + pcm.descriptorCount)
+    restart()
+    sinkEvents.add(.reconnected, missedFrameCount: lostCount, text: "\(request.device): reconnected")
+    lostCount = 0
+  }
+}
+
+/// Opens a device again and closes what was lost, beside the thread that renders: either may take seconds,
+/// or never return.
+///
+/// With an interception, as tests have, both happen at once on the caller's thread.
+final class DeviceReopening: Sendable {
+  /// A device that was opened.
+  struct Opened {
+    var pcm: PCMBindings
+    var granted: PCMConfiguration
+  }
+
+  private struct Outcome: @unchecked Sendable { var result: Result<Opened, ALSAError> }
+
+  private struct Lost: @unchecked Sendable { let pcm: PCMBindings }
+
+  private enum State {
+    case idle, running
+    case done(Outcome)
+  }
+
+  /// Closing calls that may hang at once; beyond, nothing is opened any more.
+  private static let closingLimit = 8
+
+  private let request: PCMRequest
+  private let interception: PCMInterception?
+  private let state = Mutex(State.idle)
+  private let closing = Atomic<Int>(0)
+
+  init(_ request: PCMRequest, interception: PCMInterception?) {
+    self.request = request
+    self.interception = interception
+  }
+
+  /// Whether an attempt has begun and its result was not taken.
+  var isRunning: Bool { state.withLock { if case .idle = $0 { false } else { true } } }
+
+  var isClosing: Bool { closing.load(ordering: .acquiring) > 0 }
+
+  /// Begins an attempt; one at a time.
+  func begin() {
+    guard !isRunning, closing.load(ordering: .relaxed) < Self.closingLimit else { return }
+    state.withLock { $0 = .running }
+    if interception != nil { return attempt() }
+    _ = BackgroundThread { self.attempt() }
+  }
+
+  private func attempt() {
+    let outcome: Outcome
+    do throws(ALSAError) {
+      let (pcm, granted) = try PCMNegotiation(request).open(interception: interception)
+      outcome = Outcome(result: .success(Opened(pcm: pcm, granted: granted)))
+    } catch { outcome = Outcome(result: .failure(error)) }
+    state.withLock { $0 = .done(outcome) }
+  }
+
+  /// The result of an attempt that is done, once.
+  func take() -> Result<Opened, ALSAError>? {
+    state.withLock { state -> Outcome? in
+      guard case .done(let outcome) = state else { return nil }
+      state = .idle
+      return outcome
+    }?.result
+  }
+
+  /// Closes a device that can no longer be used; the caller has no other use for it.
+  ///
+  /// Closed by a call of its own, not with its last reference: the thread's own may outlive the thread's
+  /// work, and libjack frees a client twice where another is opened meanwhile.
+  func close(_ pcm: PCMBindings) {
+    guard interception == nil else { return }
+    let lost = Lost(pcm: pcm)
+    closing.add(1, ordering: .relaxed)
+    _ = BackgroundThread { [self] in
+      lost.pcm.close()
+      closing.subtract(1, ordering: .releasing)
+    }
   }
 }

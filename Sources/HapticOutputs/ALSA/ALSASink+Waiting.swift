@@ -104,7 +104,6 @@ extension ALSASink {
     return .woken
   }
 
-  /// Frames that are free, and with them the moment at which the sound will end.
   private func measure(_ pcm: PCMBindings, now: Duration) throws(PCMFailure) -> Int {
     if granted.isPaced { return measureByClock(now: now) }
     try checkState(of: pcm)
@@ -117,7 +116,6 @@ extension ALSASink {
     return available
   }
 
-  /// Not every plug-in refuses calls in a state that forbids them.
   private func checkState(of pcm: PCMBindings) throws(PCMFailure) {
     let code: Int32
     switch pcm.state {

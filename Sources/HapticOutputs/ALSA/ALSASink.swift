@@ -107,7 +107,6 @@ public final class ALSASink: AudioSink {
     try self.init(request, timekeeper: timekeeper, interception: nil)
   }
 
-  /// The same, with something between the sink and the library.
   package init(_ request: PCMRequest, timekeeper: any TimeSource, interception: PCMInterception?) throws(ALSAError) {
     let (pcm, granted) = try PCMNegotiation(request).open(interception: interception)
     self.request = request
@@ -180,7 +179,6 @@ public final class ALSASink: AudioSink {
   /// Takes what happened since the last call, oldest first.
   public func takeEvents() -> [SinkEvent] { sinkEvents.take() }
 
-  /// Memory for what is in transit to a device.
   static func stage(for granted: PCMConfiguration, format: SinkFormat) -> PendingFrames {
     PendingFrames(
       capacity: max(granted.bufferSize, format.bufferSize), silenceCapacity: granted.periodSize,
@@ -216,7 +214,6 @@ public final class ALSASink: AudioSink {
     return total
   }
 
-  /// Takes note of frames the device has taken.
   private func count(_ frameCount: Int, isSilence: Bool) {
     if !isStarted {
       waitingCount += frameCount
@@ -229,7 +226,6 @@ public final class ALSASink: AudioSink {
     isOverdue = false
   }
 
-  /// Lets the device play what it took.
   func start(_ pcm: PCMBindings) throws(PCMFailure) {
     try pcm.start()
     isStarted = true
@@ -356,5 +352,167 @@ struct SinkEventQueue {
     surplus = 0
     surplusFrames = 0
     return taken
+  }
+}
+
+/// What is known of a lead-in while it goes on.
+struct LeadInState {
+  /// When the device was first seen to run.
+  var start: Duration?
+  /// Since when it has taken frames in time.
+  var steadySince = Duration.zero
+}
+
+extension ALSASink {
+  /// The longest lead-in: what comes then is played however unsteady the device is.
+  private static var longestLeadIn: Duration { .seconds(2) }
+
+  /// Frames of silence before the first frame where a sound server may swallow them.
+  var leadIn: Int { granted.isHardware || granted.isPaced ? 0 : time.frameCount(in: request.leadIn) }
+
+  /// Leads in to the first frame of a stream.
+  ///
+  /// A buffer that is much longer than the lead-in bridges what a server swallows, and would make the wait
+  /// for the first frame long.
+  func beginLeadIn() {
+    owedSilence = leadIn
+    leadInState = leadIn > 0 && granted.bufferSize <= 2 * leadIn ? LeadInState() : nil
+  }
+
+  /// Notes that the device is not steady yet; only silence was lost.
+  func restartLeadIn(now: Duration) {
+    leadInState?.steadySince = now
+    end = nil
+    lag = .zero
+  }
+
+  /// Goes on with silence until the device has taken frames in time for long enough.
+  ///
+  /// - Parameter available: Frames for which there is space.
+  func continueLeadIn(available: Int, now: Duration) {
+    guard var state = leadInState else { return }
+    if isStarted {
+      if state.start == nil {
+        state.start = now
+        state.steadySince = now
+      }
+      let start = state.start ?? now
+      if now - state.steadySince >= request.leadIn || now - start >= Self.longestLeadIn {
+        leadInState = nil
+        owedSilence = 0
+        return
+      }
+      leadInState = state
+    }
+    owedSilence = max(owedSilence, available)
+  }
+}
+
+extension ALSASink {
+  /// Stops the device, so that it and its server may sleep; the next wait starts it again.
+  ///
+  /// Nothing that was handed over may still be to be heard. What sounds after a rest is led in like the first
+  /// frame.
+  public func rest() -> Bool {
+    guard case .open = phase, isStarted, let pcm, trouble == nil, interruption == nil, staged.count == 0,
+      !granted.isJACKClient
+    else { return false }
+    pcm.drop()
+    phase = .resting
+    return true
+  }
+
+  /// Makes the device ready to be filled, as if it had just been opened.
+  func resumeFromRest() {
+    guard let pcm else { return phase = .ended }
+    let now = timekeeper.now
+    end = nil
+    isSettled = false
+    settlingSince = nil
+    lag = .zero
+    lastReturn = nil
+    do {
+      try pcm.prepare()
+      restart()
+      beginLeadIn()
+    } catch { lose(error, now: now) }
+  }
+}
+
+/// Frames in the form a device takes, on their way into its buffer: memory taken once.
+///
+/// What the device did not take at once stays here until it does.
+@safe struct PendingFrames: ~Copyable {
+  /// Frames that wait.
+  private(set) var count = 0
+  private var first = 0
+  private let bytes: UnsafeMutableRawBufferPointer
+  private let silence: UnsafeMutableRawBufferPointer
+  private let frameSize: Int
+  private let capacity: Int
+  private let silenceCapacity: Int
+
+  init(capacity: Int, silenceCapacity: Int, channelCount: Int, encoding: SampleEncoding) {
+    frameSize = channelCount * encoding.byteCount
+    self.capacity = capacity
+    self.silenceCapacity = silenceCapacity
+    unsafe bytes = .allocate(byteCount: capacity * frameSize, alignment: 16)
+    unsafe silence = .allocate(byteCount: silenceCapacity * frameSize, alignment: 16)
+    // Touched, so that the first period meets no page fault.
+    unsafe bytes.initializeMemory(as: UInt8.self, repeating: 0)
+    // Zero is silence in every encoding.
+    unsafe silence.initializeMemory(as: UInt8.self, repeating: 0)
+  }
+
+  deinit {
+    unsafe bytes.deallocate()
+    unsafe silence.deallocate()
+  }
+
+  /// Lays frames down behind those that wait; none are beyond the capacity.
+  mutating func stage(_ samples: Span<Float>, frameCount: Int, with encoder: inout SampleEncoder) {
+    if count == 0 { first = 0 }
+    precondition(first + count + frameCount <= capacity, "more frames than the buffer holds")
+    let place = (first + count) * frameSize
+    unsafe encoder.encode(samples, into: UnsafeMutableRawBufferPointer(rebasing: bytes[place...]))
+    count += frameCount
+  }
+
+  /// Gives up the oldest frames.
+  mutating func drop(_ frameCount: Int) {
+    let dropped = min(frameCount, count)
+    first += dropped
+    count -= dropped
+  }
+
+  /// Hands the oldest frames to a device: the number it took.
+  mutating func push(to pcm: PCMBindings, access: PCMAccess) throws(PCMFailure) -> Int {
+    guard count > 0 else { return 0 }
+    let taken = try unsafe Self.push(
+      bytes.baseAddress.unsafelyUnwrapped + first * frameSize, frameCount: count, frameSize: frameSize, to: pcm,
+      access: access)
+    drop(taken)
+    return taken
+  }
+
+  /// Hands silence to a device: the number of frames it took.
+  func pushSilence(_ frameCount: Int, to pcm: PCMBindings, access: PCMAccess) throws(PCMFailure) -> Int {
+    guard frameCount > 0 else { return 0 }
+    return try unsafe Self.push(
+      silence.baseAddress.unsafelyUnwrapped, frameCount: min(frameCount, silenceCapacity), frameSize: frameSize,
+      to: pcm, access: access)
+  }
+
+  private static func push(
+    _ bytes: UnsafeRawPointer, frameCount: Int, frameSize: Int, to pcm: PCMBindings, access: PCMAccess
+  ) throws(PCMFailure) -> Int {
+    switch access {
+    case .readWrite: return try unsafe min(frameCount, pcm.write(bytes, frameCount: frameCount))
+    case .memoryMapped:
+      guard let area = try unsafe pcm.mapBegin(frameCount: frameCount) else { return 0 }
+      let count = unsafe min(frameCount, area.frameCount)
+      unsafe area.start.copyMemory(from: bytes, byteCount: count * frameSize)
+      return try unsafe min(count, pcm.mapCommit(offset: area.offset, frameCount: count))
+    }
   }
 }

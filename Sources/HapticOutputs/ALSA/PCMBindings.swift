@@ -1,23 +1,20 @@
 internal import CALSA
 internal import Glibc
 internal import HapticPlayback
+internal import SoundFile
 internal import Synchronization
 
 /// An open PCM and the funnel to it: one function for each call of the library, results checked.
 ///
 /// A call that a signal interrupted is made again. Nothing here waits, allocates or frees except where it says.
 @safe final class PCMBindings {
-  /// The states that decide what to do next.
   enum State { case prepared, running, underrun, suspended, disconnected, other }
 
-  /// The library's PCM, for the calls in the other files of this funnel.
   let pcm: OpaquePointer
-  /// The hardware parameters under negotiation.
   let parameters: OpaquePointer
   private let interception: PCMInterception?
   private let isClosed = Atomic<Bool>(false)
 
-  /// Which way frames go.
   enum Direction { case playback, capture }
 
   /// `snd_pcm_open`, never waiting; nothing is converted behind our back.
@@ -191,5 +188,285 @@ internal import Synchronization
         return unsafe snd_pcm_readi(pcm, start, frames)
       }
     }
+  }
+}
+
+/// The calls of the library that can fail, by the names its documentation has.
+package enum PCMCall: String, CaseIterable, Sendable {
+  case open = "snd_pcm_open"
+  case hardwareParametersAny = "snd_pcm_hw_params_any"
+  case setResampling = "snd_pcm_hw_params_set_rate_resample"
+  case setAccess = "snd_pcm_hw_params_set_access"
+  case setFormat = "snd_pcm_hw_params_set_format"
+  case setChannels = "snd_pcm_hw_params_set_channels"
+  case setRate = "snd_pcm_hw_params_set_rate"
+  case setPeriodSize = "snd_pcm_hw_params_set_period_size_near"
+  case setBufferSize = "snd_pcm_hw_params_set_buffer_size_near"
+  case getParameter = "snd_pcm_hw_params_get"
+  case hardwareParameters = "snd_pcm_hw_params"
+  case softwareParameters = "snd_pcm_sw_params"
+  case descriptors = "snd_pcm_poll_descriptors"
+  case receivedEvents = "snd_pcm_poll_descriptors_revents"
+  case available = "snd_pcm_avail"
+  case delay = "snd_pcm_delay"
+  case prepare = "snd_pcm_prepare"
+  case start = "snd_pcm_start"
+  case resume = "snd_pcm_resume"
+  case write = "snd_pcm_writei"
+  case read = "snd_pcm_readi"
+  case mapBegin = "snd_pcm_mmap_begin"
+  case mapCommit = "snd_pcm_mmap_commit"
+}
+
+/// A call that failed, and the number the system has for the reason.
+package struct PCMFailure: Error, Equatable, Sendable {
+  package var call: PCMCall
+  /// The reason, positive, as errno has it.
+  package var code: Int32
+
+  package init(_ call: PCMCall, code: Int32) {
+    self.call = call
+    self.code = code
+  }
+}
+
+/// Stands between a sink and the library, so that tests can force what a device seldom does.
+package struct PCMInterception: Sendable {
+  /// What became of opening a device.
+  @safe package enum Opening {
+    /// The library shall open it.
+    case passed
+    /// A PCM that was made elsewhere and is closed by who asked for it.
+    case opened(OpaquePointer)
+    /// Refused, with the reason as errno has it.
+    case refused(Int32)
+  }
+
+  /// Opens a device by its name.
+  package var open: @Sendable (_ device: String) -> Opening
+  /// The result of a call instead of calling, as the library gives it: an error below zero.
+  package var result: @Sendable (PCMCall) -> Int?
+
+  /// An interception that passes everything it is not told of.
+  package init(
+    open: @escaping @Sendable (String) -> Opening = { _ in .passed },
+    result: @escaping @Sendable (PCMCall) -> Int? = { _ in nil }
+  ) {
+    self.open = open
+    self.result = result
+  }
+}
+
+/// What libraries say on their own account: the program's messages are the only ones.
+enum LibraryErrors {
+  private static let silenced: Void = temblor_alsa_be_silent()
+  private static let silencedJack: Void = { _ = silenceJack(RTLD_NOW) }()
+  private static let isJackSilenced = Atomic<Bool>(false)
+
+  /// `snd_lib_error_set_handler`, once.
+  static func silence() { _ = silenced }
+
+  /// `jack_set_error_function` and `jack_set_info_function`, once, where the plug-in's library is there.
+  static func silenceJack() { _ = silencedJack }
+
+  /// The same where the library has been loaded, for a device of any name.
+  static func silenceLoadedJack() {
+    guard !isJackSilenced.load(ordering: .relaxed) else { return }
+    isJackSilenced.store(silenceJack(RTLD_NOW | RTLD_NOLOAD), ordering: .relaxed)
+  }
+
+  /// Returns whether the library is there; it stays loaded then, so that it stays silent.
+  private static func silenceJack(_ mode: Int32) -> Bool {
+    typealias Handler = @convention(c) (UnsafePointer<CChar>?) -> Void
+    typealias Setter = @convention(c) (Handler?) -> Void
+    let silent: Handler = { _ in }
+    guard let library = unsafe dlopen("libjack.so.0", mode) else { return false }
+    for name in ["jack_set_error_function", "jack_set_info_function"] {
+      guard let symbol = unsafe dlsym(library, name) else { continue }
+      unsafe unsafeBitCast(symbol, to: Setter.self)(silent)
+    }
+    return true
+  }
+}
+
+/// The funnel's calls that negotiate.
+extension PCMBindings {
+  /// `snd_pcm_hw_params_any`, then `…_set_rate_resample`: everything the device can do by itself.
+  func startNegotiation() throws(PCMFailure) {
+    try check(.hardwareParametersAny) { unsafe snd_pcm_hw_params_any(pcm, parameters) }
+    try check(.setResampling) { unsafe snd_pcm_hw_params_set_rate_resample(pcm, parameters, 0) }
+  }
+
+  /// `snd_pcm_hw_params_test_access`.
+  func offers(_ access: PCMAccess) -> Bool { unsafe snd_pcm_hw_params_test_access(pcm, parameters, access.code) == 0 }
+
+  /// `snd_pcm_hw_params_test_format`.
+  func offers(_ encoding: SampleEncoding) -> Bool {
+    unsafe snd_pcm_hw_params_test_format(pcm, parameters, encoding.code) == 0
+  }
+
+  /// `snd_pcm_hw_params_test_rate`.
+  func offers(rate: Int) -> Bool { unsafe snd_pcm_hw_params_test_rate(pcm, parameters, UInt32(clamping: rate), 0) == 0 }
+
+  /// `snd_pcm_hw_params_test_channels`.
+  func offers(channelCount: Int) -> Bool {
+    unsafe snd_pcm_hw_params_test_channels(pcm, parameters, UInt32(clamping: channelCount)) == 0
+  }
+
+  /// `snd_pcm_hw_params_set_access`.
+  func set(_ access: PCMAccess) throws(PCMFailure) {
+    try check(.setAccess) { unsafe snd_pcm_hw_params_set_access(pcm, parameters, access.code) }
+  }
+
+  /// `snd_pcm_hw_params_set_format`.
+  func set(_ encoding: SampleEncoding) throws(PCMFailure) {
+    try check(.setFormat) { unsafe snd_pcm_hw_params_set_format(pcm, parameters, encoding.code) }
+  }
+
+  /// `snd_pcm_hw_params_set_channels`.
+  func set(channelCount: Int) throws(PCMFailure) {
+    try check(.setChannels) { unsafe snd_pcm_hw_params_set_channels(pcm, parameters, UInt32(clamping: channelCount)) }
+  }
+
+  /// `snd_pcm_hw_params_set_rate`.
+  func set(rate: Int) throws(PCMFailure) {
+    try check(.setRate) { unsafe snd_pcm_hw_params_set_rate(pcm, parameters, UInt32(clamping: rate), 0) }
+  }
+
+  /// `snd_pcm_hw_params_set_rate_near`: the rate that was taken.
+  func set(rateNear rate: Int) throws(PCMFailure) -> Int {
+    var rate = UInt32(clamping: rate)
+    try check(.setRate) { unsafe snd_pcm_hw_params_set_rate_near(pcm, parameters, &rate, nil) }
+    return Int(rate)
+  }
+
+  /// `snd_pcm_hw_params_set_period_size_near`.
+  func set(periodLengthNear length: Int) throws(PCMFailure) {
+    var length = snd_pcm_uframes_t(clamping: length)
+    try check(.setPeriodSize) { unsafe snd_pcm_hw_params_set_period_size_near(pcm, parameters, &length, nil) }
+  }
+
+  /// `snd_pcm_hw_params_set_buffer_size_near`.
+  func set(bufferLengthNear length: Int) throws(PCMFailure) {
+    var length = snd_pcm_uframes_t(clamping: length)
+    try check(.setBufferSize) { unsafe snd_pcm_hw_params_set_buffer_size_near(pcm, parameters, &length) }
+  }
+
+  /// `snd_pcm_hw_params_set_periods_integer`, where the device can.
+  func preferWholePeriods() { _ = unsafe snd_pcm_hw_params_set_periods_integer(pcm, parameters) }
+
+  /// `snd_pcm_hw_params_get_channels_min` and `…_max`.
+  func channelCounts() throws(PCMFailure) -> ClosedRange<Int> {
+    var least: UInt32 = 0
+    var most: UInt32 = 0
+    try check(.getParameter) { unsafe snd_pcm_hw_params_get_channels_min(parameters, &least) }
+    try check(.getParameter) { unsafe snd_pcm_hw_params_get_channels_max(parameters, &most) }
+    return Int(least)...max(Int(least), Int(most))
+  }
+
+  /// `snd_pcm_hw_params_get_rate_min` and `…_max`.
+  func rates() throws(PCMFailure) -> ClosedRange<Int> {
+    var least: UInt32 = 0
+    var most: UInt32 = 0
+    try check(.getParameter) { unsafe snd_pcm_hw_params_get_rate_min(parameters, &least, nil) }
+    try check(.getParameter) { unsafe snd_pcm_hw_params_get_rate_max(parameters, &most, nil) }
+    return Int(least)...max(Int(least), Int(most))
+  }
+
+  /// `snd_pcm_hw_params_get_period_size_min` and `…_max`.
+  func periodLengths() throws(PCMFailure) -> ClosedRange<Int> {
+    var least: snd_pcm_uframes_t = 0
+    var most: snd_pcm_uframes_t = 0
+    try check(.getParameter) { unsafe snd_pcm_hw_params_get_period_size_min(parameters, &least, nil) }
+    try check(.getParameter) { unsafe snd_pcm_hw_params_get_period_size_max(parameters, &most, nil) }
+    return Int(clamping: least)...max(Int(clamping: least), Int(clamping: most))
+  }
+
+  /// `snd_pcm_hw_params`: the parameters become those of the device, which is prepared by it.
+  func finishNegotiation() throws(PCMFailure) -> (periodSize: Int, bufferSize: Int) {
+    try check(.hardwareParameters) { unsafe snd_pcm_hw_params(pcm, parameters) }
+    var period: snd_pcm_uframes_t = 0
+    var buffer: snd_pcm_uframes_t = 0
+    try check(.getParameter) { unsafe snd_pcm_hw_params_get_period_size(parameters, &period, nil) }
+    try check(.getParameter) { unsafe snd_pcm_hw_params_get_buffer_size(parameters, &buffer) }
+    return (Int(clamping: period), Int(clamping: buffer))
+  }
+
+  /// `snd_pcm_sw_params`: woken by a period, started by hand, stopped when dry, silent beyond the last frame.
+  func setSoftwareParameters(periodSize: Int, bufferSize: Int) throws(PCMFailure) {
+    var software: OpaquePointer?
+    try check(.softwareParameters) { unsafe snd_pcm_sw_params_malloc(&software) }
+    defer { unsafe snd_pcm_sw_params_free(software) }
+    guard let software = unsafe software else { return }
+    var boundary: snd_pcm_uframes_t = 0
+    try check(.softwareParameters) { unsafe snd_pcm_sw_params_current(pcm, software) }
+    try check(.softwareParameters) { unsafe snd_pcm_sw_params_get_boundary(software, &boundary) }
+    try check(.softwareParameters) { unsafe snd_pcm_sw_params_set_start_threshold(pcm, software, boundary) }
+    try check(.softwareParameters) {
+      unsafe snd_pcm_sw_params_set_stop_threshold(pcm, software, snd_pcm_uframes_t(bufferSize))
+    }
+    try check(.softwareParameters) {
+      unsafe snd_pcm_sw_params_set_avail_min(pcm, software, snd_pcm_uframes_t(periodSize))
+    }
+    // The device overwrites what it played with silence, so that a late writer leaves no echo. A plug-in
+    // that cannot do this needs it no less, but has no say in it.
+    _ = unsafe snd_pcm_sw_params_set_silence_threshold(pcm, software, 0)
+    _ = unsafe snd_pcm_sw_params_set_silence_size(pcm, software, boundary)
+    do { try check(.softwareParameters) { unsafe snd_pcm_sw_params(pcm, software) } } catch {
+      _ = unsafe snd_pcm_sw_params_set_silence_size(pcm, software, 0)
+      try check(.softwareParameters) { unsafe snd_pcm_sw_params(pcm, software) }
+    }
+  }
+
+  /// `snd_pcm_type`: whether the PCM is a sound card's itself.
+  var isCard: Bool { unsafe snd_pcm_type(pcm) == SND_PCM_TYPE_HW }
+
+  /// `snd_pcm_type`: whether the PCM is of a plug-in that brings frames elsewhere.
+  var isExternal: Bool { unsafe snd_pcm_type(pcm) == SND_PCM_TYPE_IOPLUG }
+
+  /// `snd_pcm_dump`: how the library describes a PCM and those beneath it; allocates.
+  func anatomy() -> String {
+    if unsafe snd_pcm_type(pcm) == SND_PCM_TYPE_NULL { return "Null PCM" }
+    var output: OpaquePointer?
+    guard unsafe snd_output_buffer_open(&output) == 0, let output = unsafe output else { return "" }
+    defer { unsafe snd_output_close(output) }
+    unsafe snd_pcm_dump(pcm, output)
+    var text: UnsafeMutablePointer<CChar>?
+    let length = unsafe snd_output_buffer_string(output, &text)
+    guard let text = unsafe text else { return "" }
+    // The library does not end this text with a zero.
+    let bytes = unsafe UnsafeBufferPointer(start: text, count: Int(length))
+    return unsafe String(decoding: UnsafeRawBufferPointer(bytes), as: UTF8.self)
+  }
+}
+
+extension PCMAccess {
+  fileprivate var code: snd_pcm_access_t {
+    switch self {
+    case .memoryMapped: SND_PCM_ACCESS_MMAP_INTERLEAVED
+    case .readWrite: SND_PCM_ACCESS_RW_INTERLEAVED
+    }
+  }
+}
+
+extension SampleEncoding {
+  fileprivate var code: snd_pcm_format_t {
+    #if _endian(little)
+      switch self {
+      case .float: SND_PCM_FORMAT_FLOAT_LE
+      case .s32: SND_PCM_FORMAT_S32_LE
+      case .s24: SND_PCM_FORMAT_S24_LE
+      case .s24Packed: SND_PCM_FORMAT_S24_3LE
+      case .s16: SND_PCM_FORMAT_S16_LE
+      }
+    #else
+      switch self {
+      case .float: SND_PCM_FORMAT_FLOAT_BE
+      case .s32: SND_PCM_FORMAT_S32_BE
+      case .s24: SND_PCM_FORMAT_S24_BE
+      case .s24Packed: SND_PCM_FORMAT_S24_3BE
+      case .s16: SND_PCM_FORMAT_S16_BE
+      }
+    #endif
   }
 }

@@ -1,5 +1,5 @@
 public import HapticPlayback
-internal import SoundFile
+public import SoundFile
 internal import Synchronization
 
 /// WAVE files that grow as the sound would be heard.
@@ -64,4 +64,104 @@ public final class SoundFileBackend: OutputBackend {
 extension OutputRegistry {
   /// ALSA's devices, WAVE files and nothing; names without a scheme are ALSA's.
   public static let standard = OutputRegistry([ALSABackend(), SoundFileBackend(), NullOutput()], defaultScheme: "alsa")
+}
+
+/// Writes every frame into a sound file, at the pace of a clock.
+///
+/// With the machine's clock the file grows as the sound would be heard; with virtual time it is written as
+/// fast as it can be. What goes wrong is an event, after which the sink has ended.
+public final class SoundFileSink: AudioSink {
+  /// What it takes.
+  public let format: SinkFormat
+  private let path: String
+  private var pace: SinkPacer
+  private var writer: SoundFileWriter?
+  private var events: [SinkEvent] = []
+  private let silence: [Float]
+
+  /// Starts a file of the sink's rate and channels.
+  ///
+  /// - Parameters:
+  ///   - format: Rate and channels.
+  ///   - descriptor: An open file that can be sought; it stays open behind `finish(draining:)`.
+  ///   - path: The name the user knows the file by, for events.
+  ///   - fileFormat: The container and samples of the file.
+  ///   - tags: Texts for the header.
+  ///   - frameCount: The length to come where it is known, which decides whether a WAVE needs 64-bit sizes.
+  ///   - time: The clock by which it takes frames.
+  public convenience init(
+    _ format: SinkFormat, to descriptor: Int32, path: String, storedAs fileFormat: SoundFileFormat,
+    tags: SoundFileTags = SoundFileTags(), frameCount: Int64 = 0, time: any TimeSource = SystemTimeSource()
+  ) throws(SoundFileError) {
+    let writer = try SoundFileWriter(
+      descriptor: descriptor, path: path, format: fileFormat, rate: Int(format.rate), channelCount: format.channelCount,
+      frameCount: frameCount, tags: tags)
+    self.init(format, path: path, writer: writer, time: time)
+  }
+
+  /// Starts a file at a path, replacing one that is there; `finish(draining:)` closes it.
+  public convenience init(
+    _ format: SinkFormat, path: String, storedAs fileFormat: SoundFileFormat, tags: SoundFileTags = SoundFileTags(),
+    time: any TimeSource = SystemTimeSource()
+  ) throws(SoundFileError) {
+    let writer = try SoundFileWriter(
+      path: path, format: fileFormat, rate: Int(format.rate), channelCount: format.channelCount, tags: tags)
+    self.init(format, path: path, writer: writer, time: time)
+  }
+
+  private init(_ format: SinkFormat, path: String, writer: consuming SoundFileWriter, time: any TimeSource) {
+    self.format = format
+    self.path = path
+    self.writer = consume writer
+    pace = SinkPacer(format, time: time)
+    silence = Array(repeating: 0, count: format.periodSize * format.channelCount)
+  }
+
+  /// Frames that the clock has not reached.
+  public var delay: Int { pace.delay }
+
+  /// Waits for the clock; frames that were missed are silence in the file.
+  public func wait(_ wake: WakeSignal) -> SinkReadiness {
+    guard writer != nil else { return .ended }
+    let readiness = pace.wait(wake)
+    if case .missed(let frameCount) = readiness {
+      let silence = silence
+      var left = frameCount
+      while left > 0 {
+        let count = min(left, format.periodSize)
+        store(silence.span.extracting(first: count * format.channelCount))
+        left -= count
+      }
+    }
+    return readiness
+  }
+
+  /// Writes frames.
+  public func write(_ frames: Span<Float>) {
+    store(frames)
+    pace.hand(over: frames.count / format.channelCount)
+  }
+
+  /// Completes the file.
+  public func finish(draining: Bool) {
+    do { try writer?.close() } catch { note(error) }
+    writer = nil
+  }
+
+  /// Takes what went wrong.
+  public func takeEvents() -> [SinkEvent] {
+    defer { events = [] }
+    return events
+  }
+
+  private func store(_ frames: Span<Float>) {
+    do { try writer?.write(frames) } catch {
+      note(error)
+      writer = nil
+    }
+  }
+
+  private func note(_ error: SoundFileError) {
+    events.append(SinkEvent(.failed, text: "\(path): \(error.description)"))
+  }
 }

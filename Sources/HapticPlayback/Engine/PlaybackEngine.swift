@@ -23,7 +23,6 @@ public final class PlaybackEngine: Sendable {
 
   private struct State {
     var players: [PlayerCore] = []
-    /// Entries the render thread may still read.
     var entries: [SharedCuePoint] = []
     var strength: Float
     var isMuted = false

@@ -25,11 +25,9 @@ final class PlayerCore: Sendable {
     /// Whether the player was released by its owner.
     var isOrphaned = false
     var isRemoved = false
-    /// Whether it was last set to loop endlessly.
     var isEndless = false
     var gain = 1.0
     var isMuted = false
-    /// The last serial of send gains.
     var sendSerial: Int64 = 0
   }
 
@@ -42,13 +40,11 @@ final class PlayerCore: Sendable {
     self.duration = duration
   }
 
-  /// Reads or changes what the control side remembers.
   func withState<Result: Sendable>(_ body: (inout State) -> Result) -> Result { state.withLock { body(&$0) } }
 
   /// A place in the middle, for each part: a look at every event before it.
   func entries(at frame: Int64) -> [SharedCuePoint] { parts.map { SharedCuePoint(of: $0.plan, at: frame) } }
 
-  /// Whether the render thread has released all parts.
   var isReleased: Bool { parts.allSatisfy { $0.isReleased } }
 
   /// Waits until the player has ended more often than a number of times, nothing drives the engine any more,
@@ -69,7 +65,6 @@ final class PlayerCore: Sendable {
     }
   }
 
-  /// Resumes the tasks whose end has come.
   func resumeWaiters() {
     let count = endCount
     let due = state.withLock { state in
@@ -85,16 +80,13 @@ final class PlayerCore: Sendable {
     waiter?.continuation.resume()
   }
 
-  /// Notes that no end comes any more, and resumes every task that waits for one.
   func noteStopped() {
     withState { $0.isStopped = true }
     resumeWaiters()
   }
 
-  /// How often all parts have ended.
   var endCount: Int { parts.map { $0.withStatus { $0.endCount.load(ordering: .acquiring) } }.min() ?? 0 }
 
-  /// The frame of the last end.
   var endFrame: Int64 { parts.map { $0.withStatus { $0.endFrame.load(ordering: .relaxed) } }.max() ?? 0 }
 
   /// The frame of the last start, or nothing before the first.
@@ -104,19 +96,16 @@ final class PlayerCore: Sendable {
     }
   }
 
-  /// What the part that lasts longest does.
   var phase: PlayerStatus.Phase {
     let phases = parts.map { $0.withStatus { $0.phase } }
     return phases.first { $0 != .idle } ?? .idle
   }
 
-  /// Seconds of the pattern that have run.
   var position: Double {
     guard let first = parts.first else { return 0 }
     return Double(first.withStatus { $0.position.load(ordering: .relaxed) }) / first.plan.rate
   }
 
-  /// Whether a start that was sent has neither happened nor been dropped.
   var isWaitingToStart: Bool {
     let sent = withState { $0.startCount }
     return parts.contains { part in
@@ -126,7 +115,6 @@ final class PlayerCore: Sendable {
     }
   }
 
-  /// Voices that found no space.
   var droppedVoiceCount: Int {
     parts.reduce(0) { $0 + $1.withStatus { $0.droppedVoiceCount.load(ordering: .relaxed) } }
   }
@@ -140,7 +128,6 @@ final class PlayerCore: Sendable {
     }
   }
 
-  /// Notes that its removal was sent.
   func noteRemoval() { withState { $0.isRemoved = true } }
 
   /// Calls the end handler once for each end since the last call.
@@ -182,4 +169,44 @@ struct LoopRegion {
 
   /// Where further passes of a part begin, or nothing for the beginning.
   func entry(_ part: Int) -> SharedCuePoint? { entries.isEmpty ? nil : entries[part] }
+}
+
+/// How warm transducers were when they were last driven, for whatever drives them next in this process.
+///
+/// A transducer is known by its profile and its channel. Those of other processes are not known.
+final class ThermalStateStore: Sendable {
+  /// The memory of this process.
+  static let shared = ThermalStateStore()
+
+  private struct Entry {
+    var profile: TransducerProfile
+    var channel: Int
+    var temperatureRise: TransducerThermalState
+    var moment: Duration
+  }
+
+  private let entries = Locked<[Entry]>([])
+
+  func keep(_ temperatureRise: [TransducerThermalState], of routing: OutputRouting, at moment: Duration) {
+    entries.withLock { entries in
+      for (channel, (route, temperatureRise)) in zip(routing.channels, temperatureRise).enumerated() {
+        guard let profile = route.transducer else { continue }
+        entries.removeAll { $0.channel == channel && $0.profile == profile }
+        entries.append(Entry(profile: profile, channel: channel, temperatureRise: temperatureRise, moment: moment))
+      }
+    }
+  }
+
+  func temperatureRise(of routing: OutputRouting, at moment: Duration) -> [TransducerThermalState] {
+    entries.withLock { entries in
+      routing.channels.enumerated().map { channel, route in
+        guard let profile = route.transducer,
+          let entry = entries.first(where: { $0.channel == channel && $0.profile == profile })
+        else { return TransducerThermalState() }
+        let seconds = max(0, (moment - entry.moment) / .seconds(1))
+        let thermal = profile.hardware?.thermal ?? ThermalParameters()
+        return entry.temperatureRise.cooled(for: seconds, by: thermal)
+      }
+    }
+  }
 }

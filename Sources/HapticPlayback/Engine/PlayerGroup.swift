@@ -97,7 +97,6 @@ public final class PlayerGroup: Sendable {
 
   // MARK: -
 
-  /// One part of a player, and its number among all parts of the group.
   private struct Member {
     let player: Int
     let part: RenderPlayer
@@ -128,7 +127,6 @@ public final class PlayerGroup: Sendable {
     return cores.flatMap { $0.entries(at: frame) }
   }
 
-  /// Sends one command to each part of each player, all together.
   private func send(keeping entries: [SharedCuePoint] = [], _ command: (Member) -> RenderCommand) throws(PlaybackError)
   { try engine.send(cores, commandCount: 1, members.map(command), keeping: entries) }
 }

@@ -177,7 +177,6 @@ public final class LivePlayback: Sendable {
     if passed != nil { shared.changes.raise() }
   }
 
-  /// Reports what happened, and watches the render thread.
   private static func watch(_ shared: Shared) {
     var watched = [PollDescriptor(shared.changes.descriptor)]
     var isOver = false

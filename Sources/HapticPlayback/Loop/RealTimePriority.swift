@@ -71,7 +71,6 @@ enum RealTimePriority {
     return String(decoding: bytes.prefix(max(0, count)).prefix { $0 != 10 }, as: UTF8.self)
   }
 
-  /// The number by which the system knows the calling thread.
   static var systemNumber: UInt64? {
     // A link to `PROCESS/task/THREAD`.
     var target = [CChar](repeating: 0, count: 128)
@@ -136,7 +135,6 @@ enum RealtimeKit {
   private static func reason(_ result: Int32) -> String { unsafe String(cString: strerror(-result)) }
 }
 
-/// The functions of sd-bus that are needed, of a libsystemd that is loaded.
 @safe private struct SystemBusLibrary {
   typealias Text = UnsafePointer<CChar>?
   typealias Bus = OpaquePointer?

@@ -1,4 +1,5 @@
 internal import HapticRender
+internal import RealtimeMemory
 internal import Synchronization
 
 /// Runs an engine as fast as the machine can, on a clock that is advanced by hand: for tests and CI.
@@ -15,7 +16,6 @@ public final class VirtualPlayback {
   private var isRunning = true
   private let changes = Changes()
 
-  /// Whether there is something to look at.
   private final class Changes: Sendable { let areNew = Atomic<Bool>(false) }
 
   /// A run over an engine that has no other driver.
@@ -57,4 +57,32 @@ public final class VirtualPlayback {
     if changes.areNew.exchange(false, ordering: .relaxed) { engine.update() }
     if !isRunning { engine.noteDriverEnded() }
   }
+}
+
+/// A copy of all that is handed to a sink, for another thread to write away.
+///
+/// Missed time is in it as silence. What the other thread is too slow for is dropped and counted.
+public final class RecordingBuffer: Sendable {
+  /// Seconds that fit while the other thread is busy.
+  public static let capacity = 8.0
+
+  /// Interleaved channels.
+  public let channelCount: Int
+  private let ring: RingQueue<Float>
+  private let dropped = Atomic<Int>(0)
+
+  /// A recording of what a sink of this format is given.
+  public init(_ format: SinkFormat) {
+    channelCount = format.channelCount
+    ring = RingQueue(capacity: Int(Self.capacity * format.rate) * format.channelCount, filler: 0)
+  }
+
+  /// Samples that found no space, in all.
+  public var droppedSampleCount: Int { dropped.load(ordering: .relaxed) }
+
+  /// Takes samples, oldest first, into the beginning of an array; returns how many: [one thread].
+  public func take(into samples: inout [Float]) -> Int { ring.take(into: &samples) }
+
+  /// Puts frames in: [render thread].
+  func write(_ frames: Span<Float>) { if !ring.write(frames) { dropped.wrappingAdd(frames.count, ordering: .relaxed) } }
 }

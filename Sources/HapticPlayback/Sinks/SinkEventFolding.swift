@@ -10,7 +10,6 @@ package struct SinkEventFolding {
     /// How many there were.
     package var count: Int
 
-    /// Makes a report.
     package init(_ event: SinkEvent, count: Int = 1) {
       self.event = event
       self.count = count
@@ -40,7 +39,6 @@ package struct SinkEventFolding {
   /// In the order in which they were first met.
   private var groups: [(kind: SinkEvent.Kind, cause: SinkEvent.Cause?, group: Group)] = []
 
-  /// Nothing has happened.
   package init() {}
 
   /// Counts an event; returns what to report now.

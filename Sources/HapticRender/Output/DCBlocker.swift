@@ -52,7 +52,6 @@ struct DCBlocker: BitwiseCopyable, Sendable {
     change(to: temblor_decaying)
   }
 
-  /// Makes the high-passes fast from the group behind a frame on, for half a second.
   @_noLocks mutating func speedUp(from frame: Int64) {
     if frame >= fastEnd { fastStart = frame }
     fastEnd = frame &+ fastLength
@@ -81,7 +80,6 @@ struct DCBlocker: BitwiseCopyable, Sendable {
     return output
   }
 
-  /// Moves the offsets behind a group and finds how fast the next one is.
   @_noLocks private mutating func finishGroup() {
     place = 0
     remover.first_start = remover.first.next(start: remover.first_start, first)
@@ -113,7 +111,6 @@ struct DCBlocker: BitwiseCopyable, Sendable {
   }
 }
 
-/// What has arrived of a group of four frames.
 private struct ArrivedFrames: BitwiseCopyable, Sendable {
   var a: Float = 0
   var b: Float = 0
@@ -158,7 +155,6 @@ extension temblor_low_pass {
     }
   }
 
-  /// The offset at a frame of a group.
   @_noLocks @inline(__always) fileprivate func offset(at place: Int, start: Float, _ frames: ArrivedFrames) -> Float {
     switch place {
     case 0: start
@@ -168,7 +164,6 @@ extension temblor_low_pass {
     }
   }
 
-  /// The offset behind a group.
   @_noLocks @inline(__always) fileprivate func next(start: Float, _ frames: ArrivedFrames) -> Float {
     start * kept_behind + ((frames.a * all[0] + frames.b * all[1]) + (frames.c * all[2] + frames.d * all[3]))
   }

@@ -50,7 +50,6 @@ struct Limiter: ~Copyable {
   /// The samples of the look-ahead.
   private let samples: FixedBuffer<Float>
   private var samplePlace = 0
-  /// The gains of the look-ahead, and their sum.
   private let gains: FixedBuffer<Int64>
   private var gainPlace = 0
   private var sum: Int64
@@ -115,7 +114,6 @@ struct Limiter: ~Copyable {
     behind.reset()
   }
 
-  /// The factor on the frame that last left.
   var currentGain: Float { @_noLocks get { Float(sum) * perFull } }
 
   /// Whether every gain in the look-ahead is 1.
@@ -139,7 +137,6 @@ struct Limiter: ~Copyable {
     return passed
   }
 
-  /// Takes a frame and gives the one that leaves for it.
   @_noLocks private mutating func next(_ sample: Float) -> Float {
     let limited = gain == Self.unity ? sample : sample * (Float(gain) * (1 / Float(Self.unity)))
     _ = ahead.next(max(-Self.greatestFollowed, min(Self.greatestFollowed, limited)))

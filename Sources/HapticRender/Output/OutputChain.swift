@@ -1,3 +1,6 @@
+internal import CSampleKernels
+internal import RealtimeMemory
+
 /// What every distinct output signal goes through last: sanitising, the filters of its transducer, limiting,
 /// removal of offsets, and the protection of the transducer.
 struct OutputChain: ~Copyable {
@@ -21,7 +24,6 @@ struct OutputChain: ~Copyable {
     limiter = Limiter(rate: rate)
   }
 
-  /// Frames of delay.
   var delay: Int {
     switch protection {
     case .some(let protection): limiter.delay + protection.delay
@@ -47,14 +49,12 @@ struct OutputChain: ~Copyable {
     protection?.process(&block, count: count, statistics: &statistics)
   }
 
-  /// Forgets what is buffered.
   @_noLocks mutating func reset() {
     stage?.reset()
     limiter.reset()
     protection?.reset()
   }
 
-  /// How warm the transducer is.
   var temperatureRise: TransducerThermalState {
     @_noLocks get {
       switch protection {
@@ -64,7 +64,6 @@ struct OutputChain: ~Copyable {
     }
   }
 
-  /// Holds what no transducer could follow to the greatest sample of its stage.
   @_noLocks private func bound(_ block: inout MutableSpan<Float>, count: Int) {
     let greatest = TransducerStage.greatest
     var index = 0
@@ -75,7 +74,6 @@ struct OutputChain: ~Copyable {
     }
   }
 
-  /// Replaces what is NaN or infinite, and counts it.
   @_noLocks private func silence(_ block: inout MutableSpan<Float>, count: Int, statistics: inout RenderStatistics) {
     var index = 0
     while index < count {
@@ -85,6 +83,303 @@ struct OutputChain: ~Copyable {
         block[index] = 0
         statistics.nonFiniteSampleCount &+= 1
       }
+      index &+= 1
+    }
+  }
+}
+
+/// One distinct mix of the buses with the output chain behind it; channels with equal mixes share it.
+struct ChannelStrip: ~Copyable {
+  /// The haptic bus, or −1.
+  let hapticBus: Int
+  let hapticGain: Float
+  let audio: OutputRouting.Channel.Audio
+  let audioGain: Float
+  /// What leaves the chain.
+  private let memory: FixedBuffer<Float>
+  var output: BufferView<Float> { @_noLocks get { unsafe memory.view } }
+  private var chain: OutputChain
+
+  init(_ channel: OutputRouting.Channel, rate: Double, temperatureRise: TransducerThermalState, capacity: Int) {
+    hapticBus = channel.hapticBus ?? -1
+    hapticGain = channel.hapticGain
+    audio = channel.audio
+    audioGain = channel.audioGain
+    memory = FixedBuffer(repeating: 0, count: capacity)
+    chain = OutputChain(
+      rate: rate, transducer: channel.transducer?.transducerSettings(rate: rate), temperatureRise: temperatureRise)
+  }
+
+  var latency: Int { chain.delay }
+
+  var temperatureRise: TransducerThermalState { @_noLocks get { chain.temperatureRise } }
+
+  @_noLocks mutating func process(
+    _ buses: borrowing BusSet, hapticGains: BusGain, audioGains: BusGain, count: Int, statistics: inout RenderStatistics
+  ) {
+    var mix = output.mutableSpan
+    let peak = mixHaptics(buses, gain: hapticGains, count: count, to: &mix)
+    let isMixed = mixAudio(buses, gain: audioGains, count: count, to: &mix)
+    chain.process(
+      &mix, count: count,
+      peak: isMixed || peak == nil ? unsafe temblor_peak(output.address, count) : peak ?? 0,
+      statistics: &statistics)
+  }
+
+  @_noLocks mutating func reset() { chain.reset() }
+
+  /// Lays the haptic bus down; returns the greatest magnitude, negative where a sample is not finite, if it is
+  /// known.
+  @_noLocks private func mixHaptics(
+    _ buses: borrowing BusSet, gain: BusGain, count: Int, to mix: inout MutableSpan<Float>
+  ) -> Float? {
+    precondition(count <= output.count, "frames beyond the block")
+    guard hapticBus >= 0 else {
+      unsafe output.address.update(repeating: 0, count: count)
+      return 0
+    }
+    let bus = buses.haptics(hapticBus)
+    if let steady = gain.steady {
+      return unsafe temblor_scale(bus.address, steady * hapticGain, output.address, count)
+    }
+    let gain = gain.frames
+    var index = 0
+    while index < count {
+      mix[index] = bus[index] * (gain[index] * hapticGain)
+      index &+= 1
+    }
+    return nil
+  }
+
+  /// Adds the audio buses, if they are wanted; returns whether they are.
+  @_noLocks private func mixAudio(
+    _ buses: borrowing BusSet, gain: BusGain, count: Int, to mix: inout MutableSpan<Float>
+  ) -> Bool {
+    if case .none = audio { return false }
+    var index = 0
+    let left = buses.left
+    let right = buses.right
+    let gain = gain.frames
+    switch audio {
+    case .none: return false
+    case .left:
+      while index < count {
+        mix[index] += left[index] * (gain[index] * audioGain)
+        index &+= 1
+      }
+    case .right:
+      while index < count {
+        mix[index] += right[index] * (gain[index] * audioGain)
+        index &+= 1
+      }
+    case .both:
+      while index < count {
+        let factor = gain[index] * audioGain
+        mix[index] += (left[index] * factor + right[index] * factor) * 0.5
+        index &+= 1
+      }
+    }
+    return true
+  }
+}
+
+/// One channel of the output: a strip's signal, delayed, inverted where asked, interleaved.
+struct OutputChannel: ~Copyable {
+  let strip: Int
+  private let sign: Float
+  private let delayed: FixedBuffer<Float>
+  private var place = 0
+  private var peak: Float = 0
+
+  /// A channel at rest.
+  ///
+  /// - Parameter padding: Frames by which its strip is ahead of the one that lags most.
+  init(_ channel: OutputRouting.Channel, strip: Int, padding: Int) {
+    self.strip = strip
+    sign = channel.isInverted ? -1 : 1
+    delayed = FixedBuffer(repeating: 0, count: channel.delay + padding)
+  }
+
+  /// The greatest magnitude written since this was last asked.
+  @_noLocks mutating func takePeak() -> Float {
+    let taken = peak
+    peak = 0
+    return taken
+  }
+
+  @_noLocks mutating func reset() {
+    var index = 0
+    while index < delayed.count {
+      delayed[index] = 0
+      index &+= 1
+    }
+  }
+
+  /// Writes a strip's frames to every `stride`-th sample of a block.
+  @_noLocks mutating func write(
+    _ output: BufferView<Float>, gains: BufferView<Float>?, count: Int, to block: inout MutableSpan<Float>,
+    at start: Int, stride: Int
+  ) {
+    if stride == 1, delayed.count == 0, gains == nil {
+      precondition(start &+ count <= block.count, "frames beyond the block")
+      guard let first = unsafe block.address() else { return }
+      let highest = unsafe temblor_scale(output.address, sign, first + start, count)
+      if highest > peak { peak = highest }
+      return
+    }
+    var target = start
+    var highest: Float = 0
+    var index = 0
+    while index < count {
+      var sample = output[index] * sign
+      if delayed.count > 0 {
+        let arriving = sample
+        sample = delayed[place]
+        delayed[place] = arriving
+        place = place &+ 1 == delayed.count ? 0 : place &+ 1
+      }
+      if let gains = gains { sample *= gains[index] }
+      block[target] = sample
+      let magnitude = sample < 0 ? -sample : sample
+      if magnitude > highest { highest = magnitude }
+      target &+= stride
+      index &+= 1
+    }
+    if highest > peak { peak = highest }
+  }
+}
+
+/// The gain of a bus over a sub-block.
+struct BusGain: BitwiseCopyable {
+  /// The gain of each frame.
+  let frames: BufferView<Float>
+  /// The gain of all frames, where it does not move.
+  let steady: Float?
+
+  @_noLocks init(frames: BufferView<Float>, steady: Float?) {
+    self.frames = frames
+    self.steady = steady
+  }
+}
+
+/// The buses that players add to: one for each kind of transducer, and two of audio.
+///
+/// Behind each bus lies a tail: frames to come that a player left when it was cut off.
+struct BusSet: ~Copyable {
+  /// How many haptic buses there are.
+  let hapticCount: Int
+  let left: BufferView<Float>
+  let right: BufferView<Float>
+  private let capacity: Int
+  private let memory: FixedBuffer<Float>
+  private let tails: FixedBuffer<Float>
+  private var tailEnd: Int64 = 0
+
+  /// Frames of a tail's ring: more than two of the longest fades at the greatest rate.
+  static var tailCapacity: Int { @_noLocks get { 1_024 } }
+
+  init(hapticCount: Int, capacity: Int) {
+    self.hapticCount = hapticCount
+    self.capacity = capacity
+    let busCount = hapticCount + 2
+    memory = FixedBuffer(repeating: 0, count: busCount * capacity)
+    tails = FixedBuffer(repeating: 0, count: busCount * Self.tailCapacity)
+    left = unsafe memory.view.part(from: hapticCount * capacity, count: capacity)
+    right = unsafe memory.view.part(from: (hapticCount + 1) * capacity, count: capacity)
+  }
+
+  @_noLocks func haptics(_ index: Int) -> BufferView<Float> {
+    unsafe memory.view.part(from: index &* capacity, count: capacity)
+  }
+
+  /// Begins a sub-block: silence, or what is left of tails.
+  @_noLocks mutating func clear(at position: Int64, count: Int) {
+    var bus = 0
+    while bus < hapticCount &+ 2 {
+      let start = bus &* capacity
+      unsafe (memory.address + start).update(repeating: 0, count: count)
+      if position < tailEnd {
+        let tail = bus &* Self.tailCapacity
+        var index = 0
+        while index < count, position &+ Int64(index) < tailEnd {
+          let place = tail &+ Int(position &+ Int64(index)) & (Self.tailCapacity &- 1)
+          memory[start &+ index] = tails[place]
+          tails[place] = 0
+          index &+= 1
+        }
+      }
+      bus &+= 1
+    }
+  }
+
+  /// Adds frames to come to a bus's tail; audio buses follow the haptic ones.
+  @_noLocks mutating func leave(_ frames: BufferView<Float>, count: Int, onBus bus: Int, from position: Int64) {
+    let tail = bus &* Self.tailCapacity
+    var index = 0
+    while index < count {
+      let place = tail &+ Int(position &+ Int64(index)) & (Self.tailCapacity &- 1)
+      tails[place] = tails[place] + frames[index]
+      index &+= 1
+    }
+    let end = position &+ Int64(count)
+    if end > tailEnd { tailEnd = end }
+  }
+
+  @_noLocks mutating func reset() {
+    var index = 0
+    while index < tails.count {
+      tails[index] = 0
+      index &+= 1
+    }
+    tailEnd = 0
+  }
+}
+
+/// Memory in which one player is rendered apart: to be faded, or to be heard at another gain.
+struct FadeOutBuffer: ~Copyable {
+  /// Seconds of a fade between silence and sound at a start in the middle, a stop, a pause, a mute.
+  static let duration = 0.002
+
+  /// Frames of a fade.
+  let fadeLength: Int
+  let haptics: BufferView<Float>
+  let left: BufferView<Float>
+  let right: BufferView<Float>
+  /// The gain of each frame.
+  let gain: BufferView<Float>
+  private let memory: FixedBuffer<Float>
+
+  init(rate: Double, subBlockLength: Int) {
+    fadeLength = max(2, Int((Self.duration * rate).rounded()))
+    let capacity = max(subBlockLength, fadeLength)
+    memory = FixedBuffer(repeating: 0, count: capacity * 4)
+    let all = unsafe memory.view
+    haptics = all.part(from: 0, count: capacity)
+    left = all.part(from: capacity, count: capacity)
+    right = all.part(from: capacity * 2, count: capacity)
+    gain = all.part(from: capacity * 3, count: capacity)
+  }
+
+  @_noLocks func clear(count: Int) {
+    var index = 0
+    while index < count {
+      haptics[index] = 0
+      left[index] = 0
+      right[index] = 0
+      index &+= 1
+    }
+  }
+
+  /// Multiplies a fade's frames by a curve without corners, times a gain; haptics by a send gain too.
+  @_noLocks func fade(isIn: Bool, gain: Float, share: Float) {
+    let perFrame = 1 / Float(fadeLength)
+    var index = 0
+    while index < fadeLength {
+      let x = Float(isIn ? index : fadeLength &- index) * perFrame
+      let factor = x * x * (3 - 2 * x) * gain
+      haptics[index] = haptics[index] * (factor * share)
+      left[index] = left[index] * factor
+      right[index] = right[index] * factor
       index &+= 1
     }
   }

@@ -16,7 +16,6 @@ struct ControlSegment: BitwiseCopyable, Sendable {
   /// The origin of what holds before the first step or curve.
   static var neutral: Int64 { @_noLocks get { .min } }
 
-  /// Makes a segment.
   @_noLocks init(start: Int64, value: Float, slope: Float, origin: Int64 = neutral) {
     self.start = start
     self.value = value
@@ -26,7 +25,6 @@ struct ControlSegment: BitwiseCopyable, Sendable {
     framesPerUnit = steepness > 1e-12 ? 1 / steepness : 0
   }
 
-  /// The value at a frame of the pattern.
   @_noLocks func value(at frame: Int64) -> Float { value + slope * Float(frame &- start) }
 }
 
@@ -125,7 +123,6 @@ public struct SendAutomation: Equatable, Sendable {
     }
   }
 
-  /// The line as segments, the first from the beginning of time on.
   var pieces: [ControlSegment] {
     guard let first = points.first, let last = points.last else { return [] }
     var pieces = [ControlSegment(start: .min, value: Float(first.share), slope: 0)]

@@ -100,7 +100,6 @@ public struct PatternTimeline: Sendable {
     return corners
   }
 
-  /// Every control that the pattern sets, in seconds.
   private static func controls(of pattern: HapticPattern, moving: [ControlTimeline], rate: Double)
     -> [DynamicParameterID: ControlTimeline]
   {

@@ -1,3 +1,4 @@
+internal import CMath
 import HapticModel
 internal import RealtimeMemory
 
@@ -24,7 +25,6 @@ struct RenderPlanBuilder: ~Copyable {
   var voices = GrowingBuffer<PlannedVoice>()
   var envelopes: [PlannedEnvelope] = []
   var segments: [ControlSegment] = []
-  /// The layer whose events are being added.
   var layer: UInt16 = 0
   /// Where the tracks of each layer start in `segments`.
   var layerTracks: [LayerTracks] = []
@@ -50,7 +50,6 @@ struct RenderPlanBuilder: ~Copyable {
   /// Frames of a span of time, at least one.
   func frames(_ seconds: Double) -> Int64 { max(1, FrameConversion.frame(seconds: seconds, rate: rate)) }
 
-  /// Frames of an edge that has no envelope time.
   var edge: Int64 { frames(EnvelopeTimes.shortestEdge) }
 
   /// Appends the tracks of the next layer, with every jump ramped over the shortest edge; call it when all bursts are planned.
@@ -84,5 +83,327 @@ struct RenderPlanBuilder: ~Copyable {
       }
     }
     return track.scaled(by: raised(profile.duck, to: 1 / exponent), within: spans)
+  }
+}
+
+extension RenderPlanBuilder {
+  mutating func add(
+    _ event: HapticEvent, onset: Int64, controls: EventControls, file: (sample: AudioBuffer, index: Int32)?
+  ) {
+    switch event.kind {
+    case .hapticTransient: addBurst(event, onset: onset, controls: controls)
+    case .hapticContinuous: addVibration(event, onset: onset, controls: controls)
+    case .audioContinuous: addTone(event, onset: onset, controls: controls)
+    case .audioCustom:
+      if let file { addSample(event, onset: onset, controls: controls, sample: file.sample, index: file.index) }
+    }
+  }
+
+  /// Adds a continuous haptic event: one sine for each partial of the profile.
+  private mutating func addVibration(_ event: HapticEvent, onset: Int64, controls: EventControls) {
+    guard
+      let (envelope, index) = envelope(
+        of: event, onset: onset, duration: event.duration ?? RenderPlan.unlimitedDuration,
+        attack: controls.time(event, .attackTime, .hapticAttackTimeControl),
+        decay: controls.time(event, .decayTime, .hapticDecayTimeControl),
+        release: controls.time(event, .releaseTime, .hapticReleaseTimeControl))
+    else { return }
+    if event.duration == nil { extendLoop(to: event.time + RenderPlan.unlimitedDuration) }
+    for partial in profile.partials {
+      var voice = PlannedVoice(
+        source: .vibration, onset: onset, envelope: envelope, gain: Float(profile.level * partial.gain))
+      voice.strength = event.value(of: .hapticIntensity)
+      voice.tone = event.value(of: .hapticSharpness)
+      voice.ratio = Float(partial.ratio)
+      voice.plannedEnvelope = index
+      add(voice)
+    }
+    hasHaptics = true
+  }
+
+  /// Adds an audio tone: one sine for each harmonic.
+  private mutating func addTone(_ event: HapticEvent, onset: Int64, controls: EventControls) {
+    guard
+      let (envelope, index) = audioEnvelope(
+        of: event, onset: onset, duration: event.duration ?? RenderPlan.unlimitedDuration, controls: controls)
+    else { return }
+    if event.duration == nil { extendLoop(to: event.time + RenderPlan.unlimitedDuration) }
+    for harmonic in 1...AudioTone.harmonicCount {
+      let highest = 2 * AudioTone.middleHertz(of: profile) * Double(harmonic)
+      guard harmonic == 1 || highest <= AudioTone.highestShareOfRate * rate else { break }
+      var voice = PlannedVoice(
+        source: .tone, onset: onset, envelope: envelope, gain: Float(AudioTone.level / Double(harmonic)))
+      voice.ratio = Float(harmonic)
+      voice.plannedEnvelope = index
+      voice.brightnessPower = Int32(harmonic - 1)
+      setAudioValues(of: event, on: &voice)
+      add(voice)
+    }
+    hasAudio = true
+  }
+
+  /// Adds a sound file: cut or padded to the event's duration, looped for it where asked.
+  private mutating func addSample(
+    _ event: HapticEvent, onset: Int64, controls: EventControls, sample: AudioBuffer, index: Int32
+  ) {
+    let isLooping = event.waveform?.isLooping ?? false
+    let usesEnvelope = event.waveform?.usesVolumeEnvelope ?? true
+    let pitch = Double(event.value(of: .audioPitch)) + controls.value(.audioPitch)
+    // Where pitch moves, the file may last as long as at the lowest; it falls silent by itself.
+    let slowness = raised(2, to: controls.isMoving(.audioPitch) ? 1 : -min(max(pitch, -1), 1))
+    let count = Int64((Double(sample.frameCount) * slowness).rounded(.up))
+    let natural = Double(count) / rate
+    let given = event.duration ?? 0
+    let duration =
+      given > 0 ? (isLooping ? given : min(given, natural)) : (isLooping ? RenderPlan.unlimitedDuration : natural)
+    guard duration > 0, sample.frameCount > 0 else { return }
+    if given == 0 { extendLoop(to: event.time + duration) }
+    // Played unmodified, the file's own first and last frames are its edges.
+    let isUnmodified = !usesEnvelope && (given == 0 || given >= natural) && !isLooping
+    let whole = Envelope(riseEnd: 0, riseLevel: 1, releaseStart: count, releaseLevel: 1, end: count)
+    guard
+      let (envelope, planned) = isUnmodified
+        ? (whole, -1) : audioEnvelope(of: event, onset: onset, duration: duration, controls: controls)
+    else { return }
+    var voice = PlannedVoice(source: .sample, onset: onset, envelope: envelope, gain: 1)
+    voice.plannedEnvelope = planned
+    setAudioValues(of: event, on: &voice)
+    voice.sample = index
+    voice.isLooping = isLooping
+    if usesEnvelope, !isLooping { voice.fadeLength = Int32(min(edge, Int64(sample.frameCount))) }
+    add(voice)
+    hasAudio = true
+  }
+
+  /// Adds a transient: a burst whose level and frequency are those at its onset.
+  ///
+  /// The sine is odd about the burst's middle and the envelope even, so the burst has no mean.
+  private mutating func addBurst(_ event: HapticEvent, onset: Int64, controls: EventControls) {
+    let intensity = clamped(Double(event.value(of: .hapticIntensity)) * controls.value(.hapticIntensity))
+    let sharpness = clamped(Double(event.value(of: .hapticSharpness)) + controls.value(.hapticSharpness))
+    let law = profile.transient
+    let shaped = profile.intensity.amplitude(atIntensity: intensity)
+    let even = Self.value(of: burstLevels, at: sharpness)
+    let growth = Self.value(of: burstGrowths, at: sharpness)
+    let full = law.floor + (1 - law.floor) * shaped
+    let share = growth == 1 ? full : raised(full, to: growth)
+    let amplitude = intensity > 0 ? law.level * share * even : 0
+    let hertz = law.frequency.hertz(atSharpness: sharpness)
+    let squareness = law.squareness.lowerBound + (law.squareness.upperBound - law.squareness.lowerBound) * sharpness
+    hasHaptics = true
+    for partial in law.partials {
+      let length = max(4, frames(law.seconds(atSharpness: sharpness) * partial.durationRatio))
+      loopLength = max(loopLength, onset + length)
+      soundEnd = max(soundEnd, onset + length)
+      // A burst that a control of the pattern silences is planned too: a live one may wake it.
+      guard event.value(of: .hapticIntensity) > 0 else { continue }
+      for (harmonic, weight) in SquareHarmonics(share: squareness, hertz: hertz * partial.ratio, rate: rate) {
+        var voice = PlannedVoice(
+          source: .burst, onset: onset, envelope: burstEnvelope(length: length, law: law),
+          gain: Float(amplitude * partial.gain * weight))
+        voice.strength = event.value(of: .hapticIntensity)
+        voice.tone = event.value(of: .hapticSharpness)
+        voice.weight = Float(law.level * partial.gain * weight)
+        voice.sine = Self.sine(
+          hertz: hertz * partial.ratio * harmonic, glide: partial.glide, length: length, rate: rate)
+        add(voice)
+      }
+    }
+  }
+
+  private static func value(of table: [Double], at sharpness: Double) -> Double {
+    let place = sharpness * Double(table.count - 1)
+    let index = min(Int(place), table.count - 2)
+    return table[index] + (table[index + 1] - table[index]) * (place - Double(index))
+  }
+
+  /// A sine that passes zero, rising, in the middle of a burst.
+  private static func sine(hertz: Double, glide: Double, length: Int64, rate: Double) -> SineSegment {
+    let highest = AudioTone.highestShareOfRate * 4_294_967_296
+    let increment = UInt32(min(hertz / rate * 4_294_967_296, highest))
+    // What glides up stays below the frequencies that would alias.
+    let last = min(Double(increment) * glide, highest)
+    let growth = Int32(((last - Double(increment)) / Double(length)).rounded())
+    let half = UInt32(truncatingIfNeeded: (Int64(increment) * length) / 2)
+    return SineSegment(phase: glide == 1 ? 0 &- half : 0, increment: increment, glide: UInt32(bitPattern: growth))
+  }
+
+  private func burstEnvelope(length: Int64, law: TransientShape) -> Envelope {
+    let eighth = max(1, (length + 4) / 8)
+    let rise = min(law.attack.map({ frames($0) }) ?? eighth, length / 2)
+    let fall = min(law.release.map({ frames($0) }) ?? eighth, length - rise)
+    return Envelope(riseEnd: rise, riseLevel: 1, releaseStart: length - fall, releaseLevel: 1, end: length)
+  }
+
+  /// Counts an event without a duration towards the length of a loop.
+  private mutating func extendLoop(to seconds: Double) {
+    loopLength = max(loopLength, FrameConversion.frame(seconds: seconds, rate: rate))
+  }
+
+  private mutating func add(_ voice: PlannedVoice) {
+    var voice = voice
+    voice.layer = layer
+    voices.append(voice)
+    soundEnd = max(soundEnd, voice.onset + voice.envelope.end)
+  }
+
+  private func setAudioValues(of event: HapticEvent, on voice: inout PlannedVoice) {
+    voice.strength = event.value(of: .audioVolume)
+    voice.tone = event.value(of: .audioPitch)
+    voice.brightness = event.value(of: .audioBrightness)
+    voice.pan = event.value(of: .audioPan)
+  }
+
+  private mutating func audioEnvelope(of event: HapticEvent, onset: Int64, duration: Double, controls: EventControls)
+    -> (Envelope, Int32)?
+  {
+    envelope(
+      of: event, onset: onset, duration: duration, attack: controls.time(event, .attackTime, .audioAttackTimeControl),
+      decay: controls.time(event, .decayTime, .audioDecayTimeControl),
+      release: controls.time(event, .releaseTime, .audioReleaseTimeControl))
+  }
+
+  /// The envelope of an event and where what it is made of is kept, or nil where nothing is held.
+  private mutating func envelope(
+    of event: HapticEvent, onset: Int64, duration: Double, attack: PlannedEnvelope.Time, decay: PlannedEnvelope.Time,
+    release: PlannedEnvelope.Time
+  ) -> (Envelope, Int32)? {
+    let hold = FrameConversion.frame(seconds: event.time + duration, rate: rate) - onset
+    guard hold > 0 else { return nil }
+    let planned = PlannedEnvelope(
+      hold: hold, isSustained: event.value(of: .sustained) >= 0.5, attack: attack, decay: decay, release: release)
+    envelopes.append(planned)
+    let envelope = planned.envelope(
+      attack: EnvelopeTimes.seconds(normalised: attack.event + attack.control),
+      decay: EnvelopeTimes.seconds(normalised: decay.event + decay.control),
+      release: EnvelopeTimes.seconds(normalised: release.event + release.control), rate: rate, edge: edge)
+    return (envelope, Int32(clamping: envelopes.count - 1))
+  }
+
+  private func clamped(_ value: Double) -> Double { min(max(value, 0), 1) }
+}
+
+/// The harmonics of a mix of sine and square wave below the frequencies that would alias, with their weights.
+private struct SquareHarmonics: Sequence, IteratorProtocol {
+  let share: Double
+  let hertz: Double
+  let rate: Double
+  private var harmonic = 1.0
+
+  init(share: Double, hertz: Double, rate: Double) {
+    self.share = share
+    self.hertz = hertz
+    self.rate = rate
+  }
+
+  mutating func next() -> (Double, Double)? {
+    let series = 4 / Double.pi
+    let harmonic = harmonic
+    self.harmonic += 2
+    if harmonic == 1 { return (1, 1 - share + share * series) }
+    guard share > 0, harmonic <= 15, harmonic * hertz < AudioTone.highestShareOfRate * rate else { return nil }
+    return (harmonic, share * series / harmonic)
+  }
+}
+
+/// The synthetic tone of `AudioContinuous`: four harmonics above the haptic band.
+enum AudioTone {
+  /// Amplitude of the fundamental at full volume.
+  static let level = 0.5
+  /// Harmonics; each has 1/n of the fundamental's amplitude, times brightnessⁿ⁻¹.
+  static let harmonicCount = 4
+  /// The highest frequency a partial may reach, as a share of the rate, so that nothing aliases.
+  static let highestShareOfRate = 0.45
+
+  /// The frequency at pitch 0: an octave above the top of the haptic band; pitch ±1 is an octave.
+  static func middleHertz(of profile: TransducerProfile) -> Double { 2 * profile.frequency.high }
+}
+
+extension RenderPlanBuilder {
+  /// Adds a sampled signal at the rate of the plan.
+  ///
+  /// Where it does not begin or end near zero it is ramped over the shortest edge, so that nothing pops.
+  mutating func addSignal(_ signal: SampledSignal) {
+    let frames = SignalResampler.resampled(signal.samples, from: signal.rate, to: rate)
+    guard !frames.isEmpty else { return }
+    let onset = FrameConversion.frame(seconds: signal.time, rate: rate)
+    let length = Int64(frames.count)
+    let longestEdge = min(edge, length / 2)
+    let rise = Self.isNearZero(frames[0]) ? 0 : longestEdge
+    let fall = Self.isNearZero(frames[frames.count - 1]) ? 0 : longestEdge
+    var voice = PlannedVoice(
+      source: .signal, onset: onset,
+      envelope: Envelope(riseEnd: rise, riseLevel: 1, releaseStart: length - fall, releaseLevel: 1, end: length),
+      gain: Float(profile.level))
+    voice.sample = Int32(clamping: samples.count)
+    voice.layer = layer
+    samples.append(AudioBuffer(interleaved: frames, channelCount: 1))
+    voices.append(voice)
+    soundEnd = max(soundEnd, onset + length)
+    hasHaptics = true
+  }
+
+  /// Whether a step from silence to a sample is 40 dB below a full one.
+  private static func isNearZero(_ sample: Float) -> Bool { abs(sample) <= 0.01 }
+}
+
+/// Moves a signal to another rate by band-limited interpolation.
+///
+/// Source: J. O. Smith, Digital Audio Resampling Home Page, 2002: a sinc under a Kaiser window, widened
+/// where the rate falls. The signal counts as zero before its start and behind its end.
+enum SignalResampler {
+  /// Zero crossings of the sinc to each side.
+  private static let reach = 24.0
+  /// The window's shape: side lobes below −80 dB.
+  private static let beta = 8.0
+  /// Points of the table for each zero crossing.
+  private static let resolution = 512
+
+  /// The windowed sinc from 0 to `reach` zero crossings, with one point behind.
+  private static let kernel: [Float] = {
+    let count = Int(reach) * resolution
+    return (0...count + 1).map { index in
+      let x = Double(index) / Double(resolution)
+      guard x < reach else { return 0 }
+      let sinc = x == 0 ? 1 : sin(.pi * x) / (.pi * x)
+      let place = x / reach
+      return Float(sinc * bessel(beta * (1 - place * place).squareRoot()) / bessel(beta))
+    }
+  }()
+
+  /// The modified Bessel function of the first kind and order 0, by its power series.
+  private static func bessel(_ x: Double) -> Double {
+    var term = 1.0
+    var sum = 1.0
+    for n in 1...40 {
+      term *= (x / 2 / Double(n)) * (x / 2 / Double(n))
+      sum += term
+    }
+    return sum
+  }
+
+  /// The samples at another rate; as they are where the rates are equal.
+  static func resampled(_ samples: [Float], from rate: Double, to wanted: Double) -> [Float] {
+    guard rate != wanted, !samples.isEmpty else { return samples }
+    let step = rate / wanted
+    let count = Int((Double(samples.count) / step).rounded(.up))
+    // Below 1 where the rate falls: the cutoff falls with it.
+    let cutoff = min(1, wanted / rate)
+    let width = reach / cutoff
+    let scale = Float(cutoff)
+    return (0..<count).map { frame in
+      let position = Double(frame) * step
+      let first = max(0, Int((position - width).rounded(.up)))
+      let last = min(samples.count - 1, Int(position + width))
+      guard first <= last else { return 0 }
+      var sum: Float = 0
+      for index in first...last {
+        let place = abs(position - Double(index)) * cutoff * Double(resolution)
+        let entry = Int(place)
+        let part = Float(place - Double(entry))
+        sum += samples[index] * (kernel[entry] + (kernel[entry + 1] - kernel[entry]) * part)
+      }
+      return sum * scale
+    }
   }
 }

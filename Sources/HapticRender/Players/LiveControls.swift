@@ -15,32 +15,19 @@ enum LiveControlID: CaseIterable, BitwiseCopyable, Sendable {
   /// Added to pan, −1…1.
   case audioPan
 
+  /// The dynamic parameters, in the order of the cases.
+  private static let ids: [DynamicParameterID] = [
+    .hapticIntensityControl, .hapticSharpnessControl, .audioVolumeControl, .audioPitchControl, .audioBrightnessControl,
+    .audioPanControl,
+  ]
+
   /// The control of a dynamic parameter, or nil for envelope times, which act at onsets alone.
   init?(_ id: DynamicParameterID) {
-    switch id {
-    case .hapticIntensityControl: self = .hapticIntensity
-    case .hapticSharpnessControl: self = .hapticSharpness
-    case .audioVolumeControl: self = .audioVolume
-    case .audioPitchControl: self = .audioPitch
-    case .audioBrightnessControl: self = .audioBrightness
-    case .audioPanControl: self = .audioPan
-    case .hapticAttackTimeControl, .hapticDecayTimeControl, .hapticReleaseTimeControl, .audioAttackTimeControl,
-      .audioDecayTimeControl, .audioReleaseTimeControl:
-      return nil
-    }
+    guard let place = Self.ids.firstIndex(of: id) else { return nil }
+    self = Self.allCases[place]
   }
 
-  /// The dynamic parameter.
-  var id: DynamicParameterID {
-    switch self {
-    case .hapticIntensity: .hapticIntensityControl
-    case .hapticSharpness: .hapticSharpnessControl
-    case .audioVolume: .audioVolumeControl
-    case .audioPitch: .audioPitchControl
-    case .audioBrightness: .audioBrightnessControl
-    case .audioPan: .audioPanControl
-    }
-  }
+  var id: DynamicParameterID { Self.ids[index] }
 
   var index: Int {
     @_noLocks get {
@@ -60,80 +47,35 @@ enum LiveControlID: CaseIterable, BitwiseCopyable, Sendable {
 }
 
 /// The dynamic parameters that act on the envelopes of events that start later.
-enum EnvelopeTimeID: BitwiseCopyable, Sendable {
-  /// Added to the attack time of haptic events, −1…1.
-  case hapticAttack
-  /// Added to the decay time of haptic events, −1…1.
-  case hapticDecay
-  /// Added to the release time of haptic events, −1…1.
-  case hapticRelease
-  /// Added to the attack time of audio events, −1…1.
-  case audioAttack
-  /// Added to the decay time of audio events, −1…1.
-  case audioDecay
-  /// Added to the release time of audio events, −1…1.
-  case audioRelease
+enum EnvelopeTimeID: Int, CaseIterable, BitwiseCopyable, Sendable {
+  // Each is added to a time, −1…1.
+  case hapticAttack, hapticDecay, hapticRelease, audioAttack, audioDecay, audioRelease
+
+  /// The dynamic parameters, in the order of the cases.
+  private static let ids: [DynamicParameterID] = [
+    .hapticAttackTimeControl, .hapticDecayTimeControl, .hapticReleaseTimeControl, .audioAttackTimeControl,
+    .audioDecayTimeControl, .audioReleaseTimeControl,
+  ]
 
   /// The envelope time of a dynamic parameter, or nil for what acts while a voice sounds.
   init?(_ id: DynamicParameterID) {
-    switch id {
-    case .hapticAttackTimeControl: self = .hapticAttack
-    case .hapticDecayTimeControl: self = .hapticDecay
-    case .hapticReleaseTimeControl: self = .hapticRelease
-    case .audioAttackTimeControl: self = .audioAttack
-    case .audioDecayTimeControl: self = .audioDecay
-    case .audioReleaseTimeControl: self = .audioRelease
-    case .hapticIntensityControl, .hapticSharpnessControl, .audioVolumeControl, .audioPitchControl,
-      .audioBrightnessControl, .audioPanControl:
-      return nil
-    }
-  }
-
-  var index: Int {
-    @_noLocks get {
-      switch self {
-      case .hapticAttack: 0
-      case .hapticDecay: 1
-      case .hapticRelease: 2
-      case .audioAttack: 3
-      case .audioDecay: 4
-      case .audioRelease: 5
-      }
-    }
+    guard let place = Self.ids.firstIndex(of: id) else { return nil }
+    self = Self.allCases[place]
   }
 }
 
 /// One dynamic parameter of a player as it was sent while playing: a straight line from a frame on.
 struct LiveControl: BitwiseCopyable, Sendable {
   /// The frame of the output at which it came into force.
-  var start: Int64
-  /// Its value there.
-  var value: Float
+  var start: Int64 = 0
+  var value: Float = 0
   /// What it grows by with each frame of the output.
-  var slope: Float
+  var slope: Float = 0
   /// The pattern position at which it came into force; what starts later replaces it.
-  var position: Int64
+  var position = Int64.min
   /// Whether anything was sent.
   var isSet = false
 
-  /// Nothing sent.
-  @_noLocks init() {
-    start = 0
-    value = 0
-    slope = 0
-    position = .min
-  }
-
-  /// A value from a frame of the output and a pattern position on.
-  @_noLocks init(value: Float, slope: Float, at frame: Int64, position: Int64) {
-    start = frame
-    self.value = value
-    self.slope = slope
-    self.position = position
-    isSet = true
-  }
-
-  /// The value at a frame.
   @_noLocks func value(at frame: Int64) -> Float { value + slope * Float(frame &- start) }
 
   /// Whether this, and not a segment of the pattern's own control, is in force.
@@ -155,10 +97,8 @@ struct LiveControls: BitwiseCopyable, Sendable {
   private var times: InlineArray<6, LiveControl>
   /// Whether anything was sent that acts while voices sound.
   private(set) var isActive = false
-  /// Whether any envelope time was sent.
   private(set) var hasTimes = false
 
-  /// Nothing sent.
   @_noLocks init() {
     let none = LiveControl()
     controls = [none, none, none, none, none, none]
@@ -167,21 +107,18 @@ struct LiveControls: BitwiseCopyable, Sendable {
 
   @_noLocks func control(_ id: LiveControlID) -> LiveControl { controls[id.index] }
 
-  @_noLocks func time(_ id: EnvelopeTimeID) -> LiveControl { times[id.index] }
+  @_noLocks func time(_ id: EnvelopeTimeID) -> LiveControl { times[id.rawValue] }
 
-  /// Puts a value in force that moves by a slope with each frame.
   @_noLocks mutating func set(_ id: LiveControlID, value: Float, slope: Float, at frame: Int64, position: Int64) {
-    controls[id.index] = LiveControl(value: value, slope: slope, at: frame, position: position)
+    controls[id.index] = LiveControl(start: frame, value: value, slope: slope, position: position, isSet: true)
     isActive = true
   }
 
-  /// Puts an envelope time in force that moves by a slope with each frame.
   @_noLocks mutating func setTime(_ id: EnvelopeTimeID, value: Float, slope: Float, at frame: Int64, position: Int64) {
-    times[id.index] = LiveControl(value: value, slope: slope, at: frame, position: position)
+    times[id.rawValue] = LiveControl(start: frame, value: value, slope: slope, position: position, isSet: true)
     hasTimes = true
   }
 
-  /// Moves what was sent to another pattern position.
   @_noLocks mutating func move(to position: Int64) {
     var index = 0
     while index < 6 {

@@ -50,28 +50,22 @@ struct Player: BitwiseCopyable {
   /// Passes that began while the last one sounded on.
   var overlappingPassCount = 0
 
-  /// Frames of one pass.
   var passLength: Int64 { @_noLocks get { loopEnd > 0 ? loopEnd : plan.value.loopLength } }
 
-  /// Whether no further pass follows.
   var isLastPass: Bool { @_noLocks get { passesLeft <= 1 || passLength <= 0 } }
 
-  /// What the player's voices follow.
   @_noLocks func voiceContext(isPanned: Bool) -> VoiceContext {
     VoiceContext(plan: plan, live: live, tempoMap: tempoMap, isPanned: isPanned)
   }
 
-  /// Whether the haptics are as the plan gives them, and stay so.
   var hasUnitySend: Bool { @_noLocks get { sendGain.isUnity && sendSegments.count == 0 } }
 
-  /// The factor at a frame of the output.
   @_noLocks func currentSendGain(at position: Int64) -> Float {
     guard sendSegments.count > 0 else { return sendGain.value }
     let frame = patternFrame(at: position)
     return sendGain.value * sendSegments[sendSegment(at: frame)].valueFromStart(at: frame)
   }
 
-  /// Takes the factor of the next frame, which is the one named.
   @_noLocks mutating func nextSendGain(at position: Int64) -> Float {
     let sent = sendGain.next()
     guard sendSegments.count > 0 else { return sent }
@@ -122,7 +116,6 @@ struct Player: BitwiseCopyable {
     }
   }
 
-  /// Cuts off what sounds at the end of such a pass and begins the next.
   @_noLocks mutating func wrap(in context: MixContext) {
     cut(in: context)
     if passesLeft != .max { passesLeft &-= 1 }
@@ -202,7 +195,6 @@ struct Player: BitwiseCopyable {
     }
   }
 
-  /// Fades out and forgets every voice.
   @_noLocks mutating func cut(in context: MixContext) {
     if phase.isPlaying { preRenderFadeOuts(in: context) }
     activeCount = 0
@@ -248,7 +240,6 @@ struct Player: BitwiseCopyable {
       to: target, isHapticHeard: bus >= 0, isAudioHeard: rendersAudio)
   }
 
-  /// Adds the frames of a fade to the tails of the buses.
   @_noLocks private func leave(from position: Int64, in context: MixContext) {
     let (buses, scratch) = (context.buses, context.scratch)
     let count = scratch.value.fadeLength
@@ -290,5 +281,269 @@ struct MixContext: BitwiseCopyable {
     self.isPanned = isPanned
     self.hearsHaptics = hearsHaptics
     self.hearsAudio = hearsAudio
+  }
+}
+
+/// Starting, stopping and all that lies between, at the frame where a sub-block begins.
+extension Player {
+  /// Plays from the beginning, from an entry, or from where the last seek led.
+  @_noLocks mutating func start(from wanted: CuePointReference?, in context: MixContext) {
+    cut(in: context)
+    let sought = entry
+    entry = nil
+    passesLeft = passCount
+    live.value.move(to: -1)
+    setPhase(.playing)
+    status.value.startFrame.store(context.position, ordering: .relaxed)
+    _ = status.value.startCount.wrappingAdd(1, ordering: .releasing)
+    let begin = wanted ?? sought
+    // In a loop, what lies behind its end is its beginning.
+    let isBeyond = !isLastPass && (begin?.value.frame ?? 0) >= passLength
+    enter(isBeyond ? loopEntry : begin, in: context)
+    sought?.release()
+    wanted?.release()
+  }
+
+  /// Ends playing; returns whether it played.
+  @_noLocks mutating func stop(in context: MixContext) -> Bool {
+    guard !phase.isIdle else { return false }
+    cut(in: context)
+    end(at: context.position)
+    return true
+  }
+
+  /// Pauses the pattern; what sounds fades out and keeps its position.
+  @_noLocks mutating func pause(in context: MixContext) {
+    guard phase.isPlaying else { return }
+    preRenderFadeOuts(in: context)
+    pauseFrame = context.position
+    setPhase(.paused)
+  }
+
+  /// Resumes a paused pattern; what sounded fades in.
+  @_noLocks mutating func resume(in context: MixContext) {
+    guard phase.isPaused else { return }
+    tempoMap.shift(from: pauseFrame, to: context.position)
+    var index = 0
+    while index < activeCount {
+      voices[index].start &+= context.position &- pauseFrame
+      index &+= 1
+    }
+    setPhase(.playing)
+    fadeIn(in: context)
+  }
+
+  /// Continues at a cue point; returns whether that ended the player.
+  @_noLocks mutating func seek(to wanted: CuePointReference, in context: MixContext) -> Bool {
+    if phase.isIdle {
+      entry?.release()
+      entry = wanted
+      return false
+    }
+    let isPaused = phase.isPaused
+    if !isPaused { cut(in: context) }
+    let isBeyond = wanted.value.frame >= (isLastPass ? plan.value.length : passLength)
+    if isBeyond && isLastPass {
+      activeCount = 0
+      wanted.release()
+      end(at: context.position)
+      return true
+    }
+    // In a loop, what lies behind its end is its beginning.
+    let target = isBeyond ? loopEntry : wanted
+    live.value.move(to: target?.value.frame ?? 0)
+    if isPaused { pauseFrame = context.position }
+    var context = context
+    if isPaused { context.isHeard = false }
+    enter(target, in: context)
+    wanted.release()
+    return false
+  }
+
+  /// Sets how many passes follow and where each ends; the running one goes on.
+  ///
+  /// One that has run beyond its new end is over now.
+  @_noLocks mutating func setLoop(passCount: Int, end: Int64, entry: CuePointReference?, at position: Int64) {
+    self.passCount = passCount
+    passesLeft = passCount
+    loopEnd = end
+    loopEntry?.release()
+    loopEntry = entry
+    // A loop without a frame would never let a sub-block begin.
+    if let entry = entry, entry.value.frame >= passLength {
+      entry.release()
+      loopEntry = nil
+    }
+    guard !phase.isIdle, !isLastPass else { return }
+    let patternPosition = tempoMap.position(at: phase.isPaused ? pauseFrame : position)
+    if passOrigin &+ passLength < patternPosition { passOrigin = patternPosition &- passLength }
+  }
+
+  @_noLocks mutating func setPlaybackRate(_ rate: Double, at position: Int64) {
+    guard rate > 0 else { return }
+    tempoMap.setPlaybackRate(rate, at: phase.isPaused ? pauseFrame : position)
+    settleVoices()
+  }
+
+  @_noLocks mutating func setControl(_ id: LiveControlID, value: Float, slope: Float, at position: Int64) {
+    live.value.set(id, value: value, slope: slope, at: position, position: patternPosition(at: position))
+    settleVoices()
+  }
+
+  @_noLocks mutating func setTime(_ id: EnvelopeTimeID, value: Float, slope: Float, at position: Int64) {
+    live.value.setTime(id, value: value, slope: slope, at: position, position: patternPosition(at: position))
+  }
+
+  /// Where in the pattern a frame of the output is, or −1 before the start.
+  @_noLocks private func patternPosition(at position: Int64) -> Int64 {
+    phase.isIdle ? -1 : tempoMap.position(at: phase.isPaused ? pauseFrame : position)
+  }
+
+  @_noLocks private mutating func settleVoices() {
+    var index = 0
+    while index < activeCount {
+      voices[index].cutSegment(plan.value.voices[voices[index].planned])
+      index &+= 1
+    }
+  }
+
+  @_noLocks mutating func end(at position: Int64) {
+    setPhase(.idle)
+    status.value.endFrame.store(position, ordering: .relaxed)
+    _ = status.value.endCount.wrappingAdd(1, ordering: .releasing)
+  }
+
+  @_noLocks private mutating func setPhase(_ phase: PlayerStatus.Phase) {
+    self.phase = phase
+    status.value.phaseCode.store(phase.code, ordering: .releasing)
+  }
+
+  /// Begins at a place: voices that sound there fade in, the others come at their time.
+  @_noLocks mutating func enter(_ entry: CuePointReference?, in context: MixContext) {
+    passOrigin = 0
+    activeCount = 0
+    lastVoiceEnd = .min
+    noteEntry(at: entry?.value.frame ?? 0)
+    guard let entry = entry else {
+      nextVoice = 0
+      tempoMap.anchor(position: 0, at: context.position)
+      return
+    }
+    nextVoice = entry.value.nextVoice
+    tempoMap.anchor(position: entry.value.frame, at: context.position)
+    var index = 0
+    while index < entry.value.sounding.count, activeCount < voices.count {
+      let number = Int(entry.value.sounding[index])
+      let planned = plan.value.voices[number]
+      let tracks = plan.value.tracks(of: planned)
+      var voice = Voice(
+        planned: number, origin: 0, start: context.position, envelope: planned.envelope, sine: planned.sine,
+        gain: planned.gain, cursors: tracks)
+      if planned.source.isSample { voice.reader.position = UInt64(entry.value.frame &- planned.onset) &<< 32 }
+      voices[activeCount] = voice
+      activeCount &+= 1
+      index &+= 1
+    }
+    fadeIn(in: context)
+  }
+}
+
+extension PlayerStatus.Phase {
+  var isIdle: Bool { @_noLocks get { if case .idle = self { true } else { false } } }
+
+  var isPlaying: Bool { @_noLocks get { if case .playing = self { true } else { false } } }
+
+  var isPaused: Bool { @_noLocks get { if case .paused = self { true } else { false } } }
+
+  var code: UInt8 {
+    @_noLocks get {
+      switch self {
+      case .idle: 0
+      case .playing: 1
+      case .paused: 2
+      }
+    }
+  }
+}
+
+extension Player {
+  /// Where a player's voices are added: part of the buses, or only their time goes on.
+  struct MixTarget: BitwiseCopyable {
+    let haptics: BufferView<Float>
+    let left: BufferView<Float>
+    let right: BufferView<Float>
+    /// Whether samples are wanted at all.
+    let isHeard: Bool
+  }
+
+  @_noLocks mutating func mixVoices(count: Int, to target: MixTarget, in context: MixContext) {
+    let position = context.position
+    startVoices(before: position &+ Int64(count), in: context)
+    let voiceContext = self.voiceContext(isPanned: context.isPanned)
+    let planned = plan.value.voices
+    let voices = self.voices
+    var kept = 0
+    var index = 0
+    while index < activeCount {
+      let place = voices[index].planned
+      let isDone = voices[index].add(
+        planned[place], position: position, end: count, in: voiceContext, to: target, isHapticHeard: bus >= 0,
+        isAudioHeard: rendersAudio)
+      // Voices keep their order, so that sums do not depend on where blocks end.
+      if isDone {
+        lastVoiceEnd = max(lastVoiceEnd, voices[index].start &+ voices[index].frame)
+      } else {
+        if kept != index { voices[kept] = voices[index] }
+        kept &+= 1
+      }
+      index &+= 1
+    }
+    activeCount = kept
+  }
+
+  /// Makes the voices active whose onset lies before a frame, pass after pass.
+  @_noLocks private mutating func startVoices(before end: Int64, in context: MixContext) {
+    let position = context.position
+    let planned = plan.value.voices
+    let reached = tempoMap.position(at: end &- 1)
+    while true {
+      if nextVoice < planned.count {
+        let onset = planned[nextVoice].onset
+        if passOrigin &+ onset > reached { return }
+        if isLastPass || onset < passLength {
+          // A slow pattern may have come to a place some frames ago at which a pass begins just now.
+          let frame = max(position, tempoMap.frame(at: passOrigin &+ onset))
+          start(nextVoice, at: frame)
+        }
+        nextVoice &+= 1
+        continue
+      }
+      let next = passOrigin &+ passLength
+      if isLastPass || next > reached { return }
+      passOrigin = next
+      if passesLeft != .max { passesLeft &-= 1 }
+      nextVoice = 0
+      overlappingPassCount &+= 1
+      changes.value.add(self, at: max(position, tempoMap.frame(at: next)), in: context)
+    }
+  }
+
+  @_noLocks private mutating func start(_ index: Int, at frame: Int64) {
+    // The pool holds the plan's most; a loop that needs more keeps the first ones.
+    guard activeCount < voices.count else {
+      _ = status.value.droppedVoiceCount.wrappingAdd(1, ordering: .relaxed)
+      return
+    }
+    let planned = plan.value.voices[index]
+    let tracks = plan.value.tracks(of: planned)
+    var envelope = planned.envelope
+    if live.value.hasTimes && planned.plannedEnvelope >= 0 {
+      envelope = plan.value.envelopes[Int(planned.plannedEnvelope)].envelope(
+        with: live, isHaptic: planned.source.isHaptic, at: frame, passOrigin: passOrigin, in: plan)
+    }
+    voices[activeCount] = Voice(
+      planned: index, origin: passOrigin, start: frame, envelope: envelope, sine: planned.sine, gain: planned.gain,
+      cursors: tracks)
+    activeCount &+= 1
   }
 }

@@ -14,7 +14,6 @@ public final class RenderPlayer: @unchecked Sendable {
   /// What is played.
   public let plan: RenderPlan
   let player: Cell<Player>
-  /// The player, as commands refer to it.
   var reference: PlayerReference { unsafe player.reference }
   private let live = Cell(LiveControls())
   private let state = Cell(PlayerStatus())
@@ -129,7 +128,6 @@ struct CuePoint: ~Copyable {
 /// It must live until the render thread has released it.
 public final class SharedCuePoint: @unchecked Sendable {
   let entry: Cell<CuePoint>
-  /// The cue point, as commands refer to it.
   var cue: CuePointReference { unsafe entry.reference }
 
   /// Finds the continuous voices that sound at a frame: a look at every voice before it.

@@ -18,7 +18,6 @@ struct TempoMap: BitwiseCopyable, Sendable {
   /// A pattern that starts at frame 0 with rate 1.
   @_noLocks init() {}
 
-  /// Lets a place of the pattern fall on a frame.
   @_noLocks mutating func anchor(position: Int64, at frame: Int64) {
     anchorFrame = frame
     anchorPosition = position
@@ -40,7 +39,6 @@ struct TempoMap: BitwiseCopyable, Sendable {
   /// Lets the place of one frame fall on a later one, as if the time between had not been.
   @_noLocks mutating func shift(from frame: Int64, to later: Int64) { anchorFrame = anchorFrame &+ (later &- frame) }
 
-  /// The pattern position at a frame, at or behind the anchor.
   @_noLocks func position(at frame: Int64) -> Int64 {
     if isUnity { return anchorPosition &+ (frame &- anchorFrame) }
     return anchorPosition &+ Int64(fraction + Double(frame &- anchorFrame) * rate)

@@ -84,7 +84,6 @@ public struct TransducerProfile: Equatable, Sendable {
     self.sources = sources
   }
 
-  /// What sharpness and intensity become for the haptic events of a kind.
   package func scale(of kind: HapticEvent.Kind) -> (frequency: FrequencyMapping, level: Double) {
     kind.isTransient ? (transient.frequency, transient.level) : (frequency, level)
   }
@@ -94,4 +93,376 @@ public struct TransducerProfile: Equatable, Sendable {
   public static let phone = TransducerProfile(
     name: "phone", summary: "Wide-band phone actuator, for previewing patterns.",
     frequency: FrequencyMapping(low: 80, high: 230), intensity: .power(exponent: 2))
+}
+
+/// How sharpness becomes frequency.
+public struct FrequencyMapping: Equatable, Sendable {
+  /// Whether equal steps of sharpness are equal intervals or equal differences of frequency.
+  public enum Scale: String, CaseIterable, Sendable {
+    /// f = low · (high / low)^S.
+    case logarithmic
+    /// f = low + (high − low) · S.
+    case linear
+  }
+
+  /// Hertz at sharpness 0.
+  public var low: Double
+  /// Hertz at sharpness 1.
+  public var high: Double
+  /// What lies between.
+  public var scale: Scale
+
+  /// Makes a law between two positive frequencies.
+  public init(low: Double, high: Double, scale: Scale = .logarithmic) {
+    self.low = low
+    self.high = high
+    self.scale = scale
+  }
+
+  /// Hertz at a sharpness, which is clamped to 0…1.
+  public func hertz(atSharpness sharpness: Double) -> Double {
+    let s = min(max(sharpness, 0), 1)
+    switch scale {
+    case .logarithmic: return low * raised(high / low, to: s)
+    case .linear: return low + (high - low) * s
+    }
+  }
+}
+
+/// How intensity becomes amplitude, before the profile's level.
+public enum IntensityMapping: Equatable, Sendable {
+  /// amplitude = intensity^exponent; the exponent is positive.
+  case power(exponent: Double)
+  /// Equal steps of intensity are equal steps of sensation: intensity 1 lies `decibels` above the
+  /// detection threshold at each frequency, intensity 0 is silence.
+  case sensation(decibels: Double)
+
+  /// The amplitude, 0…1, of an intensity, which is clamped to 0…1.
+  public func amplitude(atIntensity intensity: Double) -> Double {
+    let i = min(max(intensity, 0), 1)
+    switch self {
+    case .power(let exponent): return raised(i, to: exponent)
+    case .sensation(let decibels): return i == 0 ? 0 : raised(10, to: decibels * (i - 1) / 20)
+    }
+  }
+}
+
+/// What a transient's burst is made of.
+public struct TransientShape: Equatable, Sendable {
+  /// One sine of the burst.
+  public struct Partial: Equatable, Sendable {
+    /// Its frequency as a multiple of the law's.
+    public var ratio: Double
+    /// Its amplitude as a multiple of the burst's.
+    public var gain: Double
+    /// The frequency at its end as a multiple of that at its start.
+    public var glide: Double
+    /// Its length as a multiple of the burst's.
+    public var durationRatio: Double
+
+    /// Makes a partial; the defaults are a steady sine as long as the burst.
+    public init(ratio: Double = 1, gain: Double = 1, glide: Double = 1, durationRatio: Double = 1) {
+      self.ratio = ratio
+      self.gain = gain
+      self.glide = glide
+      self.durationRatio = durationRatio
+    }
+  }
+
+  /// How long the burst is.
+  public enum Length: Equatable, Sendable {
+    /// A number of cycles, but not outside a range of seconds.
+    case cycles(Double, seconds: ClosedRange<Double>)
+    /// Seconds at sharpness 0 and at sharpness 1, linear between.
+    case seconds(low: Double, high: Double)
+  }
+
+  /// How sharpness becomes the burst's frequency.
+  public var frequency: FrequencyMapping
+  /// How long the burst is.
+  public var length: Length
+  /// Amplitude at full intensity.
+  public var level: Double
+  /// The part of the level that intensity 0 keeps, 0…1.
+  public var floor: Double
+  /// Its sines.
+  public var partials: [Partial]
+  /// How much of the burst is a square wave at sharpness 0 and at sharpness 1, each 0…1.
+  public var squareness: ClosedRange<Double>
+  /// Rise in seconds, or nothing for an eighth of the burst.
+  public var attack: Double?
+  /// Fall in seconds, or nothing for an eighth of the burst.
+  public var release: Double?
+
+  /// The longest and shortest burst of our own profiles, in seconds.
+  public static let defaultLength = Length.cycles(2, seconds: 0.008...0.040)
+
+  /// Makes a law; the defaults are two cycles of one sine, 8–40 ms in all.
+  public init(
+    frequency: FrequencyMapping, length: Length = defaultLength, level: Double, floor: Double = 0,
+    partials: [Partial] = [Partial()], squareness: ClosedRange<Double> = 0...0, attack: Double? = nil,
+    release: Double? = nil
+  ) {
+    self.frequency = frequency
+    self.length = length
+    self.level = level
+    self.floor = floor
+    self.partials = partials
+    self.squareness = squareness
+    self.attack = attack
+    self.release = release
+  }
+
+  /// The burst's length in seconds at a sharpness.
+  public func seconds(atSharpness sharpness: Double) -> Double {
+    switch length {
+    case .cycles(let count, let range):
+      let natural = count / frequency.hertz(atSharpness: sharpness)
+      return min(max(natural, range.lowerBound), range.upperBound)
+    case .seconds(let low, let high): return low + (high - low) * min(max(sharpness, 0), 1)
+    }
+  }
+}
+
+/// How a profile's signal is fitted to its hardware; without hardware it says nothing.
+///
+/// What is absent is decided by what is known of the hardware.
+public struct DriveSettings: Equatable, Sendable {
+  /// Whether the frequency laws are narrowed to what the hardware makes felt.
+  public var isBandMapped: Bool?
+  /// Decibels below the best frequency that are still used, 1–40.
+  public var reach: Double
+  /// Whether the drive is filtered by the inverse of the hardware's resonance.
+  public var isEqualized: Bool?
+  /// The most decibels the drive rises, 0–12.
+  public var boost: Double
+  /// How many times as damped the hardware appears behind the filter, 1–20.
+  public var damping: Double
+  /// Whether equal intensity is felt equally at each sharpness.
+  public var hasEqualSensation: Bool?
+  /// How contours of equal sensation run above the threshold.
+  public var contours: SensationContours
+  /// Whether short bursts are as much stronger as a hand needs to feel them like long ones; absent: no.
+  public var hasTemporalSummation: Bool?
+  /// What of the body feels it, which decides the thresholds where the profile names none.
+  public var feltBy: FeelingBody
+  /// The corner of the high-pass in hertz; absent: half the lowest frequency.
+  public var highPass: Double?
+
+  /// Makes a law; the defaults help most hardware.
+  public init(
+    isBandMapped: Bool? = nil, reach: Double = 6, isEqualized: Bool? = nil, boost: Double = 6, damping: Double = 5,
+    hasEqualSensation: Bool? = nil, highPass: Double? = nil, feltBy: FeelingBody = .hand,
+    contours: SensationContours = .parallel, hasTemporalSummation: Bool? = nil
+  ) {
+    self.isBandMapped = isBandMapped
+    self.reach = reach
+    self.isEqualized = isEqualized
+    self.boost = boost
+    self.damping = damping
+    self.hasEqualSensation = hasEqualSensation
+    self.highPass = highPass
+    self.feltBy = feltBy
+    self.contours = contours
+    self.hasTemporalSummation = hasTemporalSummation
+  }
+}
+
+/// How contours of equal sensation run above the threshold of feeling; publications differ.
+public enum SensationContours: String, CaseIterable, Sendable {
+  /// Sensation grows alike at all frequencies, so a contour is as many decibels above the threshold everywhere.
+  ///
+  /// R. T. Verrillo, IEEE Transactions on Man-Machine Systems 11, 1970: exponents of about 0.89 up to 350 Hz on a hand.
+  /// ISO 2631-1 has one weighting for all magnitudes on a seat.
+  case parallel
+  /// Sensation of a hand grows faster at low frequencies, so contours lie closer there: `SensationGrowth`.
+  ///
+  /// S. S. Stevens, 1968 and 1975: exponents of 0.95 at 60 Hz and 0.6 at 250 Hz on a finger.
+  case converging
+}
+
+/// What of the body feels a transducer.
+public enum FeelingBody: String, CaseIterable, Sendable {
+  /// A hand that holds it: `TransducerProfile.defaultThresholds`.
+  case hand
+  /// A seated body, by the weighting Wk of ISO 2631-1 for vertical vibration of a seat.
+  case seat
+}
+
+/// What a maker publishes about a transducer, and which of it is estimated.
+public struct TransducerHardware: Equatable, Sendable {
+  /// The maker and model.
+  public var product: String
+  /// The published band in hertz.
+  public var band: ClosedRange<Double>?
+  /// Resonance in hertz.
+  public var resonance: Double?
+  /// Quality factor at resonance.
+  public var qualityFactor: Double?
+  /// Nominal impedance in ohms.
+  public var impedance: Double?
+  /// Continuous power in watts.
+  public var continuousPower: Double?
+  /// Greatest short-term power in watts.
+  public var peakPower: Double?
+  /// The greatest acceleration in g at resonance and continuous power.
+  public var acceleration: Double?
+  /// The greatest movement to one side in millimetres.
+  public var excursion: Double?
+  /// Resonances besides that one, at most two: chairs and platforms have them.
+  public var modes: [TransducerMode]
+  /// The acceleration at frequencies, by rising frequency; empty where only the resonance is known.
+  public var response: [ResponsePoint]
+  /// How it warms, where that is known.
+  public var thermal: ThermalParameters?
+  /// How the figures were measured, where they were.
+  public var measured: TransducerMeasurement?
+  /// The names of figures that are estimates, not the maker's.
+  public var estimated: [String]
+  /// How far the true resonance and quality may be from these; absent: as `assumedUncertainty` says.
+  public var uncertainty: TransducerUncertainty?
+
+  /// Makes a data sheet; figures that are not known stay absent.
+  public init(
+    product: String, band: ClosedRange<Double>? = nil, resonance: Double? = nil, qualityFactor: Double? = nil,
+    impedance: Double? = nil, continuousPower: Double? = nil, peakPower: Double? = nil, acceleration: Double? = nil,
+    excursion: Double? = nil, response: [ResponsePoint] = [], thermal: ThermalParameters? = nil,
+    measured: TransducerMeasurement? = nil, estimated: [String] = [], uncertainty: TransducerUncertainty? = nil,
+    modes: [TransducerMode] = []
+  ) {
+    self.product = product
+    self.band = band
+    self.resonance = resonance
+    self.qualityFactor = qualityFactor
+    self.impedance = impedance
+    self.continuousPower = continuousPower
+    self.peakPower = peakPower
+    self.acceleration = acceleration
+    self.excursion = excursion
+    self.response = response
+    self.thermal = thermal
+    self.measured = measured
+    self.estimated = estimated
+    self.uncertainty = uncertainty
+    self.modes = modes
+  }
+}
+
+/// A resonance besides the main one, which adds to the acceleration.
+public struct TransducerMode: Equatable, Sendable {
+  /// Resonance in hertz.
+  public var resonance: Double
+  /// Quality factor at resonance.
+  public var qualityFactor: Double
+  /// The acceleration at its resonance relative to that of the main one at its own; below zero where it is inverted.
+  public var gain: Double
+
+  /// Makes a resonance.
+  public init(resonance: Double, qualityFactor: Double, gain: Double) {
+    self.resonance = resonance
+    self.qualityFactor = qualityFactor
+    self.gain = gain
+  }
+
+  /// The most of a transducer.
+  public static let maximumCount = 2
+
+  var model: TransducerModel { TransducerModel(resonance: resonance, qualityFactor: qualityFactor) }
+}
+
+/// How far the true figures of a transducer may be from those that are stated.
+///
+/// Protection holds for every transducer within it, and the inverse filter is no deeper than what helps
+/// all of them.
+public struct TransducerUncertainty: Equatable, Sendable {
+  /// The greatest deviation of the resonance, as a fraction of it, 0–0.5.
+  public var resonance: Double
+  /// The factor within which the quality lies, either way, 1–4.
+  public var qualityFactor: Double
+
+  /// Makes an uncertainty.
+  public init(resonance: Double, qualityFactor: Double) {
+    self.resonance = min(max(resonance, 0), 0.5)
+    self.qualityFactor = min(max(qualityFactor, 1), 4)
+  }
+
+  /// Figures that are exactly right.
+  public static let none = TransducerUncertainty(resonance: 0, qualityFactor: 1)
+  /// Figures of a data sheet or an estimate: mounting alone moves a resonance by a tenth.
+  public static let estimated = TransducerUncertainty(resonance: 0.15, qualityFactor: 1.5)
+  /// Figures that were measured as mounted: what heat and mounting leave.
+  public static let measured = TransducerUncertainty(resonance: 0.03, qualityFactor: 1.1)
+}
+
+/// A point of a measured response.
+public struct ResponsePoint: Equatable, Sendable {
+  /// Frequency in hertz.
+  public var hertz: Double
+  /// The acceleration there, in decibels relative to any one level.
+  public var decibels: Double
+
+  /// Makes a point.
+  public init(hertz: Double, decibels: Double) {
+    self.hertz = hertz
+    self.decibels = decibels
+  }
+}
+
+/// How a transducer warms: a coil that follows quickly, and a magnet with its case that follows slowly.
+///
+/// The structure is that of published two-stage models: Chapman, "Thermal Simulation of Loudspeakers",
+/// AES 104th convention, 1998; Klippel, "Nonlinear Modeling of the Heat Transfer in Loudspeakers", JAES 52,
+/// 2004. The default figures are estimates of the usual order of magnitude.
+public struct ThermalParameters: Equatable, Sendable {
+  /// Seconds in which the coil warms by 63 % of its fraction.
+  public var coilTimeConstant: Double
+  /// Seconds in which the magnet and the case do.
+  public var magnetTimeConstant: Double
+  /// The coil's fraction of the final rise, 0–1.
+  public var coilFraction: Double
+
+  /// Makes figures.
+  public init(coilTimeConstant: Double = 10, magnetTimeConstant: Double = 900, coilFraction: Double = 0.6) {
+    self.coilTimeConstant = coilTimeConstant
+    self.magnetTimeConstant = magnetTimeConstant
+    self.coilFraction = coilFraction
+  }
+}
+
+/// How the figures of a transducer were measured.
+public struct TransducerMeasurement: Equatable, Sendable {
+  /// What a sensor's signal is in proportion to.
+  public enum Sensor: String, CaseIterable, Sendable {
+    case acceleration
+    case velocity
+    case displacement
+  }
+
+  /// The day, in the user's words.
+  public var date: String
+  /// What the fitted resonance leaves unexplained of the recording, in decibels of its power.
+  public var residual: Double
+  /// What the recording is in proportion to.
+  public var sensor: Sensor
+
+  /// Makes an entry.
+  public init(date: String, residual: Double, sensor: Sensor) {
+    self.date = date
+    self.residual = residual
+    self.sensor = sensor
+  }
+}
+
+/// What stands between the output and the transducer, as the user knows it.
+public struct AmplifierParameters: Equatable, Sendable {
+  /// Watts into the transducer for a full-scale sine; absent: its peak power, or twice its power.
+  public var power: Double?
+  /// Seconds from a sample to its movement, as measured.
+  public var latency: Double?
+
+  /// Makes figures.
+  public init(power: Double? = nil, latency: Double? = nil) {
+    self.power = power
+    self.latency = latency
+  }
 }

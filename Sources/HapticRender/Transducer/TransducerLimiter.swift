@@ -1,3 +1,4 @@
+internal import CMath
 internal import CSampleKernels
 internal import RealtimeMemory
 
@@ -10,7 +11,6 @@ internal import RealtimeMemory
 struct TransducerLimiter: ~Copyable {
   /// Frames of delay.
   let delay: Int
-  /// The gain at the end of the step that leaves.
   private(set) var gain: Float = 1
 
   private var excursion: ExcursionLimiter
@@ -31,7 +31,6 @@ struct TransducerLimiter: ~Copyable {
   private var start = 0
   private var place = 0
 
-  /// A transducer at rest with the given thermal state.
   init(_ settings: TransducerSettings, temperatureRise: TransducerThermalState) {
     excursion = ExcursionLimiter(settings)
     stepLength = excursion.stepLength
@@ -44,7 +43,6 @@ struct TransducerLimiter: ~Copyable {
       settings.limits, seconds: Double(stepLength) / settings.rate, temperatureRise: temperatureRise)
   }
 
-  /// How warm the transducer is.
   var temperatureRise: TransducerThermalState { @_noLocks get { thermal.temperatureRise } }
 
   /// Lowers the first frames of a buffer where they need it, delayed by `delay`.
@@ -74,15 +72,16 @@ struct TransducerLimiter: ~Copyable {
     (gain, lastGain, powerGain, start, place) = (1, 1, 1, 0, 0)
   }
 
-  /// Gives what leaves for what arrives, within one step.
   @_noLocks private mutating func exchange(_ block: inout MutableSpan<Float>, in run: Range<Int>) {
     let first = start &+ place
     if lastGain == 1, gain == 1 {
       guard let samples = unsafe block.address() else { return }
-      let (given, kept) = unsafe (samples + run.lowerBound, frames.address + first)
-      unsafe spare.address.update(from: given, count: run.count)
-      unsafe given.update(from: kept, count: run.count)
-      unsafe kept.update(from: spare.address, count: run.count)
+      let given = unsafe UnsafeMutableRawPointer(samples + run.lowerBound)
+      let kept = unsafe UnsafeMutableRawPointer(frames.address + first)
+      let passing = unsafe UnsafeMutableRawPointer(spare.address)
+      unsafe passing.copyMemory(from: given, byteCount: run.count &* 4)
+      unsafe given.copyMemory(from: kept, byteCount: run.count &* 4)
+      unsafe kept.copyMemory(from: passing, byteCount: run.count &* 4)
       return
     }
     var index = 0
@@ -96,7 +95,6 @@ struct TransducerLimiter: ~Copyable {
     }
   }
 
-  /// Takes the step that has arrived and finds the gain of the one that leaves next.
   @_noLocks private mutating func endStep(_ statistics: inout RenderStatistics) {
     let arrived = unsafe weights.moments(of: frames.address + start)
     let leaving = latest
@@ -126,7 +124,6 @@ struct StepMoments: BitwiseCopyable, Sendable {
   /// The same of the drive weighted by a ramp from 0 to 1.
   var risingSum: Float = 0
   var risingTilt: Float = 0
-  /// The mean square.
   var square: Float = 0
 
   /// What is left beside the rising part.
@@ -144,7 +141,6 @@ struct StepWeights: ~Copyable {
   let rows: FixedBuffer<Float>
   private let scale: Float
 
-  /// The weights of steps of some frames.
   init(stepLength: Int) {
     self.stepLength = stepLength
     let length = (stepLength + 3) / 4 * 4
@@ -168,5 +164,89 @@ struct StepWeights: ~Copyable {
     return StepMoments(
       sum: sums.sum, tilt: sums.tilt, risingSum: sums.tilt + middle * sums.sum,
       risingTilt: sums.bend + middle * sums.tilt, square: sums.square * scale)
+  }
+}
+
+/// How warm a transducer is, where 1 is what its continuous power leads to in the end.
+public struct TransducerThermalState: Equatable, Sendable, BitwiseCopyable {
+  /// The coil's part, which follows in seconds.
+  public var coil: Double
+  /// The part of magnet and case, which follows in minutes.
+  public var magnet: Double
+
+  /// A transducer; by default at ambient temperature.
+  @_noLocks public init(coil: Double = 0, magnet: Double = 0) {
+    self.coil = coil
+    self.magnet = magnet
+  }
+
+  /// Both parts together.
+  public var total: Double { @_noLocks get { coil + magnet } }
+
+  /// What is left of it after seconds without drive.
+  public func cooled(for seconds: Double, by thermal: ThermalParameters) -> TransducerThermalState {
+    TransducerThermalState(
+      coil: coil * exp(-seconds / thermal.coilTimeConstant), magnet: magnet * exp(-seconds / thermal.magnetTimeConstant)
+    )
+  }
+
+  /// Both parts in one word, in steps of Float, so that they can be handed between threads.
+  var bits: UInt64 { @_noLocks get { UInt64(Float(coil).bitPattern) << 32 | UInt64(Float(magnet).bitPattern) } }
+
+  init(bits: UInt64) {
+    coil = Double(Float(bitPattern: UInt32(truncatingIfNeeded: bits >> 32)))
+    magnet = Double(Float(bitPattern: UInt32(truncatingIfNeeded: bits)))
+  }
+}
+
+/// Follows how warm a transducer is and finds the gain that keeps it within its continuous power.
+///
+/// The temperature rise follows the power in two time constants; as it nears the continuous rating, the power
+/// is led to what keeps it there. The gain is exactly 1 while the rating is far.
+struct ThermalLimiter: Sendable, BitwiseCopyable {
+  /// How warm the transducer is.
+  private(set) var temperatureRise: TransducerThermalState
+
+  /// How much more power is allowed for each unit of temperature rise that is left.
+  private static let headroom = 20.0
+  /// The time over which the requested power is averaged, as a fraction of the coil's.
+  private static let averaging = 0.05
+
+  /// The power of a drive whose square has a mean of 1.
+  private let power: Double
+  private let coilFraction: Double
+  private let coilStep: Double
+  private let magnetStep: Double
+  private let averagingStep: Double
+  /// The requested power, averaged.
+  private var asked = 0.0
+
+  init(_ limits: TransducerLimits, seconds: Double, temperatureRise: TransducerThermalState) {
+    let thermal = limits.thermal
+    self.temperatureRise = temperatureRise
+    // A sine has half the power of its peak.
+    power = 2 * (limits.power ?? 0)
+    coilFraction = thermal.coilFraction
+    coilStep = seconds / thermal.coilTimeConstant
+    magnetStep = seconds / thermal.magnetTimeConstant
+    averagingStep = min(1, seconds / (Self.averaging * thermal.coilTimeConstant))
+  }
+
+  /// Takes the mean squares of a step with and without the gain, and returns the gain that comes.
+  @_noLocks mutating func advance(spent square: Double, asked: Double) -> Double {
+    let spent = square * power
+    temperatureRise.coil += (coilFraction * spent - temperatureRise.coil) * coilStep
+    temperatureRise.magnet += ((1 - coilFraction) * spent - temperatureRise.magnet) * magnetStep
+    self.asked += (asked * power - self.asked) * averagingStep
+    return gain
+  }
+
+  /// The gain that keeps the power asked for within what the temperature allows.
+  private var gain: Double {
+    @_noLocks get {
+      let allowed = TransducerLimits.powerAim + Self.headroom * (TransducerLimits.powerAim - temperatureRise.total)
+      if asked <= allowed { return 1 }
+      return allowed > 0 ? min(1, RealtimeMath.inverseSquareRoot(asked / allowed)) : 0
+    }
   }
 }

@@ -23,7 +23,6 @@ public struct TransducerModel: Equatable, Sendable {
     return ratio * ratio * displacement(atHertz: hertz)
   }
 
-  /// Real and imaginary part of the acceleration for a steady sine of full scale.
   func accelerationPhasor(atHertz hertz: Double) -> SIMD2<Double> {
     let ratio = hertz / resonance
     let (real, imaginary) = (1 - ratio * ratio, ratio / qualityFactor)
@@ -46,14 +45,10 @@ public struct TransducerModel: Equatable, Sendable {
 /// With ω the resonance in radians per second, Q the quality and u the drive:
 /// x′ = ω·w, and w′ = −ω·x − (ω/Q)·w + (ω/Q)·u.
 struct MotionStateTransition: Equatable, Sendable, BitwiseCopyable {
-  /// What displacement and velocity add to the displacement.
   let displacement: SIMD2<Double>
-  /// What displacement and velocity add to the velocity.
   let velocity: SIMD2<Double>
-  /// What a drive that is constant over the step adds to displacement and velocity.
   let drive: SIMD2<Double>
 
-  /// A step of a model.
   init(_ model: TransducerModel, seconds: Double) {
     let omega = 2 * Double.pi * model.resonance
     let decay = omega / (2 * model.qualityFactor)
@@ -149,7 +144,6 @@ private struct SimulatedResonance: BitwiseCopyable, Sendable {
   private let arriving: SIMD2<Double>
   private let qualityFactor: Double
 
-  /// The main one.
   init(_ model: TransducerModel, gain: Double = 1, ratio: Double = 1, rate: Double) {
     let seconds = 1 / rate
     let omega = 2 * Double.pi * model.resonance
@@ -164,12 +158,10 @@ private struct SimulatedResonance: BitwiseCopyable, Sendable {
     displacement = gain * ratio * ratio
   }
 
-  /// A further one, whose gain is an acceleration.
   init(_ mode: TransducerMode, beside main: TransducerModel, rate: Double) {
     self.init(mode.model, gain: mode.gain, ratio: main.resonance / mode.resonance, rate: rate)
   }
 
-  /// Moves on by a sample.
   mutating func acceleration(from lastDrive: Double, to drive: Double) -> Double {
     motion = step.next(motion) + (step.drive - arriving) * lastDrive + arriving * drive
     return gain * ((drive - motion.y) / qualityFactor - motion.x)

@@ -73,7 +73,6 @@ extension TransducerProfile {
     }
   }
 
-  /// The drive that a burst of full intensity becomes, at a rate that suffices for it.
   private static func drive(
     _ burst: TransientShape, atSharpness sharpness: Double, _ model: TransducerModel, _ settings: TransducerSettings?,
     limit: Double
@@ -94,7 +93,6 @@ extension TransducerProfile {
     return (samples, rate)
   }
 
-  /// The greatest acceleration that a drive makes.
   private static func peak(_ drive: [Double], of model: TransducerModel, rate: Double) -> Double {
     var peak = 0.0
     follow(drive, model, rate: rate) { sample, motion in
@@ -104,7 +102,6 @@ extension TransducerProfile {
     return peak
   }
 
-  /// The greatest displacement that a drive makes of any transducer within the doubt.
   private static func stroke(_ drive: [Double], _ model: TransducerModel, _ doubt: TransducerUncertainty, rate: Double)
     -> Double
   {
@@ -132,7 +129,6 @@ extension TransducerProfile {
 }
 
 extension TransientShape {
-  /// A burst of full intensity, as the plan makes it of its sines.
   fileprivate func samples(atSharpness sharpness: Double, rate: Double) -> [Double] {
     let hertz = frequency.hertz(atSharpness: sharpness)
     let whole = seconds(atSharpness: sharpness)
@@ -162,7 +158,6 @@ extension TransientShape {
 }
 
 extension TransducerUncertainty {
-  /// A model with figures from one end to the other of what they may be.
   fileprivate func corners(of model: TransducerModel) -> [TransducerModel] {
     [-1, -0.5, 0, 0.5, 1].map { 1 + $0 * resonance }.flatMap { moved in
       [1 / qualityFactor, 1, qualityFactor].map {

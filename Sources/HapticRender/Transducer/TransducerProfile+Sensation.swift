@@ -1,3 +1,5 @@
+internal import CMath
+
 extension TransducerProfile {
   /// Whether the hardware's response is known, so that something can be fitted to it.
   public var hasKnownResponse: Bool {
@@ -122,7 +124,6 @@ extension TransducerHardware {
 }
 
 extension TransducerModel {
-  /// The magnitude of the acceleration for a steady sine of full scale, in decibels.
   func accelerationDecibels(atHertz hertz: Double) -> Double {
     decibels(ofAmplitude: max(1e-15, acceleration(atHertz: hertz)))
   }
@@ -141,7 +142,6 @@ extension TransducerProfile {
   /// - Parameter rate: Frames per second, which the filters depend on.
   public func bandMapped(rate: Double) -> TransducerProfile { bandMapped(before: transducerSettings(rate: rate)) }
 
-  /// The same for known filters.
   func bandMapped(before settings: TransducerSettings?) -> TransducerProfile {
     guard isBandMapped else { return self }
     var placed = self
@@ -225,4 +225,88 @@ extension TransducerProfile {
     (103.68, -31.77), (124.42, -31.7), (149.3, -31.38), (150, -31.35), (179.16, -31.02), (200, -30.86), (215, -30.35),
     (250, -28.98), (258, -28.68), (300, -26.81), (400, -19.81),
   ].map { (hertz: Double, decibels: Double) in Threshold(hertz: hertz, decibels: decibels) }
+}
+
+/// How sensation on a hand grows with amplitude and with time, by published figures.
+enum SensationGrowth {
+  /// The exponents of the power law for vibration of a finger: S. S. Stevens, "Psychophysics", 1975, table 1.
+  private static let exponents = [(hertz: 60.0, value: 0.95), (hertz: 250.0, value: 0.6)]
+  /// Where the exponent is greatest and least, by roughly 2 : 1: S. S. Stevens, "Tactile vibration: Change of exponent
+  /// with frequency", Perception & Psychophysics 3, 1968, 223–228. The line through the two exponents makes 1.87 : 1.
+  private static let turns = 30.0...250
+
+  /// The exponent n of sensation = (amplitude / threshold)ⁿ: a line over the logarithm of frequency.
+  static func exponent(atHertz hertz: Double) -> Double {
+    let held = min(max(hertz, turns.lowerBound), turns.upperBound)
+    let (low, high) = (exponents[0], exponents[1])
+    let part = logarithm2(held / low.hertz) / logarithm2(high.hertz / low.hertz)
+    return low.value + (high.value - low.value) * part
+  }
+
+  /// Sensation in decibels of a level above threshold; what is not felt grows as the level does.
+  static func sensation(ofDecibels decibels: Double, exponent: Double) -> Double {
+    decibels > 0 ? decibels * exponent : decibels
+  }
+
+  static func decibels(ofSensation sensation: Double, exponent: Double) -> Double {
+    sensation > 0 ? sensation / exponent : sensation
+  }
+}
+
+/// How much stronger a short vibration of a hand must be than a long one to be felt alike.
+enum TemporalSummation {
+  /// The time over which a Pacinian channel sums energy, in seconds: J. J. Zwislocki, "Theory of Temporal Auditory
+  /// Summation", JASA 32, 1960, 1046–1060, which predicts the thresholds of Pacinian channels: G. A. Gescheider et al.,
+  /// JASA 95, 1994, 1006–1016.
+  private static let time = 0.2
+  /// Where a Pacinian channel becomes the more sensitive one, and by how many decibels an octave: R. T. Verrillo,
+  /// JASA 35, 1963, as G. A. Gescheider and R. T. Verrillo repeat it in "Sensory Functions of the Skin", 1979.
+  private static let crossing = (hertz: 40.0, perOctave: 12.0)
+
+  /// Decibels by which the threshold lies above that of a long vibration, 0 or more.
+  ///
+  /// 10·log₁₀(1 / (1 − e^(−t/0.2 s))) for a Pacinian channel. Other channels do not sum sinusoids (G. A. Gescheider,
+  /// Sensory Processes 1, 1976, 68–76; 1994), so they feel what has become too short for it: the shift ends at their
+  /// threshold, 12 dB an octave above the Pacinian one from 40 Hz on.
+  static func decibels(seconds: Double, hertz: Double) -> Double {
+    guard hertz > crossing.hertz, seconds > 0 else { return 0 }
+    let summed = -10 * logarithm2(1 - exp(-seconds / time)) / logarithm2(10)
+    return min(summed, crossing.perOctave * logarithm2(hertz / crossing.hertz))
+  }
+}
+
+/// How sensitive a seated body is to vertical vibration of the seat.
+///
+/// The frequency weighting Wk of ISO 2631-1:1997, annex A, from the corner frequencies and qualities of its table A.1.
+/// Its band limits at 0.4 and 100 Hz are left out: they end the range of a measurement, not what is felt. The standard
+/// covers 0.5–80 Hz; beyond, the weighting goes on as it falls, in proportion to 1/f.
+enum SeatSensitivity {
+  /// The transition from acceleration to velocity.
+  private static let transition = (corner: 12.5, quality: 0.63)
+  /// The upward step.
+  private static let step = (from: 2.37, to: 3.35, quality: 0.91)
+  /// The peak acceleration in m/s² that half of the people notice, weighted by Wk: ISO 2631-1:1997, annex C.
+  private static let noticed = 0.015
+
+  static func weight(atHertz hertz: Double) -> Double {
+    func square(_ corner: Double, _ quality: Double) -> Double {
+      let (squared, sharp) = (hertz * hertz, quality * quality)
+      let edge = corner * corner
+      return squared * squared * sharp + squared * edge * (1 - 2 * sharp) + edge * edge * sharp
+    }
+    let corner = transition.corner
+    let edge = corner * corner
+    let fall =
+      (hertz * hertz + edge) / edge * edge * edge * transition.quality * transition.quality
+      / square(corner, transition.quality)
+    let rise = square(step.from, step.quality) / square(step.to, step.quality)
+    return (fall * rise).squareRoot()
+  }
+
+  /// The weakest acceleration that is felt, in decibels relative to 1 g, in thirds of an octave from 0.5 to 400 Hz.
+  static let thresholds: [TransducerProfile.Threshold] = (-3...26).map { third in
+    let hertz = raised(10, to: Double(third) / 10)
+    let acceleration = noticed / weight(atHertz: hertz) / 9.80665
+    return TransducerProfile.Threshold(hertz: hertz, decibels: decibels(ofAmplitude: acceleration))
+  }
 }

@@ -109,7 +109,6 @@ extension TransducerProfile {
   /// They follow from the profile as it stands: narrow the laws, and the filters are others.
   public func transducerSettings(rate: Double) -> TransducerSettings? { TransducerSettings(self, rate: rate) }
 
-  /// The lowest frequency of the mappings.
   var lowestHertz: Double {
     let continuous = min(frequency.low, frequency.high) * (partials.map { $0.ratio }.min() ?? 1)
     let burst =
@@ -193,7 +192,6 @@ extension TransducerHardware {
 }
 
 extension TransducerModel {
-  /// The greatest magnitude of the displacement in a band.
   func greatestDisplacement(in band: ClosedRange<Double>) -> Double {
     // The top of the curve lies a little below resonance, and at 0 where the damping is strong.
     let top = resonance * max(0, 1 - 1 / (2 * qualityFactor * qualityFactor)).squareRoot()
@@ -234,10 +232,8 @@ public struct EqualizerDesign: Equatable, Sendable {
     gain = min(boost / greatest, 1 / response(resonance))
   }
 
-  /// The filter at a frame rate.
   func filter(rate: Double) -> Biquad { Self.filter(from: model, to: apparent, gain: gain, rate: rate) }
 
-  /// The greatest value of a response that has its peak near a frequency or somewhere broad.
   private static func greatest(of response: (Double) -> Double, near peak: Double, below highest: Double) -> Double {
     let ratio = raised(highest, to: 1 / 64)
     let points = [peak] + (0...64).map { raised(ratio, to: Double($0)) }
@@ -255,4 +251,67 @@ public struct EqualizerDesign: Equatable, Sendable {
   private static func filter(from model: TransducerModel, to apparent: TransducerModel, gain: Double, rate: Double)
     -> Biquad
   { Biquad(gain: gain, undoing: Biquad.Resonance(model, rate: rate), making: Biquad.Resonance(apparent, rate: rate)) }
+}
+
+/// How far a transducer moves in a further resonance.
+struct ExcursionMode: Equatable {
+  /// The resonance.
+  var model: TransducerModel
+  /// The displacement at this resonance for a full-scale sine, relative to that at the main one; negative where it is
+  /// inverted.
+  var displacement: Double
+}
+
+/// The filter that damps a further resonance: it only cuts, so the drive nowhere rises.
+struct ModeDamping: Equatable, Sendable {
+  /// The resonance that appears instead.
+  let apparent: TransducerModel
+  let filter: Biquad
+
+  /// Designs the filter for a resonance of some hardware, as deep as the resonance stands out of the others.
+  ///
+  /// - Parameter damping: The most times as damped it appears.
+  init(_ mode: TransducerMode, of hardware: TransducerHardware, damping: Double, rate: Double) {
+    let undone = hardware.certain(mode.model)
+    let others = hardware.magnitude(atHertz: mode.resonance, without: mode)
+    let depth = min(max(damping, 1), 1 + abs(mode.gain) / max(others, 1e-9))
+    apparent = TransducerModel(
+      resonance: mode.resonance,
+      qualityFactor: min(undone.qualityFactor, max(0.5.squareRoot(), undone.qualityFactor / depth)))
+    let zeros = Biquad.Resonance(undone, rate: rate)
+    let poles = Biquad.Resonance(apparent, rate: rate)
+    // Low frequencies pass as they are.
+    let gain = (1 + poles.first + poles.second) / (1 + zeros.first + zeros.second)
+    filter = Biquad(gain: gain, undoing: zeros, making: poles)
+  }
+}
+
+extension TransducerHardware {
+  var excursionModes: [ExcursionMode] {
+    guard let model else { return [] }
+    return modes.prefix(TransducerMode.maximumCount).map { mode in
+      // Acceleration is displacement times the square of the frequency.
+      let ratio = model.resonance / mode.resonance
+      return ExcursionMode(model: mode.model, displacement: mode.gain * ratio * ratio)
+    }
+  }
+
+  func certain(_ model: TransducerModel) -> TransducerModel {
+    let width = 2 * (uncertainty ?? assumedUncertainty).resonance * model.qualityFactor
+    return TransducerModel(
+      resonance: model.resonance, qualityFactor: model.qualityFactor / (1 + width * width).squareRoot())
+  }
+
+  /// The magnitude of the acceleration for a steady sine of full scale by all resonances, but for one of them.
+  func magnitude(atHertz hertz: Double, without left: TransducerMode? = nil) -> Double {
+    guard let main = levelModel, let model else { return 0 }
+    // Levels follow further resonances as far as they follow the main one.
+    let isWidened = main != model
+    var sum = main.accelerationPhasor(atHertz: hertz)
+    for mode in modes.prefix(TransducerMode.maximumCount) where mode != left {
+      let own = mode.model
+      sum += mode.gain * (isWidened ? certain(own) : own).accelerationPhasor(atHertz: hertz)
+    }
+    return (sum * sum).sum().squareRoot()
+  }
 }

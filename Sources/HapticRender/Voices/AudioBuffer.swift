@@ -40,7 +40,6 @@ struct SampleReader: BitwiseCopyable, Sendable {
   private var lowLeft: Float = 0
   private var lowRight: Float = 0
 
-  /// A reader at the beginning.
   @_noLocks init() {}
 
   /// Moves on by a number of frames without reading them.
