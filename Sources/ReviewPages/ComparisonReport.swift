@@ -296,12 +296,12 @@ struct MeasureRow {
     let scale = (0..<places).reduce(1.0) { scale, _ in scale * 10 }
     let scaled = (value.magnitude * scale).rounded()
     guard scaled < 9e15 else { return "\(value)" }
-    let whole = Int(scaled)
-    let sign = value < 0 && whole > 0 ? "−" : ""
-    guard places > 0 else { return "\(sign)\(whole)" }
-    let digits = String(whole % Int(scale))
+    let integer = Int(scaled)
+    let sign = value < 0 && integer > 0 ? "−" : ""
+    guard places > 0 else { return "\(sign)\(integer)" }
+    let digits = String(integer % Int(scale))
     let zeros = String(repeating: "0", count: places - digits.count)
-    return "\(sign)\(whole / Int(scale)).\(zeros)\(digits)"
+    return "\(sign)\(integer / Int(scale)).\(zeros)\(digits)"
   }
 
   static let peak = MeasureRow(name: "Peak", member: "peakDecibels", unit: "dBFS", places: 1) { $0.peak }

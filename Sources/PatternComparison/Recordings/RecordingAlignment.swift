@@ -200,9 +200,9 @@ struct RecordingAlignment {
       for (part, time) in zip(real, times) {
         for index in row.indices {
           let place = (lag + Double(index - count) * step + tempo * (time - times[0])) * rate
-          let whole = min(max(0, Int(place.rounded(.down))), part.count - 2)
-          let share = Float(min(1, max(0, place - Double(whole))))
-          row[index] += Double(part[whole] * (1 - share) + part[whole + 1] * share)
+          let lower = min(max(0, Int(place.rounded(.down))), part.count - 2)
+          let share = Float(min(1, max(0, place - Double(lower))))
+          row[index] += Double(part[lower] * (1 - share) + part[lower + 1] * share)
         }
       }
       sums.append(row)
@@ -264,10 +264,10 @@ struct Rises {
       let count = Int((Double(first.count - Self.lead) * (1 + tempo)).rounded(.up)) + Self.lead
       reference = (0..<count).map { index in
         let place = Double(index - Self.lead) / (1 + tempo) + Double(Self.lead)
-        let whole = Int(place.rounded(.down))
-        guard whole >= 0, whole + 1 < first.count else { return 0 }
-        let share = Float(place - Double(whole))
-        return first[whole] * (1 - share) + first[whole + 1] * share
+        let lower = Int(place.rounded(.down))
+        guard lower >= 0, lower + 1 < first.count else { return 0 }
+        let share = Float(place - Double(lower))
+        return first[lower] * (1 - share) + first[lower + 1] * share
       }
     }
     var products = CrossCorrelation.of(reference, second, reach: reach)

@@ -55,7 +55,7 @@ struct RecordingChanges {
   /// For each stem, standard errors of level in decibels and of time in seconds.
   private(set) var errors: [(decibels: Double, seconds: Double)] = []
   /// The whitened take less what the reference explains at one gain.
-  private var rest: [Float] = []
+  private var residual: [Float] = []
   /// The stems as they lie in the take, through the whitener.
   private var columns: [Column] = []
   private let bank: ToneBursts
@@ -113,9 +113,9 @@ struct RecordingChanges {
     let solution = fit.solve()
     sigma = solution.sigma
     gain = solution.gain
-    rest = solution.cleaned
-    for column in solution.columns { Samples.add(column.samples, times: -gain, to: &rest, at: column.start) }
-    for range in changes.compactMap(\.filled) { Samples.silence(&rest, range) }
+    residual = solution.cleaned
+    for column in solution.columns { Samples.add(column.samples, times: -gain, to: &residual, at: column.start) }
+    for range in changes.compactMap(\.filled) { Samples.silence(&residual, range) }
     columns = [Column](repeating: Column(start: 0, samples: []), count: fit.reference.stems.count)
     for (group, column) in zip(fit.reference.groups, solution.columns) {
       for index in group {
@@ -136,28 +136,28 @@ struct RecordingChanges {
 
   /// Puts the original of a stem back, the gain and the place as they were found without it.
   private mutating func restore(_ index: Int) {
-    Samples.add(columns[index].samples, times: gain, to: &rest, at: columns[index].start)
+    Samples.add(columns[index].samples, times: gain, to: &residual, at: columns[index].start)
     fit.reference.stems[index] = original.stems[index]
     columns[index] = whitened(original.stems[index])
-    Samples.add(columns[index].samples, times: -gain, to: &rest, at: columns[index].start)
+    Samples.add(columns[index].samples, times: -gain, to: &residual, at: columns[index].start)
   }
 
   /// The share of what is where the reference is that the reference explains.
   var coherence: Double {
     var (explained, left) = (0.0, 0.0)
-    var isCounted = [Bool](repeating: false, count: rest.count)
+    var isCounted = [Bool](repeating: false, count: residual.count)
     for column in columns {
       explained += gain * gain * Samples.energy(column.samples)
-      for sample in column.range.clamped(to: rest.indices) where !isCounted[sample] {
+      for sample in column.range.clamped(to: residual.indices) where !isCounted[sample] {
         isCounted[sample] = true
-        left += Double(rest[sample] * rest[sample]) - sigma * sigma
+        left += Double(residual[sample] * residual[sample]) - sigma * sigma
       }
     }
     return explained > 0 ? explained / (explained + max(0, left)) : 0
   }
 
   /// What nothing explains, in multiples of the noise.
-  var left: Double { Samples.energy(rest) / (sigma * sigma * Double(max(1, rest.count))) }
+  var left: Double { Samples.energy(residual) / (sigma * sigma * Double(max(1, residual.count))) }
 
   private mutating func measureErrors() {
     for column in columns {
@@ -187,7 +187,7 @@ struct RecordingChanges {
     for index in columns.indices where isJudged(index) && !changes.contains(where: { $0.stem == index }) {
       for alternative in alternatives(for: index) where alternative.score > best?.score ?? 0 { best = alternative }
     }
-    let added = bank.strongest(in: rest, through: fit.whitener, sigma: sigma, hidden: hidden())
+    let added = bank.strongest(in: residual, through: fit.whitener, sigma: sigma, hidden: hidden())
     if let added, isIndependent(added.range, added.score) {
       // An event that changed leaves bursts as well.
       let overlaps = best.map { best in
@@ -222,11 +222,11 @@ struct RecordingChanges {
     let block = Int(0.012 * rate)
     var range = added.range
     // What is weaker by far is left of the events around.
-    let power = Samples.energy(rest, range.clamped(to: rest.indices)) / Double(range.count)
+    let power = Samples.energy(residual, range.clamped(to: residual.indices)) / Double(range.count)
     let least = max(6 * sigma * sigma, 0.03 * power) * Double(block)
     func isLoud(_ part: Range<Int>) -> Bool {
-      let part = part.clamped(to: rest.indices)
-      return part.count == block && Samples.energy(rest, part) > least
+      let part = part.clamped(to: residual.indices)
+      return part.count == block && Samples.energy(residual, part) > least
     }
     while isLoud(range.upperBound..<range.upperBound + block) { range = range.lowerBound..<range.upperBound + block }
     while range.lowerBound >= block, isLoud(range.lowerBound - block..<range.lowerBound) {
@@ -240,7 +240,7 @@ struct RecordingChanges {
       RecordingChange(
         kind: .added, event: ActiveRegion.event(start: start, duration: duration), range: start...start + duration,
         amount: 20 * log10(added.amplitude), confidence: (added.score).squareRoot(),
-        filled: max(0, range.lowerBound - margin)..<min(rest.count, range.upperBound + margin), explained: range,
+        filled: max(0, range.lowerBound - margin)..<min(residual.count, range.upperBound + margin), explained: range,
         improvement: added.score, doubt: doubt(of: range)))
     fit.excluded = additions
   }
@@ -264,7 +264,7 @@ struct RecordingChanges {
   /// How doubtful it is that a sound was added that fills a part of the take.
   private func doubt(of range: Range<Int>) -> Double {
     func own(in range: Range<Int>) -> Double { columns.reduce(0) { $0 + gain * gain * $1.energy(in: range) } }
-    let energy = Samples.energy(rest, range)
+    let energy = Samples.energy(residual, range)
     var doubt = 0.0
     // It begins while an event of the reference is heard.
     if own(in: range) > 0.01 * energy { doubt += 0.5 }
@@ -278,7 +278,7 @@ struct RecordingChanges {
 
   /// What is not felt beside what sounds around: a tenth of it within 50 ms, or a fiftieth of all.
   private func hidden() -> [Float] {
-    var levels = [Float](repeating: 0, count: rest.count)
+    var levels = [Float](repeating: 0, count: residual.count)
     for index in fit.reference.stems.indices {
       let column = fit.column(index)
       for (offset, sample) in column.samples.enumerated() { levels[column.start + offset] += abs(sample) }
@@ -306,12 +306,12 @@ struct RecordingChanges {
   private func context(of index: Int) -> Context {
     let column = columns[index]
     let margin = Int(Self.reach * rate) + 20
-    let window = max(0, column.start - margin)..<min(rest.count, column.range.upperBound + margin)
-    var values = Array(rest[window])
+    let window = max(0, column.start - margin)..<min(residual.count, column.range.upperBound + margin)
+    var values = Array(residual[window])
     Samples.add(column.samples, times: gain, to: &values, at: column.start - window.lowerBound)
     return Context(
       index: index, column: column, values: Column(start: window.lowerBound, samples: values),
-      energy: Samples.energy(values), before: Samples.energy(rest, window))
+      energy: Samples.energy(values), before: Samples.energy(residual, window))
   }
 
   private func alternatives(for index: Int) -> [Alternative] {
@@ -333,9 +333,9 @@ struct RecordingChanges {
 
   private func isSuspicious(_ column: Column) -> Bool {
     let count = Double(column.samples.count)
-    let excess = (Samples.energy(rest, column.range) / (sigma * sigma) - count) / (2 * count).squareRoot()
+    let excess = (Samples.energy(residual, column.range) / (sigma * sigma) - count) / (2 * count).squareRoot()
     let (slope, energy) = slope(of: column)
-    let (level, time) = (column.dot(rest), slope.dot(rest))
+    let (level, time) = (column.dot(residual), slope.dot(residual))
     let tests = max(level * level / Samples.energy(column.samples), time * time / max(energy, 1e-30))
     return max(tests / (sigma * sigma), 4 * excess) > 0.8 * RecordingThreshold.z * RecordingThreshold.z
   }
@@ -401,7 +401,7 @@ struct RecordingChanges {
   /// That something else sounds where the event should, which nothing else explains.
   private func otherSound(_ context: Context) -> Alternative? {
     let noise = sigma * sigma * Double(context.column.samples.count)
-    let left = Samples.energy(rest, context.column.range) - noise
+    let left = Samples.energy(residual, context.column.range) - noise
     let own = gain * gain * Samples.energy(context.column.samples)
     guard left > 0.2 * own else { return nil }
     var rated = rated(
@@ -682,9 +682,9 @@ struct RecordingChanges {
 
   /// How much more there is left than noise, in multiples of its power.
   private func surplus(_ sigma: Double) -> Double {
-    var isFilled = [Bool](repeating: false, count: rest.count)
+    var isFilled = [Bool](repeating: false, count: residual.count)
     for range in changes.compactMap(\.filled) { for index in range { isFilled[index] = true } }
-    return Samples.energy(rest) / (sigma * sigma) - Double(isFilled.count { !$0 })
+    return Samples.energy(residual) / (sigma * sigma) - Double(isFilled.count { !$0 })
   }
 
   /// How much more may be left without a change: what chance and the model's errors make.

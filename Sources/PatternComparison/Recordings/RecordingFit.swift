@@ -295,9 +295,9 @@ struct RecordingFit {
   private mutating func move(by shifts: [Shift]) {
     // A long event is one voice of many, as a short one.
     let shares = shifts.map(\.share)
-    func uses(_ rests: [Double]) -> [Double] {
-      let scale = 1e-4 + 2 * Samples.median(rests, weights: shares)
-      return rests.map { 1 / ((1 + ($0 / scale) * ($0 / scale)) * (1 + ($0 / scale) * ($0 / scale))) }
+    func uses(_ residuals: [Double]) -> [Double] {
+      let scale = 1e-4 + 2 * Samples.median(residuals, weights: shares)
+      return residuals.map { 1 / ((1 + ($0 / scale) * ($0 / scale)) * (1 + ($0 / scale) * ($0 / scale))) }
     }
     let usual = Samples.median(shifts.map(\.seconds), weights: shares)
     var use = uses(shifts.map { abs($0.seconds - usual) })
@@ -326,8 +326,8 @@ struct RecordingFit {
     // Where shifts scatter more than noise makes them, the model is what limits them.
     let scatter = Samples.median(
       shifts.map {
-        let rest = $0.seconds - middle - slope * ($0.time - center)
-        return rest * rest * $0.weight
+        let residual = $0.seconds - middle - slope * ($0.time - center)
+        return residual * residual * $0.weight
       })
     let excess = max(1, scatter / 0.455)
     tempoError = spread > 0 ? (excess / spread).squareRoot() : .infinity

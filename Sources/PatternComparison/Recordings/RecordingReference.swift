@@ -247,13 +247,13 @@ struct Stem {
       unsafe output.withUnsafeMutableBufferPointer { output in
         for index in 0..<output.count {
           let place = from + Double(index) * step
-          let whole = Int(place.rounded(.down))
-          guard whole >= 1, whole &+ 2 < c.count else { continue }
-          let f = Float(place - Double(whole))
+          let lower = Int(place.rounded(.down))
+          guard lower >= 1, lower &+ 2 < c.count else { continue }
+          let f = Float(place - Double(lower))
           let g = 1 - f
           let (a, b) = (g * g * g, f * f * f)
           let (p, q) = (4 - 6 * f * f + 3 * b, 4 - 6 * g * g + 3 * a)
-          unsafe output[index] = (a * c[whole &- 1] + p * c[whole] + q * c[whole &+ 1] + b * c[whole &+ 2]) / 6
+          unsafe output[index] = (a * c[lower &- 1] + p * c[lower] + q * c[lower &+ 1] + b * c[lower &+ 2]) / 6
         }
       }
     }

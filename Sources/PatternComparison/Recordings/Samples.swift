@@ -269,11 +269,11 @@ struct ToneBursts {
   /// - Parameters:
   ///   - sigma: The standard deviation of the residual's noise.
   ///   - hidden: The amplitude, at each sample, below which a burst is not felt.
-  func strongest(in rest: [Float], through whitener: [Float], sigma: Double, hidden: [Float]) -> Found? {
-    let length = FourierTransform.fastLength(atLeast: rest.count + 300)
+  func strongest(in residual: [Float], through whitener: [Float], sigma: Double, hidden: [Float]) -> Found? {
+    let length = FourierTransform.fastLength(atLeast: residual.count + 300)
     var transform = FourierTransform(length: length)
-    let bins = transform.forward(rest)
-    let tests = max(1, Double(rest.count) / 4e4)
+    let bins = transform.forward(residual)
+    let tests = max(1, Double(residual.count) / 4e4)
     let z = RecordingThreshold.z + 0.25 * log10(tests)
     let limit = z * z + 8
     var best: Found?
@@ -290,7 +290,7 @@ struct ToneBursts {
       var found = (value: least, index: -1)
       let half = cosine.count / 2
       unsafe products.withUnsafeBufferPointer { p in
-        for index in 0..<rest.count {
+        for index in 0..<residual.count {
           var power = unsafe p[index] * p[index]
           if let others { power += others[index] * others[index] }
           guard power * scale > found.value else { continue }
@@ -301,7 +301,7 @@ struct ToneBursts {
       }
       guard found.index >= 0 else { continue }
       best = Found(
-        range: max(0, found.index - 40)..<min(rest.count, found.index + cosine.count + 40), start: found.index,
+        range: max(0, found.index - 40)..<min(residual.count, found.index + cosine.count + 40), start: found.index,
         amplitude: (Double(found.value) * sigma * sigma / energy).squareRoot(), score: Double(found.value) - limit)
     }
     return best

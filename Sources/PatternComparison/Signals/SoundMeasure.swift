@@ -47,8 +47,8 @@ struct SoundMeasure {
     let lag = fit.map { $0.correlation > 0.6 ? $0.lag : 0 } ?? 0
     let moved = lag * rate
     time = (Double(base) + moved) / rate
-    let whole = Int(moved.rounded())
-    let z = Self.cut(pair.other, from: partner.frames.lowerBound - margin + whole, count: count)
+    let frames = Int(moved.rounded())
+    let z = Self.cut(pair.other, from: partner.frames.lowerBound - margin + frames, count: count)
     let noiseEnergy = noise * Double(count)
     if isClipped {
       level = Self.gain(x, z, below: ceiling).decibels
