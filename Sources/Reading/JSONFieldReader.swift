@@ -234,7 +234,9 @@ extension JSONShape {
   /// A hint at the key of an object that may be a missing one with another spelling.
   package func misspelling(of name: String, in object: JSONValue) -> String? {
     for member in object.members {
-      guard let written = member.key, names.nearest(to: written) == name else { continue }
+      guard names.index(ofKey: member) == nil, let written = member.key, names.nearest(to: written) == name else {
+        continue
+      }
       return "rename \(written.quoted()) to \(name.quoted())"
     }
     return nil

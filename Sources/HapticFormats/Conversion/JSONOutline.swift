@@ -15,8 +15,6 @@ package struct JSONOutline {
   private static let limit = 1 << 20
   /// How many bytes are looked at for other keys.
   private static let nestedLimit = 1 << 16
-  /// How many keys a key is compared with before it is taken for a new one; most files have fewer.
-  private static let knownLimit = 32
   /// The longest key that is kept; formats have none so long.
   private static let keyLimit = 40
 
@@ -28,7 +26,6 @@ package struct JSONOutline {
     var depth = 0
     // Whether each open container is an object; deeper ones than this are none of a format's.
     var objects: [Bool] = []
-    var known: [Range<Int>] = []
     var expectsKey = false
     let end = min(text.count, Self.limit)
     while position < end {
@@ -41,15 +38,10 @@ package struct JSONOutline {
           position += text[position] == UInt8(ascii: "\\") ? 2 : 1
         }
         if expectsKey, position < end, position - start <= Self.keyLimit,
-          depth == 1 || position < Self.nestedLimit && !Self.contains(known, start..<position, text)
+          depth == 1 || position < Self.nestedLimit
         {
           let key = String(decoding: (start..<position).map { text[$0] }, as: UTF8.self)
-          if depth == 1 {
-            keys.append(key)
-          } else {
-            nestedKeys.insert(key)
-            if known.count < Self.knownLimit { known.append(start..<position) }
-          }
+          if depth == 1 { keys.append(key) } else { nestedKeys.insert(key) }
         }
         expectsKey = false
         position += 1
@@ -72,16 +64,6 @@ package struct JSONOutline {
       default: continue
       }
     }
-  }
-
-  /// Whether a key is one of some others, byte for byte.
-  private static func contains(_ known: [Range<Int>], _ key: Range<Int>, _ text: Span<UInt8>) -> Bool {
-    for other in known where other.count == key.count {
-      var step = 0
-      while step < key.count, text[other.lowerBound + step] == text[key.lowerBound + step] { step += 1 }
-      if step == key.count { return true }
-    }
-    return false
   }
 
   /// Whether the outermost object has a key.

@@ -1,4 +1,5 @@
 package import HapticModel
+package import Reading
 
 extension HapticComposition {
   /// The most events that passes of a loop are written out to.
@@ -67,16 +68,16 @@ extension HapticEvent {
 private struct LoopControls {
   private var tracks: [(timeline: ControlTimeline, curve: ParameterCurve)] = []
 
-  package init(of pattern: HapticPattern) {
+  init(of pattern: HapticPattern) {
     let used = Set(pattern.parameters.map(\.id) + pattern.curves.map(\.id))
     for id in DynamicParameterID.allCases where used.contains(id) {
       tracks.append((ControlTimeline(of: id, in: pattern), ParameterCurve(id: id, time: 0, controlPoints: [])))
     }
   }
 
-  package var curves: [ParameterCurve] { tracks.map(\.curve) }
+  var curves: [ParameterCurve] { tracks.map(\.curve) }
 
-  package mutating func append(from: Double, to: Double, shift: Double) {
+  mutating func append(from: Double, to: Double, shift: Double) {
     for index in tracks.indices {
       let segments = tracks[index].timeline.segments
       var place = tracks[index].timeline.index(at: from)
@@ -91,6 +92,42 @@ private struct LoopControls {
         }
         place += 1
       }
+    }
+  }
+}
+
+// MARK: - Numbers
+
+extension HapticPattern {
+  /// The path of the first number that no file can hold, counted within its list, or nothing.
+  package var firstInfinity: String? {
+    for (index, event) in events.enumerated() {
+      let values = event.parameters.identifiers.compactMap { event.parameters[$0] }
+      let isFinite = event.time.isFinite && event.duration?.isFinite != false && values.allSatisfy(\.isFinite)
+      if !isFinite { return "events[\(index)]" }
+    }
+    for (index, parameter) in parameters.enumerated() {
+      let isFinite = parameter.time.isFinite && parameter.value.isFinite
+      if !isFinite { return "parameters[\(index)]" }
+    }
+    for (index, curve) in curves.enumerated() {
+      let isFinite = curve.time.isFinite && curve.controlPoints.allSatisfy { $0.time.isFinite && $0.value.isFinite }
+      if !isFinite { return "curves[\(index)]" }
+    }
+    return nil
+  }
+}
+
+extension HapticComposition {
+  /// Refuses numbers that are not finite, with the path of the first.
+  package func checkFinite(_ rule: Rule) throws(InputError) {
+    for (index, layer) in layers.enumerated() {
+      guard let path = layer.pattern.firstInfinity else { continue }
+      throw InputError(
+        Finding(
+          rule, severity: .error,
+          place: SourcePlace(name: "pattern", path: layers.count > 1 ? "layers[\(index)].\(path)" : path),
+          "non-finite numbers (NaN, infinity) cannot be written"))
     }
   }
 }

@@ -176,7 +176,7 @@ private struct VibrationDecoder {
       return .waveform(steps, repeatIndex: nil)
     case "predefined-effect":
       checkContent(of: first, ["name"])
-      effect = word("name", of: first, VibrationPrimitives.Predefined.self).map { .predefined($0) }
+      effect = word("name", of: first, VibrationPrimitives.predefined).map { .predefined($0) }
     case "basic-envelope-effect": effect = decodeBasicEnvelope(first)
     case "waveform-envelope-effect": effect = decodeWaveformEnvelope(first)
     case "waveform-effect" where !bareEntries: effect = decodeWaveform(first)
@@ -195,7 +195,7 @@ private struct VibrationDecoder {
     if let type, type != "pause", type != "relative_start_offset" {
       invalid("delayType", of: element, "must be pause or relative_start_offset")
     }
-    return word("name", of: element, VibrationPrimitives.Primitive.self).map {
+    return word("name", of: element, VibrationPrimitives.primitives).map {
       VibrationEffect.Primitive(
         name: $0, scale: scale ?? 1, delay: delay ?? 0, isFromStart: type == "relative_start_offset")
     }
@@ -369,14 +369,10 @@ private struct VibrationDecoder {
     add(.androidValue, at: element, offset: offset(of: name, in: element), "\(name) is \(text); \(reason)")
   }
 
-  private mutating func word<Word: RawRepresentable & CaseIterable>(
-    _ name: String, of element: Element, _ type: Word.Type
-  )
-    -> Word? where Word.RawValue == String
-  {
+  private mutating func word(_ name: String, of element: Element, _ words: [String]) -> String? {
     read(
-      name, of: element, isOptional: false, { Word(rawValue: $0) },
-      "must be one of " + Word.allCases.map(\.rawValue).joined(separator: ", "))
+      name, of: element, isOptional: false, { words.contains($0) ? $0 : nil },
+      "must be one of " + words.joined(separator: ", "))
   }
 
   private mutating func real(
@@ -404,7 +400,6 @@ private struct VibrationDecoder {
 
 // MARK: - Writing
 
-/// Writes effects as vibration XML.
 private struct VibrationWriter {
   private var bytes: [UInt8] = []
   private var depth = 0
@@ -424,10 +419,10 @@ private struct VibrationWriter {
 
   private mutating func content(_ effect: VibrationEffect, bareEntries: Bool) {
     switch effect {
-    case .predefined(let name): element("predefined-effect", [("name", name.rawValue)])
+    case .predefined(let name): element("predefined-effect", [("name", name)])
     case .primitives(let primitives):
       for primitive in primitives {
-        var attributes = [("name", primitive.name.rawValue)]
+        var attributes = [("name", primitive.name)]
         if primitive.scale != 1 { attributes.append(("scale", "\(primitive.scale)")) }
         if primitive.delay != 0 { attributes.append(("delayMs", "\(primitive.delay)")) }
         if primitive.isFromStart { attributes.append(("delayType", "relative_start_offset")) }

@@ -259,13 +259,12 @@ struct VibrationBuilder {
     if composition.loop != nil { losses.add(.dropped, .composition, "loop points cannot be written with primitives") }
     quantizer.note(in: &losses)
     // Android refuses an effect without entries: the weakest that cannot be felt stands for none.
-    return .primitives(primitives.isEmpty ? [.init(name: .tick, scale: 0)] : primitives)
+    return .primitives(primitives.isEmpty ? [.init(name: "tick", scale: 0)] : primitives)
   }
 }
 
 /// Makes a composition into levels that step, as devices without envelopes play.
 struct VibrationSteps {
-  /// The levels.
   private(set) var steps: [VibrationEffect.Step] = []
   /// The number of the level from which on they repeat, or nil.
   private(set) var repeatIndex: Int?

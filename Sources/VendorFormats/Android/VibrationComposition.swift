@@ -4,7 +4,7 @@ internal import HapticModel
 /// What an Android vibration holds.
 indirect enum VibrationEffect: Equatable, Sendable {
   /// A vibration of the device by name.
-  case predefined(VibrationPrimitives.Predefined)
+  case predefined(String)
   /// Vibrations of the device one after the other.
   case primitives([Primitive])
   /// Levels that step; from an entry on they repeat, where there is one.
@@ -16,9 +16,8 @@ indirect enum VibrationEffect: Equatable, Sendable {
   /// One effect, and another that repeats behind it.
   case repeating(preamble: VibrationEffect?, VibrationEffect)
 
-  /// One vibration of the device.
   struct Primitive: Equatable, Sendable {
-    var name: VibrationPrimitives.Primitive
+    var name: String
     /// The factor on its strength, 0…1.
     var scale: Float = 1
     /// Milliseconds it waits.
@@ -27,7 +26,6 @@ indirect enum VibrationEffect: Equatable, Sendable {
     var isFromStart = false
   }
 
-  /// One level.
   struct Step: Equatable, Sendable {
     /// Milliseconds.
     var duration: Int
@@ -54,7 +52,6 @@ indirect enum VibrationEffect: Equatable, Sendable {
     var duration: Int
   }
 
-  /// The amplitude of full strength.
   static let fullAmplitude = 255
 }
 
@@ -63,115 +60,59 @@ indirect enum VibrationEffect: Equatable, Sendable {
 /// Android names them and publishes no waveforms; the events here are approximations by their
 /// descriptions, and the lengths are guesses. This is the one table of them.
 enum VibrationPrimitives {
-  /// Vibrations that can follow each other, with the names of vibration XML.
-  enum Primitive: String, CaseIterable, Sendable {
-    case lowTick = "low_tick"
-    case tick
-    case click
-    case slowRise = "slow_rise"
-    case quickRise = "quick_rise"
-    case quickFall = "quick_fall"
-    case spin
-    case thud
-  }
-
-  /// Vibrations that are whole effects, with the names of vibration XML.
-  enum Predefined: String, CaseIterable, Sendable {
-    case tick
-    case click
-    case heavyClick = "heavy_click"
-    case doubleClick = "double_click"
-  }
-
-  /// What a vibration is made of.
+  /// What a vibration is made of: transients behind so many milliseconds, and a continuous event of intensities along
+  /// straight lines.
   struct Shape: Sendable {
-    /// A transient, with the milliseconds before it.
-    struct Transient: Sendable {
-      var delay = 0
-      var intensity: Float
-      var sharpness: Float
-    }
-
-    /// A continuous event of intensities along straight lines, by milliseconds.
-    struct Swell: Sendable {
-      var points: [(time: Int, intensity: Float)]
-      var sharpness: Float
-    }
-
     /// Milliseconds after which the next can begin.
     var length: Int
-    var transients: [Transient] = []
-    var swell: Swell?
+    var transients: [(delay: Int, intensity: Float, sharpness: Float)] = []
+    var swell: [(time: Int, intensity: Float)] = []
+    var sharpness: Float = 0.5
 
-    /// One transient.
     static func tap(_ intensity: Float, _ sharpness: Float, length: Int) -> Shape {
-      Shape(length: length, transients: [Transient(intensity: intensity, sharpness: sharpness)])
+      Shape(length: length, transients: [(0, intensity, sharpness)])
     }
   }
 
-  static func shape(of primitive: Primitive) -> Shape {
-    switch primitive {
-    case .click: click
-    case .tick: tick
-    case .lowTick: lowTick
-    case .thud: thud
-    case .slowRise: slowRise
-    case .quickRise: quickRise
-    case .quickFall: quickFall
-    case .spin: spin
-    }
-  }
+  /// Vibrations that can follow each other, and those that are whole effects, with the names of vibration XML.
+  static let primitives = ["low_tick", "tick", "click", "slow_rise", "quick_rise", "quick_fall", "spin", "thud"]
+  static let predefined = ["tick", "click", "heavy_click", "double_click"]
 
-  static func shape(of predefined: Predefined) -> Shape {
-    switch predefined {
-    case .click: click
-    case .tick: tick
-    case .heavyClick: heavyClick
-    case .doubleClick: doubleClick
-    }
-  }
+  private static let shapes: [String: Shape] = [
+    "click": .tap(1, 0.5, length: 12), "tick": .tap(0.6, 0.8, length: 8), "low_tick": .tap(0.4, 0.3, length: 12),
+    "heavy_click": .tap(1, 0.35, length: 16),
+    "double_click": Shape(length: 112, transients: [(0, 1, 0.5), (100, 1, 0.5)]),
+    "thud": Shape(length: 80, transients: [(0, 1, 0.05)], swell: [(0, 1), (80, 0)], sharpness: 0.05),
+    "slow_rise": Shape(length: 500, swell: [(0, 0), (500, 1)]),
+    "quick_rise": Shape(length: 150, swell: [(0, 0), (150, 1)]),
+    "quick_fall": Shape(length: 100, swell: [(0, 1), (100, 0)]),
+    "spin": Shape(length: 150, swell: [(0, 0), (38, 1), (75, 0), (113, 1), (150, 0)]),
+  ]
 
-  private static let click = Shape.tap(1, 0.5, length: 12)
-  private static let tick = Shape.tap(0.6, 0.8, length: 8)
-  private static let lowTick = Shape.tap(0.4, 0.3, length: 12)
-  private static let thud = Shape(
-    length: 80, transients: [.init(intensity: 1, sharpness: 0.05)],
-    swell: .init(points: [(0, 1), (80, 0)], sharpness: 0.05))
-  private static let slowRise = Shape(length: 500, swell: .init(points: [(0, 0), (500, 1)], sharpness: 0.5))
-  private static let quickRise = Shape(length: 150, swell: .init(points: [(0, 0), (150, 1)], sharpness: 0.5))
-  private static let quickFall = Shape(length: 100, swell: .init(points: [(0, 1), (100, 0)], sharpness: 0.5))
-  private static let spin = Shape(
-    length: 150, swell: .init(points: [(0, 0), (38, 1), (75, 0), (113, 1), (150, 0)], sharpness: 0.5))
-  private static let heavyClick = Shape.tap(1, 0.35, length: 16)
-  private static let doubleClick = Shape(
-    length: 112, transients: [.init(intensity: 1, sharpness: 0.5), .init(delay: 100, intensity: 1, sharpness: 0.5)])
+  static func shape(of name: String) -> Shape { shapes[name] ?? Shape(length: 0) }
 
   /// The primitive that stands for a transient, with the factor on its strength, and how far both
   /// are from the transient at most.
-  static func nearest(intensity: Double, sharpness: Double) -> (primitive: Primitive, scale: Float, error: Double) {
-    let taps: [Primitive] = [.click, .tick, .lowTick]
-    var best: (primitive: Primitive, scale: Float, error: Double)?
-    for primitive in taps {
-      guard let tap = shape(of: primitive).transients.first else { continue }
-      let scale = min(intensity / Double(tap.intensity), 1)
-      let error = max(abs(intensity - scale * Double(tap.intensity)), abs(sharpness - Double(tap.sharpness)))
-      if best.map({ error < $0.error }) ?? true { best = (primitive, Float(scale), error) }
+  static func nearest(intensity: Double, sharpness: Double) -> (primitive: String, scale: Float, error: Double) {
+    let taps = ["click", "tick", "low_tick"].flatMap { name in
+      shape(of: name).transients.map { tap in
+        let scale = min(intensity / Double(tap.intensity), 1)
+        let error = max(abs(intensity - scale * Double(tap.intensity)), abs(sharpness - Double(tap.sharpness)))
+        return (primitive: name, scale: Float(scale), error: error)
+      }
     }
-    return best ?? (.click, Float(intensity), 1)
+    return taps.min { $0.error < $1.error } ?? ("click", Float(intensity), 1)
   }
 }
 
 /// Makes an effect into layers.
 struct VibrationComposition {
-  /// The layers, with the points of a loop where the effect repeats.
   private(set) var composition = HapticComposition(layers: [.init(HapticPattern())])
-  /// What was not kept.
   private(set) var losses = LossLog()
 
   private typealias Points = [ParameterCurve.ControlPoint]
 
   private let law: AmplitudeLaw
-  /// The intensity of each amplitude.
   private let intensities: [Float]
   private let scale = SharpnessScale.phone
   private var builder = LayerBuilder()
@@ -212,7 +153,7 @@ struct VibrationComposition {
   private mutating func add(_ effect: VibrationEffect) {
     switch effect {
     case .predefined(let name):
-      add(VibrationPrimitives.shape(of: name), scale: 1, name.rawValue)
+      add(VibrationPrimitives.shape(of: name), scale: 1, name)
       time = max(time, end)
     case .primitives(let primitives): add(primitives)
     case .waveform(let steps, let repeatIndex): add(steps, repeatIndex)
@@ -235,7 +176,7 @@ struct VibrationComposition {
       let shape = VibrationPrimitives.shape(of: primitive.name)
       previous = start
       time = start
-      add(shape, scale: primitive.scale, primitive.name.rawValue)
+      add(shape, scale: primitive.scale, primitive.name)
       time = start + shape.length
     }
     end = max(end, time)
@@ -252,10 +193,10 @@ struct VibrationComposition {
       if wantsLosses { eventLosses.append((index, message, nil)) }
       end = max(end, start + Self.transientLength)
     }
-    guard let swell = shape.swell, let last = swell.points.last else { return }
+    guard let last = shape.swell.last else { return }
     let index = add(
-      duration: last.time, intensity: scale, sharpness: swell.sharpness,
-      gains: swell.points.map { Self.point($0.time, $0.intensity) })
+      duration: last.time, intensity: scale, sharpness: shape.sharpness,
+      gains: shape.swell.map { Self.point($0.time, $0.intensity) })
     if wantsLosses { eventLosses.append((index, message, nil)) }
   }
 
@@ -394,7 +335,6 @@ struct VibrationComposition {
 }
 
 extension VibrationEffect {
-  /// Whether the effect moves sharpness.
   fileprivate var hasTones: Bool {
     switch self {
     case .basicEnvelope, .waveformEnvelope: true

@@ -13,11 +13,9 @@ struct LayerBuilder {
     var end: Double
   }
 
-  /// Events without curves.
   private var plain: [HapticEvent] = []
-  /// Events with curves.
-  private var bent: [Entry] = []
-  /// Of each added event: layer 0 and its number in `plain`, or layer 1 and its number in `bent`.
+  private var curved: [Entry] = []
+  /// Of each added event: layer 0 and its number in `plain`, or layer 1 and its number in `curved`.
   private var added: [EventReference] = []
 
   /// Adds an event that no curve acts on; its number among all that are added.
@@ -33,32 +31,38 @@ struct LayerBuilder {
   /// on, so `end` covers the release.
   @discardableResult mutating func add(_ event: HapticEvent, curves: [ParameterCurve], until end: Double) -> Int {
     if curves.isEmpty { return add(event) }
-    added.append(EventReference(layer: 1, event: bent.count))
-    bent.append(Entry(event: event, curves: curves, end: max(event.time, end)))
+    added.append(EventReference(layer: 1, event: curved.count))
+    curved.append(Entry(event: event, curves: curves, end: max(event.time, end)))
     return added.count - 1
   }
 
   /// The layers, at least one, and the place of each added event in them.
   ///
-  /// Takes time in proportion to the events and the logarithm of the layers.
   func build() -> (layers: [HapticComposition.Layer], references: [EventReference]) {
-    var order = Array(bent.indices)
-    let isSorted = zip(order, order.dropFirst()).allSatisfy { bent[$0].event.time <= bent[$1].event.time }
-    if !isSorted { order.sort { (bent[$0].event.time, $0) < (bent[$1].event.time, $1) } }
+    var order = Array(curved.indices)
+    let isSorted = zip(order, order.dropFirst()).allSatisfy { curved[$0].event.time <= curved[$1].event.time }
+    if !isSorted { order.sort { (curved[$0].event.time, $0) < (curved[$1].event.time, $1) } }
     let first = plain.isEmpty ? 0 : 1
-    var places = Array(repeating: EventReference(event: 0), count: bent.count)
+    var places = Array(repeating: EventReference(event: 0), count: curved.count)
     var counts: [Int] = []
-    var free = EndQueue()
+    // Layers by the time at which they are free.
+    var free: [(end: Double, layer: Int)] = []
     for index in order {
-      let layer: Int
-      if let next = free.first, next.end <= bent[index].event.time {
-        layer = next.layer
-        free.replaceFirst((bent[index].end, layer))
+      var layer = counts.count
+      if let last = free.last, last.end <= curved[index].event.time {
+        layer = last.layer
+        free.removeLast()
       } else {
-        layer = counts.count
         counts.append(0)
-        free.insert((bent[index].end, layer))
       }
+      // The first to be free is the last of the list, the lowest of several.
+      let entry = (end: curved[index].end, layer: layer)
+      var (low, high) = (0, free.count)
+      while low < high {
+        let middle = (low + high) / 2
+        if (free[middle].end, free[middle].layer) > (entry.end, entry.layer) { low = middle + 1 } else { high = middle }
+      }
+      free.insert(entry, at: low)
       places[index] = EventReference(layer: first + layer, event: counts[layer])
       counts[layer] += 1
     }
@@ -69,43 +73,10 @@ struct LayerBuilder {
       patterns[patterns.count - 1].curves.reserveCapacity(count)
     }
     for index in order {
-      patterns[places[index].layer].events.append(bent[index].event)
-      patterns[places[index].layer].curves += bent[index].curves
+      patterns[places[index].layer].events.append(curved[index].event)
+      patterns[places[index].layer].curves += curved[index].curves
     }
     if patterns.isEmpty { patterns.append(HapticPattern()) }
     return (patterns.map { HapticComposition.Layer($0) }, added.map { $0.layer == 0 ? $0 : places[$0.event] })
-  }
-}
-
-/// Layers by the time at which they are free: a binary heap.
-private struct EndQueue {
-  private var heap: [(end: Double, layer: Int)] = []
-
-  var first: (end: Double, layer: Int)? { heap.first }
-
-  mutating func insert(_ element: (end: Double, layer: Int)) {
-    heap.append(element)
-    var index = heap.count - 1
-    while index > 0, isBefore(index, (index - 1) / 2) {
-      heap.swapAt(index, (index - 1) / 2)
-      index = (index - 1) / 2
-    }
-  }
-
-  /// Puts another time in the place of the first.
-  mutating func replaceFirst(_ element: (end: Double, layer: Int)) {
-    heap[0] = element
-    var index = 0
-    while 2 * index + 1 < heap.count {
-      var child = 2 * index + 1
-      if child + 1 < heap.count, isBefore(child + 1, child) { child += 1 }
-      guard isBefore(child, index) else { return }
-      heap.swapAt(child, index)
-      index = child
-    }
-  }
-
-  private func isBefore(_ one: Int, _ other: Int) -> Bool {
-    (heap[one].end, heap[one].layer) < (heap[other].end, heap[other].layer)
   }
 }

@@ -18,7 +18,16 @@ public struct HMPGFormat: HapticFormat {
   public var rules: [Rule] { MPEGRules.hmpg.all }
 
   /// Certain for an initialization unit that is complete and begins with its timing.
-  public func recognize(_ bytes: Span<UInt8>) -> Recognition { HMPGDecoder.recognize(bytes) }
+  public func recognize(_ bytes: Span<UInt8>) -> Recognition {
+    // The timing has 113 bits.
+    guard bytes.count >= 12, bytes[0] >> 2 == 0, bytes[9] == 0b0010_1100, bytes[10] == 0, bytes[11] == 15 << 1 else {
+      return .no
+    }
+    var length = 0
+    for index in 4..<9 { length = length << 8 | Int(bytes[index]) }
+    length = length >> 4 & 0xFFFF_FFFF
+    return length >= 18 && 9 + length <= bytes.count ? .certain : .possible
+  }
 
   /// Reads a file and checks it against every rule; places are bytes and their bits.
   public func examine(_ file: SourceFile, options: ReadingOptions) -> Examination {
@@ -32,5 +41,650 @@ public struct HMPGFormat: HapticFormat {
       document: decoder.document, rules: .hmpg, log: decoder.log, offset: { $0 }, place: { place($0) },
       findingPlace: { _, bit in place(bit) }
     ).examination(options)
+  }
+}
+
+/// Turns the units of a binary file into a document, and notes what it finds.
+struct HMPGDecoder {
+  typealias Effect = MPEGDocument.Effect
+  typealias Key = MPEGDocument.Key
+
+  /// What a packet holds.
+  enum Packet: Int {
+    case timing, haptics, perception, channel, band, data, library
+    case crc32, crc16, globalCRC16, globalCRC32, initialTiming
+
+    /// What messages call it.
+    var noun: String {
+      switch self {
+      case .timing, .initialTiming: "a timing packet"
+      case .haptics: "the packet of the experience"
+      case .perception: "a perception packet"
+      case .channel: "a channel packet"
+      case .band: "a band packet"
+      case .data: "a data packet"
+      case .library: "a library packet"
+      case .crc32, .crc16, .globalCRC16, .globalCRC32: "a checksum packet"
+      }
+    }
+  }
+
+  /// How deep effects of a library hold effects.
+  private static let depthLimit = 32
+  /// The greatest phase: a turn.
+  private static let turn: Float = 6.28318
+  private static let rules = MPEGRules.hmpg
+
+  private let bytes: [UInt8]
+  private(set) var log = FindingLog()
+  private(set) var document = MPEGDocument()
+  /// Ticks from the start at the unit that is read.
+  private var clock = 0
+  private var isSpatial = false
+  /// The indices of perceptions, their channels and the bands of those, by the ids of what they are in and their own.
+  private var indices: [[Int]: Int] = [:]
+  /// How many parts were announced for the file, a perception, a channel or a band, by its ids, and where.
+  private var announced: [[Int]: (count: Int, place: Int)] = [[]: (0, 0)]
+  /// The indices of the effects of a band that may go on, by its ids and their own.
+  private var openEffects: [[Int]: [Int: Int]] = [:]
+  /// The bytes of the packets since the last checksum.
+  private var packets: [Range<Int>] = []
+
+  init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+  /// Reads everything up to the first fault, which is in the log as an error.
+  mutating func decode() {
+    do throws(BitFault) {
+      try units()
+      compareCounts()
+    } catch {
+      let rule =
+        switch error.kind {
+        case .truncated: Self.rules.truncated
+        case .structure: Self.rules.stream
+        case .unknownID: Self.rules.unknownID
+        case .unknownCode: Self.rules.unknownCode
+        }
+      note(rule, error.bit, error.message)
+    }
+    repairBlocks()
+  }
+
+  private mutating func note(_ rule: Rule, _ bit: Int, _ message: String) {
+    log.add(rule, value: bit, offset: bit, message)
+  }
+
+  // MARK: - Units and packets
+
+  private mutating func units() throws(BitFault) {
+    var reader = BitReader(bytes, subject: "the file")
+    guard !bytes.isEmpty else { throw BitFault(kind: .truncated, bit: 0, message: "the file is empty") }
+    while reader.remaining > 0 {
+      let start = reader.position
+      let type = try reader.read(6)
+      // Two bits of synchronisation and four of a layer say nothing about the content.
+      try reader.skip(6)
+      let duration = try reader.read(24)
+      let length = try reader.read(32)
+      try reader.skip(4)
+      guard type <= 3, start > 0 || type == 0 else {
+        throw BitFault(
+          kind: .structure, bit: start,
+          message: start == 0
+            ? "the first unit has type \(type); an initialization unit has type 0"
+            : "units have types from 0 to 3; this one has type \(type)")
+      }
+      isSpatial = type == 2
+      var unit = try reader.part(bytes: length, "a unit")
+      while unit.remaining > 0 { try packet(&unit) }
+      clock += duration
+    }
+  }
+
+  private mutating func packet(_ unit: inout BitReader) throws(BitFault) {
+    let start = unit.position
+    let type = try unit.read(6)
+    let length = try unit.read(17)
+    try unit.skip(1)
+    guard let packet = Packet(rawValue: type) else {
+      _ = try unit.part(bytes: length, "a packet")
+      packets.append(start / 8..<unit.position / 8)
+      note(Self.rules.unknownPacket, start, "unknown packet type \(type); the packet is skipped")
+      return
+    }
+    var reader = try unit.part(bytes: length, packet.noun)
+    var isChecksum = false
+    switch packet {
+    case .initialTiming: try initialTiming(&reader)
+    case .timing: clock = try reader.read(32)
+    case .haptics: try haptics(&reader)
+    case .perception: try perception(&reader)
+    case .channel: try channel(&reader)
+    case .band: try band(&reader)
+    case .library: try library(&reader)
+    case .data: try data(&reader)
+    case .crc16, .crc32, .globalCRC16, .globalCRC32:
+      isChecksum = true
+      try checksum(
+        &reader, bits: packet == .crc16 || packet == .globalCRC16 ? 16 : 32,
+        isGlobal: packet == .globalCRC16 || packet == .globalCRC32, at: start)
+    }
+    if reader.remaining >= 8 || !reader.isPadding {
+      note(Self.rules.leftOver, reader.position, "\(reader.remaining) bits behind the last field of \(packet.noun)")
+    }
+    if isChecksum { packets = [] } else { packets.append(start / 8..<unit.position / 8) }
+  }
+
+  private mutating func initialTiming(_ reader: inout BitReader) throws(BitFault) {
+    clock = try reader.read(32)
+    let place = reader.position
+    let timescale = try reader.read(32)
+    guard timescale > 0 else {
+      throw BitFault(kind: .structure, bit: place, message: "the timescale is 0 ticks a second")
+    }
+    guard document.perceptions.isEmpty || timescale == document.timescale else {
+      throw BitFault(
+        kind: .structure, bit: place, message: "the timescale changes from \(document.timescale) to \(timescale)")
+    }
+    document.timescale = timescale
+    document.syncCount += 1
+    // Nominal duration, its deviation, and whether units overlap.
+    try reader.skip(49)
+  }
+
+  /// A checksum of the packet before it, or of as many as it says.
+  ///
+  /// Source: MPEGGroup/HapticReferenceSoftware, 2de9ff1, for the polynomials; division without a start value, the most
+  /// significant bit first.
+  private mutating func checksum(_ reader: inout BitReader, bits: Int, isGlobal: Bool, at place: Int) throws(BitFault) {
+    let count = isGlobal ? try reader.read(8) : 1
+    let expected = try reader.read(bits)
+    guard count > 0, count <= packets.count else {
+      note(
+        Self.rules.checksum, place,
+        "the checksum covers \(count) packets, but only \(packets.count) \(packets.count == 1 ? "precedes" : "precede") it"
+      )
+      return
+    }
+    let range = packets[packets.count - count].lowerBound..<packets[packets.count - 1].upperBound
+    let found = Self.remainder(bytes[range], bits: bits)
+    guard found != expected else { return }
+    note(
+      Self.rules.checksum, place,
+      "the checksum is \(String(expected, radix: 16)), that of the packets \(String(found, radix: 16))")
+  }
+
+  /// The remainder of bytes by the polynomial of 16 or 32 bits.
+  static func remainder(_ bytes: ArraySlice<UInt8>, bits: Int) -> Int {
+    let polynomial = bits == 16 ? 0xC021 : 0x8260_8ED7
+    var value = 0
+    for byte in bytes {
+      value ^= Int(byte) << (bits - 8)
+      for _ in 0..<8 {
+        let carries = value >> (bits - 1) & 1 == 1
+        value = (value << 1 & (1 << bits - 1)) ^ (carries ? polynomial : 0)
+      }
+    }
+    return value
+  }
+
+  // MARK: - Metadata
+
+  /// The value of a code; a fault where it has none.
+  private func code<Value>(
+    _ bits: Int, _ noun: String, _ reader: inout BitReader, _ make: (Int) -> Value?
+  ) throws(BitFault) -> Value {
+    let place = reader.position
+    let code = try reader.read(bits)
+    guard let value = make(code) else {
+      throw BitFault(kind: .unknownCode, bit: place, message: "unknown \(noun) code \(code)")
+    }
+    return value
+  }
+
+  /// The ids by which a packet names a perception, one of its channels and one of its bands, so many of them.
+  private func namedIDs(_ count: Int, _ reader: inout BitReader) throws(BitFault) -> [Int] {
+    var ids: [Int] = []
+    while ids.count < count {
+      let place = reader.position
+      let id = try reader.read(ids.count == 1 ? 16 : 8)
+      ids.append(id)
+      guard indices[ids] == nil else { continue }
+      let message =
+        switch ids.count {
+        case 1: "no perception with id \(id) was described"
+        case 2: "perception \(ids[0]) has no channel with id \(id)"
+        default: "channel \(ids[1]) has no band with id \(id)"
+        }
+      throw BitFault(kind: .unknownID, bit: place, message: message)
+    }
+    return ids
+  }
+
+  /// The perception with ids; the document has it.
+  private subscript(perception ids: [Int]) -> MPEGDocument.Perception {
+    get { document.perceptions[index(ids, 1)] }
+    _modify { yield &document.perceptions[index(ids, 1)] }
+  }
+
+  private subscript(channel ids: [Int]) -> MPEGDocument.Channel {
+    get { self[perception: ids].channels[index(ids, 2)] }
+    _modify { yield &self[perception: ids].channels[index(ids, 2)] }
+  }
+
+  private subscript(band ids: [Int]) -> MPEGDocument.Band {
+    get { self[channel: ids].bands[index(ids, 3)] }
+    _modify { yield &self[channel: ids].bands[index(ids, 3)] }
+  }
+
+  private func index(_ ids: [Int], _ depth: Int) -> Int { indices[Array(ids.prefix(depth))] ?? 0 }
+
+  private mutating func haptics(_ reader: inout BitReader) throws(BitFault) {
+    document.version = try reader.text()
+    document.profile = try reader.text()
+    document.level = try reader.read(8)
+    document.date = try reader.text()
+    document.description = try reader.text()
+    announced[[]] = (try reader.read(8), 0)
+    let count = try reader.read(8)
+    document.avatars = []
+    for _ in 0..<count {
+      var avatar = MPEGDocument.Avatar(place: reader.position)
+      avatar.id = try reader.read(8)
+      try reader.skip(8)
+      // Only bodies of no listed kind have a mesh.
+      if try reader.read(8) == 0 { _ = try reader.text() }
+      document.avatars.append(avatar)
+    }
+  }
+
+  // Packets of metadata are sent again, for those who joined later: contents and places stay.
+
+  private mutating func perception(_ reader: inout BitReader) throws(BitFault) {
+    var perception = MPEGDocument.Perception(place: reader.position)
+    perception.id = try reader.read(8)
+    try reader.skip(8)
+    perception.description = try reader.text()
+    perception.modality = try code(8, "perception", &reader) {
+      $0 < MPEGModality.codeCount ? MPEGModality(rawValue: $0) : nil
+    }
+    // The avatar, and how many effects the library has.
+    try reader.skip(24)
+    if try reader.flag() { perception.semanticScheme = try reader.text() }
+    try reader.skip(8)
+    perception.unitExponent = try reader.signed(8)
+    let devices = try reader.read(8)
+    for _ in 0..<devices { perception.deviceNames.append(try device(&reader)) }
+    let ids = [perception.id]
+    announced[ids] = (try reader.read(16), announced[ids]?.place ?? perception.place)
+    if indices[ids] != nil {
+      let known = self[perception: ids]
+      (perception.channels, perception.library, perception.place) = (known.channels, known.library, known.place)
+      self[perception: ids] = perception
+    } else {
+      indices[ids] = document.perceptions.count
+      document.perceptions.append(perception)
+    }
+  }
+
+  /// The name of a device; its data are passed.
+  private mutating func device(_ reader: inout BitReader) throws(BitFault) -> String {
+    try reader.skip(8)
+    let name = try reader.text()
+    try reader.skip(32)
+    let flags = try reader.read(12)
+    // Eleven numbers of 32 bits, then the type.
+    try reader.skip((flags >> 1).nonzeroBitCount * 32 + (flags & 1) * 4)
+    return name
+  }
+
+  private mutating func channel(_ reader: inout BitReader) throws(BitFault) {
+    var channel = MPEGDocument.Channel(place: reader.position)
+    channel.id = try reader.read(16)
+    let ids = try namedIDs(1, &reader) + [channel.id]
+    try reader.skip(8)
+    channel.description = try reader.text()
+    try reader.skip(8)
+    channel.gain = Double(try reader.fraction(32, -10_000, 10_000))
+    try reader.skip(32)
+    let flags = try reader.read(8)
+    if flags & 1 != 0 {
+      channel.isLocated = try reader.read(32) != 0
+    } else if flags & 2 != 0 {
+      channel.isLocated = true
+      try reader.skip(24)
+      try reader.skip(try reader.read(8) * 8)
+      try reader.skip(try reader.read(8) * 24)
+    }
+    channel.sampling = try reader.read(32)
+    if channel.sampling > 0 { channel.sampleCount = try reader.read(32) }
+    if flags & 4 != 0 {
+      channel.isLocated = true
+      try reader.skip(24)
+    }
+    let vertices = try reader.read(16)
+    if vertices > 0 { channel.isLocated = true }
+    try reader.skip(vertices * 32)
+    announced[ids] = (try reader.read(8), announced[ids]?.place ?? channel.place)
+    if indices[ids] != nil {
+      (channel.bands, channel.place) = (self[channel: ids].bands, self[channel: ids].place)
+      self[channel: ids] = channel
+    } else {
+      indices[ids] = self[perception: ids].channels.count
+      self[perception: ids].channels.append(channel)
+    }
+  }
+
+  private mutating func band(_ reader: inout BitReader) throws(BitFault) {
+    var band = MPEGDocument.Band(place: reader.position)
+    let number = try reader.read(8)
+    let ids = try namedIDs(2, &reader) + [number]
+    try reader.skip(8)
+    let place = reader.position
+    band.kind = try code(3, "band", &reader) { MPEGBandKind(rawValue: $0) }
+    if band.kind == .curve {
+      band.curve = MPEGCurveKind(rawValue: try reader.read(4)) ?? .unknown
+    } else if band.kind == .wavelet {
+      band.blockLength = try reader.read(8)
+    }
+    band.low = Double(try reader.read(16))
+    band.high = Double(try reader.read(16))
+    announced[ids] = (try reader.read(16), band.place)
+    guard indices[ids] != nil else {
+      indices[ids] = self[channel: ids].bands.count
+      self[channel: ids].bands.append(band)
+      return
+    }
+    let known = self[band: ids]
+    (band.effects, band.place) = (known.effects, known.place)
+    guard band.kind == known.kind || band.effects.isEmpty else {
+      throw BitFault(kind: .structure, bit: place, message: "band \(number) changes its type")
+    }
+    self[band: ids] = band
+  }
+
+  // MARK: - Effects
+
+  private mutating func library(_ reader: inout BitReader) throws(BitFault) {
+    let ids = try namedIDs(1, &reader)
+    let count = try reader.read(16)
+    try reader.require(count, ofBits: 76, "effects")
+    var library: [Effect] = []
+    for _ in 0..<count { library.append(try libraryEffect(&reader, depth: 0)) }
+    self[perception: ids].library = library
+  }
+
+  private func libraryEffect(_ reader: inout BitReader, depth: Int) throws(BitFault) -> Effect {
+    guard depth < Self.depthLimit else {
+      throw BitFault(
+        kind: .structure, bit: reader.position,
+        message: "effects of the library are nested more than \(Self.depthLimit) deep")
+    }
+    var effect = Effect(place: reader.position)
+    effect.id = try reader.read(16)
+    effect.kind = try kind(&reader)
+    try semantics(of: &effect, &reader)
+    effect.position = try reader.read(25)
+    if effect.kind == .basis { try shape(of: &effect, &reader) }
+    let keys = try reader.read(16)
+    try reader.require(keys, ofBits: 3, "key frames")
+    for _ in 0..<keys {
+      var key = Key(place: UInt32(clamping: reader.position))
+      let mask = try reader.read(3)
+      if mask & 1 != 0 { key.position = Int32(try reader.read(16)) }
+      if mask & 2 != 0 { key.amplitude = try reader.fraction(8, -1, 1) }
+      if mask & 4 != 0 { key.frequency = Float(try reader.read(16)) }
+      effect.keys.append(key)
+    }
+    let children = try reader.read(16)
+    try reader.require(children, ofBits: 76, "effects")
+    for _ in 0..<children { effect.children.append(try libraryEffect(&reader, depth: depth + 1)) }
+    return effect
+  }
+
+  private func kind(_ reader: inout BitReader) throws(BitFault) -> Effect.Kind {
+    try code(2, "effect", &reader) { Effect.Kind(rawValue: $0) }
+  }
+
+  private func semantics(of effect: inout Effect, _ reader: inout BitReader) throws(BitFault) {
+    if try reader.flag() { effect.semantics = "\(try reader.read(12))" }
+  }
+
+  /// Phase and base signal.
+  private func shape(of effect: inout Effect, _ reader: inout BitReader) throws(BitFault) {
+    effect.phase = Double(try reader.fraction(16, 0, Self.turn))
+    effect.signal = try code(4, "base signal", &reader) { MPEGBaseSignal(rawValue: $0) }
+  }
+
+  /// Effects of a band, or parts of them.
+  private mutating func data(_ reader: inout BitReader) throws(BitFault) {
+    // Whether the packet can be understood without those before it.
+    try reader.skip(1)
+    let ids = try namedIDs(3, &reader)
+    let kind = self[band: ids].kind
+    let count = try reader.read(16)
+    var (effects, open) = (self[band: ids].effects, openEffects[ids] ?? [:])
+    (self[band: ids].effects, openEffects[ids]) = ([], nil)
+    defer { (self[band: ids].effects, openEffects[ids]) = (effects, open) }
+    for _ in 0..<count {
+      let effect = isSpatial ? try spatialEffect(of: kind, &reader) : try temporalEffect(of: kind, &reader)
+      if !isSpatial, effect.kind == .basis, let id = effect.id {
+        // The id repeats where an effect goes on.
+        if kind != .wavelet, let known = open[id] {
+          effects[known].keys += effect.keys
+          continue
+        }
+        open[id] = effects.count
+      }
+      effects.append(effect)
+    }
+  }
+
+  private func temporalEffect(of kind: MPEGBandKind, _ reader: inout BitReader) throws(BitFault) -> Effect {
+    var effect = Effect(place: reader.position)
+    effect.id = try reader.read(16)
+    effect.kind = try self.kind(&reader)
+    if kind == .wavelet {
+      try semantics(of: &effect, &reader)
+      effect.position = clock
+      effect.stream = try stream(&reader)
+      return effect
+    }
+    effect.position = try position(&reader)
+    guard effect.kind == .basis else { return effect }
+    try semantics(of: &effect, &reader)
+    let count = try reader.read(16)
+    if kind == .vectorial { try shape(of: &effect, &reader) }
+    effect.keys = try keys(count, of: kind, maskBits: 2, &reader)
+    return effect
+  }
+
+  private func spatialEffect(of kind: MPEGBandKind, _ reader: inout BitReader) throws(BitFault) -> Effect {
+    var effect = Effect(place: reader.position)
+    effect.kind = try self.kind(&reader)
+    if effect.kind != .basis || kind != .wavelet { effect.position = try position(&reader) }
+    switch effect.kind {
+    case .reference: effect.id = try reader.read(16)
+    case .composite:
+      let count = try reader.read(16)
+      try reader.require(count, ofBits: 2, "effects")
+      for _ in 0..<count { effect.children.append(try spatialEffect(of: kind, &reader)) }
+    case .basis where kind == .wavelet: effect.stream = try stream(&reader)
+    case .basis:
+      if kind == .vectorial { try shape(of: &effect, &reader) }
+      effect.keys = try keys(reader.read(16), of: kind, maskBits: 3, &reader)
+    }
+    return effect
+  }
+
+  /// A position by the clock of the unit; none lies before the start.
+  private func position(_ reader: inout BitReader) throws(BitFault) -> Int { max(clock + (try reader.signed(25)), 0) }
+
+  private func stream(_ reader: inout BitReader) throws(BitFault) -> [UInt8] {
+    let count = try reader.read(16)
+    try reader.require(count, ofBits: 8, "bytes")
+    return try reader.bytes(count)
+  }
+
+  private func keys(_ count: Int, of kind: MPEGBandKind, maskBits: Int, _ reader: inout BitReader) throws(BitFault)
+    -> [Key]
+  {
+    try reader.require(count, ofBits: kind == .vectorial ? 16 + maskBits : 24, "key frames")
+    var keys: [Key] = []
+    for _ in 0..<count {
+      var key = Key(place: UInt32(clamping: reader.position))
+      let mask =
+        switch kind {
+        case .transient: 3
+        case .curve: 1
+        case .vectorial, .wavelet: try reader.read(maskBits)
+        }
+      if mask & 1 != 0 { key.amplitude = try reader.fraction(8, -1, 1) }
+      key.position = Int32(try reader.read(16))
+      if mask & 2 != 0 { key.frequency = Float(try reader.read(16)) }
+      keys.append(key)
+    }
+    return keys
+  }
+
+  // MARK: - Afterwards
+
+  private mutating func compareCounts() {
+    guard !document.perceptions.isEmpty else {
+      note(Self.rules.stream, 0, "the file describes no perception")
+      return
+    }
+    for (ids, expected) in announced.sorted(by: { ($0.key.count, $0.value.place) < ($1.key.count, $1.value.place) }) {
+      let found =
+        switch ids.count {
+        case 0: document.perceptions.count
+        case 1: self[perception: ids].channels.count
+        case 2: self[channel: ids].bands.count
+        default: self[band: ids].effects.count
+        }
+      // Composite effects are sent as what they consist of.
+      guard found < expected.count || (found > expected.count && ids.count < 3) else { continue }
+      let noun = ["perceptions", "channels", "bands", "effects"][ids.count]
+      note(Self.rules.count, expected.place, "the file announces \(expected.count) \(noun) and has \(found)")
+    }
+  }
+
+  /// Finds the length of wavelet blocks, of which the file has the lowest eight bits.
+  private mutating func repairBlocks() {
+    for (ids, _) in announced where ids.count == 3 && self[band: ids].kind == .wavelet {
+      var band = self[band: ids]
+      let low = band.blockLength
+      if band.effects.count > 1 {
+        // Blocks follow each other.
+        let distance = band.effects[1].position - band.effects[0].position
+        if distance > 0, distance % 256 == low { band.blockLength = distance }
+      }
+      var lengths = stride(from: low, through: 65_536, by: 256).makeIterator()
+      while WaveletBlock(band, timescale: document.timescale).count == nil, let length = lengths.next() {
+        band.blockLength = length
+      }
+      self[band: ids].blockLength = band.blockLength
+    }
+  }
+}
+
+/// Why bits cannot be read, and at which.
+struct BitFault: Error {
+  enum Kind { case truncated, structure, unknownID, unknownCode }
+
+  var kind: Kind
+  /// From the start of the file.
+  var bit: Int
+  var message: String
+}
+
+/// Reads numbers of any length, the most significant bit first, within a part of a file.
+struct BitReader {
+  private let file: [UInt8]
+  /// The next bit, from the start of the file.
+  private(set) var position = 0
+  /// The bit behind the last that may be read.
+  private let end: Int
+  /// What is read, for messages.
+  private let subject: String
+
+  init(_ bytes: [UInt8], subject: String) {
+    (file, end, self.subject) = (bytes, bytes.count * 8, subject)
+  }
+
+  private init(_ file: [UInt8], position: Int, end: Int, subject: String) {
+    (self.file, self.position, self.end, self.subject) = (file, position, end, subject)
+  }
+
+  var remaining: Int { end - position }
+
+  /// A fault unless so many bits are left; the message goes on behind the subject.
+  private func require(_ bits: Int, _ message: @autoclosure () -> String) throws(BitFault) {
+    guard remaining < bits else { return }
+    throw BitFault(kind: .truncated, bit: end, message: "\(subject) \(message())")
+  }
+
+  private var place: String { "byte \(position / 8)" + (position % 8 == 0 ? "" : ", bit \(position % 8)") }
+
+  /// A number of at most 57 bits.
+  mutating func read(_ count: Int) throws(BitFault) -> Int {
+    try require(count, "ends inside a field of \(count) bits that begins at \(place)")
+    var value = 0
+    var left = count
+    while left > 0 {
+      let free = 8 - position % 8
+      let taken = min(free, left)
+      value = value << taken | (Int(file[position / 8]) >> (free - taken)) & (1 << taken - 1)
+      position += taken
+      left -= taken
+    }
+    return value
+  }
+
+  mutating func flag() throws(BitFault) -> Bool { try read(1) == 1 }
+
+  /// A number in two's complement.
+  mutating func signed(_ count: Int) throws(BitFault) -> Int {
+    let value = try read(count)
+    return value >> (count - 1) == 1 ? value - 1 << count : value
+  }
+
+  /// A number between two bounds, in as many steps as bits allow; in the precision of the standard.
+  mutating func fraction(_ count: Int, _ low: Float, _ high: Float) throws(BitFault) -> Float {
+    min(Float(try read(count)) / Float(1 << count - 1), 1) * (high - low) + low
+  }
+
+  mutating func bytes(_ count: Int) throws(BitFault) -> [UInt8] {
+    var bytes: [UInt8] = []
+    for _ in 0..<count { bytes.append(UInt8(truncatingIfNeeded: try read(8))) }
+    return bytes
+  }
+
+  /// A text with its length in bytes before it; bytes that are not UTF-8 are replaced.
+  mutating func text() throws(BitFault) -> String { String(decoding: try bytes(read(8)), as: UTF8.self) }
+
+  mutating func skip(_ count: Int) throws(BitFault) {
+    try require(count, "ends inside \(count) bits that begin at \(place)")
+    position += count
+  }
+
+  /// Makes sure that a list of fields can be there, before memory is reserved for it.
+  func require(_ count: Int, ofBits size: Int, _ noun: String) throws(BitFault) {
+    try require(count * size, "announces \(count) \(noun) at \(place) and ends before them")
+  }
+
+  /// A reader of the next bytes, which this one then has passed.
+  mutating func part(bytes count: Int, _ subject: String) throws(BitFault) -> BitReader {
+    try require(count * 8, "ends inside \(subject), whose \(count) bytes begin at \(place)")
+    let part = BitReader(file, position: position, end: position + count * 8, subject: subject)
+    position += count * 8
+    return part
+  }
+
+  /// Whether all bits that are left are 0.
+  var isPadding: Bool {
+    var left = self
+    while left.remaining > 0 { guard let bit = try? left.read(1), bit == 0 else { return false } }
+    return true
   }
 }

@@ -1,10 +1,11 @@
 internal import HapticFormats
+import Reading
 
 /// A haptic experience of ISO/IEC 23090-31, as its text (HJIF) and its binary file (HMPG) hold it.
 ///
 /// Times are whole ticks. A `place` is where the reader found a part: the number of a value of the
 /// text, or a bit of the binary file.
-struct MPEGDocument: Equatable {
+struct MPEGDocument: Equatable, Sendable {
   var version = "2023"
   var profile = "Main"
   var level = 1
@@ -18,13 +19,13 @@ struct MPEGDocument: Equatable {
   var syncCount = 0
 
   /// A body, or part of one, that is touched.
-  struct Avatar: Equatable {
+  struct Avatar: Equatable, Sendable {
     var id = 0
     var place = 0
   }
 
   /// A signal of one sense.
-  struct Perception: Equatable {
+  struct Perception: Equatable, Sendable {
     var id = 0
     var modality = MPEGModality.other
     var description = ""
@@ -38,7 +39,7 @@ struct MPEGDocument: Equatable {
   }
 
   /// What one actuator, or one place of the body, is given: the sum of its bands.
-  struct Channel: Equatable {
+  struct Channel: Equatable, Sendable {
     var id = 0
     var description = ""
     var gain = 1.0
@@ -53,7 +54,7 @@ struct MPEGDocument: Equatable {
   }
 
   /// Effects that are synthesised in one way.
-  struct Band: Equatable {
+  struct Band: Equatable, Sendable {
     var kind = MPEGBandKind.transient
     var curve = MPEGCurveKind.unknown
     /// Ticks of one wavelet block.
@@ -67,8 +68,12 @@ struct MPEGDocument: Equatable {
   }
 
   /// A part of a band, or of the library.
-  struct Effect: Equatable {
-    enum Kind: Int, Equatable { case basis, reference, composite }
+  struct Effect: Equatable, Sendable {
+    enum Kind: Int, JSONWord {
+      case basis, reference, composite
+
+      var word: String { ["Basis", "Reference", "Composite"][rawValue] }
+    }
 
     var kind = Kind.basis
     /// Of a reference, the effect of the library that it stands for.
@@ -78,6 +83,8 @@ struct MPEGDocument: Equatable {
     /// Radians.
     var phase = 0.0
     var signal = MPEGBaseSignal.sine
+    /// Whether phase and shape are written.
+    var isWave = false
     var keys: [Key] = []
     var children: [Effect] = []
     /// The bits of a wavelet block, those of a byte from the least significant on.
@@ -87,7 +94,7 @@ struct MPEGDocument: Equatable {
   }
 
   /// A corner of an effect.
-  struct Key: Equatable {
+  struct Key: Equatable, Sendable {
     /// Ticks from the start of the effect.
     var position: Int32 = 0
     /// −1…1, or NaN where the key has none.
@@ -104,46 +111,43 @@ struct MPEGDocument: Equatable {
 }
 
 /// How the effects of a band are synthesised; in the order of their binary codes.
-enum MPEGBandKind: Int, CaseIterable {
+enum MPEGBandKind: Int, JSONWord {
   case transient, curve, vectorial, wavelet
 
-  /// The names in the text, in the same order.
-  static let names = ["Transient", "Curve", "VectorialWave", "WaveletWave"]
+  var word: String { ["Transient", "Curve", "VectorialWave", "WaveletWave"][rawValue] }
 }
 
 /// How a curve runs between its keys; in the order of their binary codes.
-enum MPEGCurveKind: Int, CaseIterable {
+enum MPEGCurveKind: Int, JSONWord {
   case unknown, cubic, linear, akima, bezier, bSpline
 
-  /// The names in the text, in the same order.
-  static let names = ["Unknown", "Cubic", "Linear", "Akima", "Bezier", "BSpline"]
+  var word: String { ["Unknown", "Cubic", "Linear", "Akima", "Bezier", "BSpline"][rawValue] }
 }
 
 /// The shape of a vectorial wave; in the order of their binary codes.
-enum MPEGBaseSignal: Int, CaseIterable {
+enum MPEGBaseSignal: Int, JSONWord {
   case sine, square, triangle, sawToothUp, sawToothDown
 
-  /// The names in the text, in the same order.
-  static let names = ["Sine", "Square", "Triangle", "SawToothUp", "SawToothDown"]
+  var word: String { ["Sine", "Square", "Triangle", "SawToothUp", "SawToothDown"][rawValue] }
 }
 
 /// The sense that a perception is for; the first fourteen in the order of their binary codes.
-enum MPEGModality: Int, CaseIterable {
+enum MPEGModality: Int, JSONWord {
   case other, pressure, acceleration, velocity, position, temperature, vibrotactile, water, wind
   case force, texture, stiffness, friction, electrotactile, humidity, temporal, spatial
 
-  /// The names in the text, in the same order.
-  static let names = [
-    "Other", "Pressure", "Acceleration", "Velocity", "Position", "Temperature", "Vibrotactile", "Water", "Wind",
-    "Force", "Vibrotactile Texture", "Stiffness", "Friction", "Electrotactile", "Humidity", "User-defined Temporal",
-    "User-defined Spatial",
-  ]
+  var word: String {
+    [
+      "Other", "Pressure", "Acceleration", "Velocity", "Position", "Temperature", "Vibrotactile",
+      "Water", "Wind",
+      "Force", "Vibrotactile Texture", "Stiffness", "Friction", "Electrotactile", "Humidity",
+      "User-defined Temporal",
+      "User-defined Spatial",
+    ][rawValue]
+  }
 
   /// How many have a binary code.
   static let codeCount = 14
-
-  /// The name in the text.
-  var name: String { Self.names[rawValue] }
 
   /// What becomes of a signal of this sense on an actuator that vibrates.
   enum Playing { case asItIs, asVibration, notAtAll }
@@ -153,15 +157,155 @@ enum MPEGModality: Int, CaseIterable {
     switch self {
     case .vibrotactile, .acceleration, .other, .temporal: .asItIs
     case .pressure, .velocity, .position, .force, .electrotactile: .asVibration
-    case .temperature, .water, .wind, .humidity, .texture, .stiffness, .friction, .spatial: .notAtAll
+    case .temperature, .water, .wind, .humidity, .texture, .stiffness, .friction, .spatial:
+      .notAtAll
     }
   }
+}
 
-  /// Whether positions are places in space.
-  var isSpatial: Bool {
-    switch self {
-    case .texture, .stiffness, .friction, .spatial: true
-    default: false
-    }
+/// The rules of one of the two files; their names begin with its id.
+struct MPEGRules {
+  let format: String
+
+  private func error(_ name: String, _ group: String, _ sentence: String) -> Rule {
+    Rule(RuleID("\(format)/\(name)"), group: group, .error, sentence)
+  }
+  private func warning(_ name: String, _ group: String, _ sentence: String) -> Rule {
+    Rule(RuleID("\(format)/\(name)"), group: group, .warning, sentence)
+  }
+  private func note(_ name: String, _ group: String, _ sentence: String) -> Rule {
+    Rule(RuleID("\(format)/\(name)"), group: group, .note, sentence)
+  }
+
+  // MARK: Both files
+
+  var unknownReference: Rule {
+    warning(
+      "unknown-reference", "grammar",
+      "A Reference effect must name an effect of its perception's library; others are silent.")
+  }
+  var duplicateID: Rule {
+    warning("duplicate-id", "grammar", "Effects of a library should have ids of their own; the first of two is used.")
+  }
+  var missingKeys: Rule {
+    warning(
+      "missing-keyframes", "grammar",
+      "A Basis effect should have the key frames that its band needs; without them it is silent.")
+  }
+  var missingAmplitude: Rule {
+    warning(
+      "missing-amplitude", "grammar", "Key frames of transients and curves must have an amplitude; others are ignored.")
+  }
+  var missingFrequency: Rule {
+    warning(
+      "missing-frequency", "grammar", "A vectorial wave must have a key frame with a frequency; others are silent.")
+  }
+  var keyOrder: Rule {
+    warning("keyframe-order", "compatibility", "Key frames should be sorted by position; others are sorted on reading.")
+  }
+  var frequencyOutsideBand: Rule {
+    warning(
+      "frequency-outside-band", "range", "Frequencies should be within the limits of their band; others are clamped.")
+  }
+  var blockLength: Rule {
+    warning(
+      "block-length", "range",
+      "A wavelet band must have blocks of a power of two samples, 4 to 4096; others are silent.")
+  }
+  var tooLarge: Rule {
+    error(
+      "too-large", "range", "The effects, with all that they refer to, must not be too many or too long to be played.")
+  }
+
+  private var shared: [Rule] {
+    [
+      unknownReference, duplicateID, missingKeys, missingAmplitude, missingFrequency, keyOrder, frequencyOutsideBand,
+      blockLength, tooLarge,
+    ]
+  }
+
+  // MARK: HJIF
+
+  static let hjif = MPEGRules(format: "hjif")
+
+  var syntax: Rule { error("syntax", "syntax", "The text must be JSON in UTF-8.") }
+  var trailingComma: Rule {
+    warning("trailing-comma", "syntax", "A comma before a closing bracket is not valid JSON.")
+  }
+  var byteOrderMark: Rule {
+    warning("byte-order-mark", "syntax", "A byte-order mark is not valid in JSON.")
+  }
+  var duplicateKey: Rule {
+    warning("duplicate-key", "syntax", "A key should appear only once in an object; Temblor uses the last one.")
+  }
+  var structure: Rule {
+    error("structure", "grammar", "The file must be an object with perceptions, their channels, bands and effects.")
+  }
+  var wrongType: Rule {
+    error("wrong-type", "grammar", "A value must have the type that its key requires.")
+  }
+  var missingKey: Rule {
+    warning("missing-key", "grammar", "An object should have the keys that the schema of ISO/IEC 23090-31 requires.")
+  }
+  var unknownKey: Rule { note("unknown-key", "grammar", "Unknown keys are ignored.") }
+  var unknownName: Rule {
+    warning(
+      "unknown-name", "grammar", "A name must be one that the schema lists; types of bands and effects must be known.")
+  }
+  var formerName: Rule {
+    note(
+      "former-name", "compatibility", "Names of drafts of the standard are read; the reference software refuses them.")
+  }
+  var version: Rule {
+    note("version", "compatibility", "The version should be 2023 or later; files of drafts are read.")
+  }
+  var date: Rule { note("date", "compatibility", "The date should be in the form of ISO 8601.") }
+  var outOfRange: Rule {
+    warning("out-of-range", "range", "A value should be within its range; others are clamped.")
+  }
+  var wholeNumber: Rule {
+    warning("whole-number", "range", "Ticks and ids are whole numbers; others are rounded.")
+  }
+  var waveletStream: Rule {
+    error("wavelet-stream", "grammar", "A wavelet stream must be a text of letters, digits, + and /, six bits each.")
+  }
+
+  // MARK: HMPG
+
+  static let hmpg = MPEGRules(format: "hmpg")
+
+  var truncated: Rule {
+    error("truncated", "syntax", "Units, packets and their fields must be complete.")
+  }
+  var stream: Rule {
+    error("structure", "syntax", "The file must be units of packets, an initialization unit with its timing first.")
+  }
+  var unknownPacket: Rule {
+    warning("unknown-packet", "syntax", "Packets of unknown types are skipped.")
+  }
+  var leftOver: Rule {
+    note("left-over", "syntax", "A packet should end with its last field and zero bits.")
+  }
+  var checksum: Rule {
+    warning("crc", "syntax", "Checksums should be those of the packets before them.")
+  }
+  var unknownID: Rule {
+    error("unknown-id", "grammar", "Packets must name perceptions, channels and bands that were described before.")
+  }
+  var unknownCode: Rule { error("unknown-code", "grammar", "Codes of types must be known.") }
+  var count: Rule {
+    warning("count", "grammar", "There should be as many perceptions, channels and bands as the file announces.")
+  }
+
+  /// All rules of the file, in the order in which they are listed.
+  var all: [Rule] {
+    format == "hjif"
+      ? [
+        syntax, trailingComma, byteOrderMark, duplicateKey, structure, wrongType, missingKey,
+        unknownKey, unknownName,
+        formerName, version, date, outOfRange, wholeNumber, waveletStream,
+      ] + shared
+      : [truncated, stream, unknownPacket, leftOver, checksum, unknownID, unknownCode, count]
+        + shared
   }
 }

@@ -159,7 +159,7 @@ struct MPEGEncoder {
     guard let index else { return }
     ends[index] = end
     guard hasRoom(keys.count, element) else { return }
-    var effect = MPEGDocument.Effect()
+    var effect = MPEGDocument.Effect(isWave: kind.kind == .vectorial)
     effect.position = start + Int(keys[0].position)
     effect.keys = keys
     for index in effect.keys.indices { effect.keys[index].position -= keys[0].position }

@@ -2,6 +2,64 @@ internal import HapticFormats
 import Reading
 import HapticModel
 
+/// What a document of either file becomes.
+struct MPEGExamination {
+  let document: MPEGDocument
+  let rules: MPEGRules
+  let log: FindingLog
+  /// Where a part is in the file, for the order of findings.
+  let offset: (Int) -> Int
+  /// Where a part is in the file.
+  let place: @Sendable (Int) -> SourcePlace
+  let findingPlace: (Int, Int) -> SourcePlace
+
+  func examination(_ options: ReadingOptions) -> Examination {
+    let resolver = MPEGResolver(document, rules: rules, log: log, offset: offset)
+    var mapping = MPEGMapping(document, resolver: resolver, sourcePlace: place)
+    mapping.map()
+    let log = mapping.resolver.log
+    let isReadable = log.errorCount == 0
+    var composition = HapticComposition(layers: mapping.layers)
+    if !document.description.isEmpty { composition.notes = document.description }
+    return Examination(
+      composition: isReadable ? composition : nil, findings: log.findings(for: options, findingPlace),
+      errorCount: log.errorCount, losses: isReadable && options.wantsFindings ? mapping.losses.finish() : [],
+      places: MPEGPlaces(layers: mapping.layerPlaces, events: mapping.eventPlaces, sourcePlace: place), details: details
+    )
+  }
+
+  private var details: [(name: String, value: String)] {
+    var details = [
+      ("version", document.version), ("profile", "\(document.profile)@\(document.level)"), ("date", document.date),
+      ("timescale", "\(document.timescale)"),
+    ]
+    for perception in document.perceptions {
+      details.append(("modality", perception.modality.word))
+      for name in perception.deviceNames { details.append(("device", name)) }
+    }
+    return details.filter { !$0.1.isEmpty }.map { (name: $0.0, value: $0.1) }
+  }
+}
+
+/// Where layers and events are in a file; parameters and curves are where their layer is.
+struct MPEGPlaces: SourcePlaces {
+  let layers: [Int]
+  let events: [[Int]]
+  let sourcePlace: @Sendable (Int) -> SourcePlace
+
+  func place(of element: CompositionElement) -> SourcePlace {
+    switch element {
+    case .composition: sourcePlace(0)
+    case .layer(let layer), .parameter(let layer, _), .curve(let layer, _):
+      sourcePlace(layers.indices.contains(layer) ? layers[layer] : 0)
+    case .event(let event):
+      sourcePlace(
+        events.indices.contains(event.layer) && events[event.layer].indices.contains(event.event)
+          ? events[event.layer][event.event] : 0)
+    }
+  }
+}
+
 /// Turns the channels of a document into layers: waves and transients into events where events say the
 /// same, everything else into sampled signals.
 struct MPEGMapping {
@@ -24,7 +82,6 @@ struct MPEGMapping {
   var resolver: MPEGResolver
   var losses = LossLog()
   private(set) var layers: [HapticComposition.Layer] = []
-  /// Where layers and events are in the file.
   private(set) var layerPlaces: [Int] = []
   private(set) var eventPlaces: [[Int]] = []
   private var sampleCount = 0
@@ -66,64 +123,49 @@ struct MPEGMapping {
     case .asItIs: break
     case .asVibration:
       losses.add(
-        .approximated, .composition, at: sourcePlace(channel.place), "\(channel.modality.name) is played as vibration")
+        .approximated, .composition, at: sourcePlace(channel.place), "\(channel.modality.word) is played as vibration")
     case .notAtAll:
       losses.add(
         .dropped, .composition, at: sourcePlace(channel.place),
-        "\(channel.modality.name) cannot be played as vibration over time")
+        "\(channel.modality.word) cannot be played as vibration over time")
       return
     }
-    var bent = LayerBuilder()
-    var bentPlaces: [Int] = []
-    // Events without curves need no builder, which would hold very many of them twice.
-    var plain: [HapticEvent] = []
-    var plainPlaces: [Int] = []
-    let transients = channel.bands.lazy.filter { $0.description.kind == .transient }
-    let count = transients.flatMap(\.effects).reduce(0) { $0 + $1.keys.count }
-    plain.reserveCapacity(count)
-    plainPlaces.reserveCapacity(count)
+    var builder = LayerBuilder()
+    var places: [Int] = []
     var signals: [SampledSignal] = []
     for band in channel.bands {
-      switch band.description.kind {
-      case .transient:
-        for effect in band.effects { add(transients: effect, gain: channel.gain, to: &plain, &plainPlaces) }
-      case .vectorial:
-        for effect in band.effects {
-          if let event = WaveEvent(effect, timescale: document.timescale, gain: channel.gain) {
-            guard let made = make(event, of: effect) else { continue }
-            if event.curves.isEmpty {
-              plain.append(made)
-              plainPlaces.append(effect.place)
-            } else {
-              bent.add(made, curves: event.curves, until: made.time + (made.duration ?? 0))
-              bentPlaces.append(effect.place)
-            }
-          } else if let signal = sampled(wave: effect, gain: channel.gain) {
+      for effect in band.effects {
+        switch band.description.kind {
+        case .transient: add(transients: effect, gain: channel.gain, to: &builder, &places)
+        case .vectorial:
+          if let wave = WaveEvent(effect, timescale: document.timescale, gain: channel.gain) {
+            guard let event = make(wave, of: effect) else { continue }
+            builder.add(event, curves: wave.curves, until: event.time + (event.duration ?? 0))
+            places.append(effect.place)
+          } else if let signal = sampled(effect, of: band.description, gain: channel.gain) {
             signals.append(signal)
           }
+        case .curve:
+          if let signal = sampled(effect, of: band.description, gain: channel.gain) { signals.append(signal) }
+        case .wavelet: break
         }
-      case .curve:
-        for effect in band.effects {
-          if let signal = sampled(curve: effect, of: band.description, gain: channel.gain) { signals.append(signal) }
-        }
-      case .wavelet: if let signal = sampled(blocks: band, gain: channel.gain) { signals.append(signal) }
+      }
+      if band.description.kind == .wavelet, let signal = sampled(blocks: band, gain: channel.gain) {
+        signals.append(signal)
       }
     }
-    if !plain.isEmpty || !signals.isEmpty {
-      append(
-        HapticComposition.Layer(HapticPattern(events: plain), signals: signals, name: channel.name), at: channel.place,
-        events: plainPlaces)
+    var (made, references) = builder.build()
+    var eventPlaces = made.map { Array(repeating: 0, count: $0.pattern.events.count) }
+    for (place, reference) in zip(places, references) { eventPlaces[reference.layer][reference.event] = place }
+    if !signals.isEmpty, !(made[0].pattern.curves.isEmpty) {
+      // Signals are with the events that no curve acts on.
+      made.insert(HapticComposition.Layer(HapticPattern()), at: 0)
+      eventPlaces.insert([], at: 0)
     }
-    guard !bentPlaces.isEmpty else { return }
-    let built = bent.build()
-    var eventPlaces = built.layers.map { Array(repeating: 0, count: $0.pattern.events.count) }
-    for (place, reference) in zip(bentPlaces, built.references) {
-      eventPlaces[reference.layer][reference.event] = place
-    }
-    for (index, layer) in built.layers.enumerated() {
-      var layer = layer
+    made[0].signals = signals
+    for (var layer, events) in zip(made, eventPlaces) where !layer.isEmpty {
       layer.name = channel.name
-      append(layer, at: channel.place, events: eventPlaces[index])
+      append(layer, at: channel.place, events: events)
     }
   }
 
@@ -132,7 +174,7 @@ struct MPEGMapping {
   // MARK: - Events
 
   private mutating func add(
-    transients effect: MPEGDocument.Effect, gain: Double, to events: inout [HapticEvent], _ places: inout [Int]
+    transients effect: MPEGDocument.Effect, gain: Double, to builder: inout LayerBuilder, _ places: inout [Int]
   ) {
     for key in effect.keys {
       let amplitude = abs(Double(key.amplitude)) * gain
@@ -144,7 +186,7 @@ struct MPEGMapping {
       var parameters = EventParameters()
       parameters[.hapticIntensity] = Float(min(intensity, 1))
       parameters[.hapticSharpness] = Float(min(max(sharpness, 0), 1))
-      events.append(
+      builder.add(
         HapticEvent(kind: .hapticTransient, time: seconds(effect.position + Int(key.position)), parameters: parameters))
       places.append(Int(key.place) == 0 ? effect.place : Int(key.place))
     }
@@ -183,8 +225,6 @@ struct MPEGMapping {
 
   // MARK: - Signals
 
-  private static func rate(of seconds: Double) -> Double { seconds <= 60 ? signalRates.short : signalRates.long }
-
   /// Whether some more samples fit; an error where they do not.
   private mutating func hasRoom(for seconds: Double, rate: Double, at place: Int) -> Bool {
     let count = seconds * rate + 1
@@ -198,43 +238,34 @@ struct MPEGMapping {
     return true
   }
 
-  private mutating func sampled(wave effect: MPEGDocument.Effect, gain: Double)
+  /// The samples of a curve, or of a wave that no event describes.
+  private mutating func sampled(_ effect: MPEGDocument.Effect, of band: MPEGDocument.Band, gain: Double)
     -> SampledSignal?
   {
-    let ticks = Double(effect.keys.last?.position ?? 0)
-    let first = Double(effect.keys.first?.position ?? 0)
-    let duration = (ticks - first) / Double(document.timescale)
-    guard resolver.log.errorCount == 0, hasRoom(for: duration, rate: Self.rate(of: duration), at: effect.place) else {
-      return nil
-    }
-    let rate = Self.rate(of: duration)
-    var wave = VectorialWave(effect, timescale: document.timescale)
-    let step = Double(document.timescale) / rate
-    let count = Int((duration * rate).rounded(.down)) + 1
-    let samples = (0..<count).map { frame in
-      Float(wave.value(at: min(first + Double(frame) * step, ticks)) * gain / Self.continuousAmplitude)
-    }
-    return SampledSignal(
-      time: seconds(effect.position) + first / Double(document.timescale), rate: rate, samples: samples)
-  }
-
-  private mutating func sampled(curve effect: MPEGDocument.Effect, of band: MPEGDocument.Band, gain: Double)
-    -> SampledSignal?
-  {
-    guard let first = effect.keys.first?.position, let last = effect.keys.last?.position, last > first else {
+    guard let first = effect.keys.first?.position, let last = effect.keys.last?.position else { return nil }
+    guard band.kind != .curve || last > first else {
       losses.add(.dropped, .composition, at: sourcePlace(effect.place), "curves that last no time are silent")
       return nil
     }
     let duration = Double(last - first) / Double(document.timescale)
-    let rate = Self.rate(of: duration)
-    let scale = rate / Double(document.timescale)
+    let rate = duration <= 60 ? Self.signalRates.short : Self.signalRates.long
     guard resolver.log.errorCount == 0, hasRoom(for: duration, rate: rate, at: effect.place) else { return nil }
-    let factor = gain / Self.continuousAmplitude
-    let points = effect.keys.map {
-      CurveInterpolator.Point(x: Double($0.position - first) * scale, y: Double($0.amplitude) * factor)
+    let samples: [Double]
+    if band.kind == .curve {
+      let (scale, factor) = (rate / Double(document.timescale), gain / Self.continuousAmplitude)
+      let points = effect.keys.map {
+        CurveInterpolator.Point(x: Double($0.position - first) * scale, y: Double($0.amplitude) * factor)
+      }
+      samples = CurveInterpolator(points: points).samples(band.curve)
+    } else {
+      var wave = VectorialWave(effect, timescale: document.timescale)
+      let step = Double(document.timescale) / rate
+      samples = (0...Int((duration * rate).rounded(.down))).map { frame in
+        wave.value(at: min(Double(first) + Double(frame) * step, Double(last))) * gain / Self.continuousAmplitude
+      }
     }
-    let samples = CurveInterpolator(points: points).samples(band.curve)
-    return SampledSignal(time: seconds(effect.position + Int(first)), rate: rate, samples: samples.map { Float($0) })
+    return SampledSignal(
+      time: seconds(effect.position + Int(first)), rate: rate, samples: samples.map { Float($0) })
   }
 
   private mutating func sampled(blocks band: MPEGResolver.Band, gain: Double) -> SampledSignal? {
@@ -292,4 +323,245 @@ struct MPEGMapping {
       if let semantic { losses.add(.dropped, .composition, at: sourcePlace(semantic), "semantic keywords of effects") }
     }
   }
+}
+
+/// A vectorial wave as a continuous event with curves of its own.
+struct WaveEvent {
+  /// The event, or nothing for a wave that lasts no time.
+  private(set) var event: HapticEvent?
+  /// Curves of intensity and sharpness where either moves.
+  private(set) var curves: [ParameterCurve] = []
+  private(set) var greatestAmplitude: Double?
+  private(set) var outermostHertz: [Double] = []
+
+  private typealias Line = [(time: Double, value: Double)]
+
+  /// Nothing for a wave that no event describes: another shape than a sine, a phase, or amplitudes
+  /// that turn it over.
+  init?(_ effect: MPEGDocument.Effect, timescale: Int, gain: Double) {
+    guard effect.signal == .sine, effect.phase == 0, gain >= 0,
+      effect.keys.allSatisfy({ $0.amplitude.isNaN || $0.amplitude >= MPEGMapping.quantisedZero }),
+      let first = effect.keys.first, let last = effect.keys.last
+    else { return nil }
+    let start = first.position
+    func seconds(_ position: Int32) -> Double { Double(position - start) / Double(timescale) }
+    let duration = seconds(last.position)
+    var amplitudes: Line = effect.keys.filter { !$0.amplitude.isNaN }.map {
+      (seconds($0.position), max(Double($0.amplitude), 0) * gain)
+    }
+    if amplitudes.isEmpty { amplitudes = [(0, gain)] }
+    let hertz: Line = effect.keys.filter { !$0.frequency.isNaN }.map { (seconds($0.position), Double($0.frequency)) }
+    greatestAmplitude = amplitudes.map(\.value).max()
+    outermostHertz = [hertz.map(\.value).min(), hertz.map(\.value).max()].compactMap { $0 }
+    guard duration > 0 else { return }
+    let intensity = Self.clamped(amplitudes.map { ($0.time, $0.value / MPEGMapping.continuousAmplitude) })
+    let sharpness = Self.clamped(hertz.map { ($0.time, SharpnessScale.mpeg.sharpness(ofHertz: $0.value)) })
+    let peak = intensity.map(\.value).max() ?? 0
+    let begin = sharpness.first?.value ?? 0
+    let time = (Double(effect.position) + Double(start)) / Double(timescale)
+    event = HapticEvent(
+      kind: .hapticContinuous, time: time, duration: duration,
+      parameters: [.hapticIntensity: Float(peak), .hapticSharpness: Float(begin)])
+    let isMoving =
+      intensity.contains { abs($0.value - peak) > 1e-6 } || sharpness.contains { abs($0.value - begin) > 1e-6 }
+    guard isMoving else { return }
+    curves = [
+      Self.curve(.hapticIntensityControl, at: time, intensity.map { ($0.time, peak > 0 ? $0.value / peak : 1) }),
+      Self.curve(.hapticSharpnessControl, at: time, sharpness.map { ($0.time, $0.value - begin) }),
+    ]
+  }
+
+  private static func curve(_ id: DynamicParameterID, at time: Double, _ line: Line) -> ParameterCurve {
+    ParameterCurve(id: id, time: time, controlPoints: line.map { .init(time: $0.time, value: Float($0.value)) })
+  }
+
+  /// A line with corners where it leaves or enters 0…1, and clamped to that.
+  private static func clamped(_ line: Line) -> Line {
+    if line.allSatisfy({ 0...1 ~= $0.value }) { return line }
+    var clamped: Line = []
+    for (index, point) in line.enumerated() {
+      if index > 0 {
+        let last = line[index - 1]
+        // A jump from one key to another of its position passes a bound without a time of its own.
+        var crossings: Line = []
+        for bound in [0.0, 1.0] where (last.value - bound) * (point.value - bound) < 0 {
+          let share = (bound - last.value) / (point.value - last.value)
+          crossings.append((last.time + (point.time - last.time) * share, bound))
+        }
+        clamped += last.value < point.value ? crossings : crossings.reversed()
+      }
+      clamped.append(point)
+    }
+    return clamped.map { ($0.time, min(max($0.value, 0), 1)) }
+  }
+}
+
+/// The channels of a document as they are played: references replaced by what they name, effects and
+/// keys sorted, what cannot sound left out and noted.
+struct MPEGResolver {
+  struct Channel {
+    var name: String
+    var modality: MPEGModality
+    /// The factor on the sum of the bands.
+    var gain: Double
+    var bands: [Band]
+    var place: Int
+  }
+
+  struct Band {
+    var description: MPEGDocument.Band
+    /// Basis effects by rising position, from the start of the document.
+    var effects: [MPEGDocument.Effect]
+  }
+
+  /// The most key frames that are played, those of each reference counted.
+  static let keyLimit = 4_000_000
+  /// The most effects that are played.
+  static let effectLimit = 2_000_000
+  /// How deep effects refer to effects.
+  private static let depthLimit = 16
+
+  let rules: MPEGRules
+  /// Where a part is in the file, for the order of findings.
+  let offset: (Int) -> Int
+  var log: FindingLog
+  private(set) var channels: [Channel] = []
+  private var keyCount = 0
+  private var effectCount = 0
+
+  init(_ document: MPEGDocument, rules: MPEGRules, log: FindingLog, offset: @escaping (Int) -> Int) {
+    self.rules = rules
+    self.log = log
+    self.offset = offset
+    for perception in document.perceptions {
+      var library: [Int: MPEGDocument.Effect] = [:]
+      for effect in perception.library {
+        guard let id = effect.id else { continue }
+        if library[id] == nil {
+          library[id] = effect
+        } else {
+          note(rules.duplicateID, effect.place, "the library has another effect with id \(id)")
+        }
+      }
+      for channel in perception.channels {
+        channels.append(
+          Channel(
+            name: channel.description.isEmpty ? perception.description : channel.description,
+            modality: perception.modality, gain: channel.gain * tenfold(perception.unitExponent),
+            bands: channel.bands.map { resolved($0, timescale: document.timescale, library) }, place: channel.place))
+      }
+    }
+  }
+
+  private mutating func note(_ rule: Rule, _ place: Int, _ message: @autoclosure () -> String) {
+    log.add(rule, value: place, offset: offset(place), message())
+  }
+
+  private mutating func resolved(_ band: MPEGDocument.Band, timescale: Int, _ library: [Int: MPEGDocument.Effect])
+    -> Band
+  {
+    var description = band
+    description.effects = []
+    var effects: [MPEGDocument.Effect] = []
+    if band.kind == .wavelet {
+      let block = WaveletBlock(band, timescale: timescale)
+      if block.count == nil {
+        note(
+          rules.blockLength, band.place,
+          "a block of \(band.blockLength) ticks at \(band.high) samples a second is not a power of two "
+            + "from 16 to 65536 samples; the band is silent")
+        return Band(description: description, effects: [])
+      }
+    }
+    for effect in band.effects { append(effect, at: 0, of: band, library, depth: 0, to: &effects) }
+    let isSorted = zip(effects, effects.dropFirst()).allSatisfy { $0.position <= $1.position }
+    if !isSorted, band.kind != .wavelet {
+      let order = effects.indices.sorted { (effects[$0].position, $0) < (effects[$1].position, $1) }
+      effects = order.map { effects[$0] }
+    }
+    return Band(description: description, effects: effects)
+  }
+
+  private mutating func append(
+    _ effect: MPEGDocument.Effect, at start: Int, of band: MPEGDocument.Band, _ library: [Int: MPEGDocument.Effect],
+    depth: Int, to effects: inout [MPEGDocument.Effect]
+  ) {
+    guard depth <= Self.depthLimit else {
+      note(rules.tooLarge, effect.place, "effects refer to effects more than 16 deep")
+      return
+    }
+    effectCount += 1
+    guard effectCount <= Self.effectLimit, keyCount <= Self.keyLimit else {
+      if effectCount == Self.effectLimit + 1 || keyCount > Self.keyLimit {
+        note(
+          rules.tooLarge, effect.place,
+          "there are more than \(Self.effectLimit) effects or \(Self.keyLimit) key frames to play")
+        keyCount = Self.keyLimit
+        effectCount = Self.effectLimit + 2
+      }
+      return
+    }
+    switch effect.kind {
+    case .basis: if let basis = basis(effect, at: start, of: band) { effects.append(basis) }
+    case .reference:
+      guard let id = effect.id, let named = library[id] else {
+        let id = effect.id.map { "\($0)" } ?? "none"
+        note(rules.unknownReference, effect.place, "the library has no effect with the id of this reference, \(id)")
+        return
+      }
+      var copy = named
+      copy.place = effect.place
+      append(copy, at: start + effect.position, of: band, library, depth: depth + 1, to: &effects)
+    case .composite:
+      for child in effect.children {
+        append(child, at: start + effect.position, of: band, library, depth: depth + 1, to: &effects)
+      }
+    }
+  }
+
+  /// An effect with its keys sorted, or nothing where it is silent.
+  private mutating func basis(_ effect: MPEGDocument.Effect, at start: Int, of band: MPEGDocument.Band) -> MPEGDocument
+    .Effect?
+  {
+    var effect = effect
+    effect.position += start
+    if band.kind == .wavelet { return effect }
+    keyCount += effect.keys.count
+    let keys = effect.keys
+    if !zip(keys, keys.dropFirst()).allSatisfy({ $0.position <= $1.position }) {
+      note(rules.keyOrder, effect.place, "key frames are not sorted by position")
+      let order = keys.indices.sorted { (keys[$0].position, $0) < (keys[$1].position, $1) }
+      effect.keys = order.map { keys[$0] }
+    }
+    if band.kind != .vectorial, keys.contains(where: { $0.amplitude.isNaN }) {
+      note(rules.missingAmplitude, effect.place, "a key frame has no amplitude and is ignored")
+      effect.keys.removeAll { $0.amplitude.isNaN }
+    }
+    guard !effect.keys.isEmpty else {
+      note(rules.missingKeys, effect.place, "the effect has no key frames and is silent")
+      return nil
+    }
+    guard band.kind == .vectorial else { return effect }
+    if !keys.contains(where: { !$0.frequency.isNaN }) {
+      note(rules.missingFrequency, effect.place, "the wave has no frequency and is silent")
+      return nil
+    }
+    if band.low < band.high,
+      let outside = keys.first(where: { Double($0.frequency) < band.low || Double($0.frequency) > band.high })
+    {
+      note(
+        rules.frequencyOutsideBand, effect.place,
+        "\(outside.frequency) Hz is outside the band from \(band.low) to \(band.high) Hz")
+      for index in effect.keys.indices where !effect.keys[index].frequency.isNaN {
+        effect.keys[index].frequency = min(max(effect.keys[index].frequency, Float(band.low)), Float(band.high))
+      }
+    }
+    return effect
+  }
+}
+
+func tenfold(_ exponent: Int) -> Double {
+  var value = 1.0
+  for _ in 0..<abs(exponent) { value *= 10 }
+  return exponent < 0 ? 1 / value : value
 }

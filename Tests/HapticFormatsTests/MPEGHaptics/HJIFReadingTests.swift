@@ -36,7 +36,7 @@ import Testing
     #expect(
       findings(replacing: "\"position\": 0", with: "\"position\": \"0\"").first
         == "t:6:81: error: position must be a number, not a string "
-        + "(perceptions[0].channels[0].bands[0].effects[0].position)")
+        + "(perceptions[0].channels[0].bands[0].effects[0].position); write it without quotes")
     #expect(
       findings(replacing: "\"bands\"", with: "\"bonds\"").contains(
         "t:4:15: error: a channel must have the key \"bands\" (perceptions[0].channels[0]); "
@@ -47,7 +47,7 @@ import Testing
       "\"keyframes\": [", with: "\"wavelet_stream\": \"ab=\", \"keyframes\": [")
     #expect(
       findings(wavelet).contains {
-        $0.contains("error: character 3 of the wavelet stream is none of A–Z, a–z, 0–9, + and /")
+        $0.contains("error: character 3 of the wavelet stream is not one of A–Z, a–z, 0–9, + and /")
       })
   }
 

@@ -106,13 +106,13 @@ import Testing
   }
 
   @Test func checksumsAreCompared() throws {
-    #expect(PacketChecksum.remainder([0, 1], bits: 16) == 0xC021)
-    #expect(PacketChecksum.remainder([0, 0, 0, 1], bits: 32) == 0x8260_8ED7)
+    #expect(HMPGDecoder.remainder([0, 1], bits: 16) == 0xC021)
+    #expect(HMPGDecoder.remainder([0, 0, 0, 1], bits: 32) == 0x8260_8ED7)
     let bytes = try bytes()
     let end = boundaries(bytes)[1]
     // The first packet of the unit, its timing, is followed by its checksum.
     let timing = Array(bytes[9..<27])
-    let checksum = PacketChecksum.remainder(timing[...], bits: 16)
+    let checksum = HMPGDecoder.remainder(timing[...], bits: 16)
     let header = HMPGDecoder.Packet.crc16.rawValue << 18 | 2 << 1
     let packet = [header >> 16, header >> 8, header, checksum >> 8, checksum].map { UInt8(truncatingIfNeeded: $0) }
     var unit = Array(bytes[..<27]) + packet + Array(bytes[27...])

@@ -45,9 +45,9 @@ import Testing
       decoder.decode()
       #expect(decoder.log.findings { _, _ in SourcePlace(name: "") }.isEmpty, "\(name)")
       let decoded = name.replacing(".hmpg", with: ".rm-decoded.hjif")
-      var text = HJIFDecoder(try JSONDocument(text: MPEG.bytes("hmpg", decoded), name: decoded), wantsFindings: true)
-      text.decode()
-      let pairs = zip(decoder.document.perceptions, text.document.perceptions)
+      var reader = HJIFReader(wantsFindings: true)
+      let text = reader.document(try JSONDocument(text: MPEG.bytes("hmpg", decoded), name: decoded))
+      let pairs = zip(decoder.document.perceptions, text.perceptions)
       for (binary, text) in pairs {
         #expect(binary.modality == text.modality && binary.channels.count == text.channels.count)
         for (binary, text) in zip(binary.channels, text.channels) {
@@ -59,8 +59,8 @@ import Testing
           }
         }
       }
-      #expect(decoder.document.perceptions.count == text.document.perceptions.count)
-      #expect(decoder.document.timescale == text.document.timescale)
+      #expect(decoder.document.perceptions.count == text.perceptions.count)
+      #expect(decoder.document.timescale == text.timescale)
     }
   }
 }

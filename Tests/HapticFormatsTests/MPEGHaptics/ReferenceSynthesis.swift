@@ -28,10 +28,10 @@ struct ReferenceSynthesis {
 
   /// The samples of the first channel of a text, as the software writes them in 16 bits.
   static func samples(hjif bytes: [UInt8]) throws -> [Int] {
-    var decoder = HJIFDecoder(try JSONDocument(text: bytes, name: "t"), wantsFindings: true)
-    decoder.decode()
-    try #require(decoder.log.errorCount == 0)
-    return try samples(of: decoder.document)
+    var reader = HJIFReader(wantsFindings: true)
+    let document = reader.document(try JSONDocument(text: bytes, name: "t"))
+    try #require(reader.log.errorCount == 0)
+    return try samples(of: document)
   }
 
   static func samples(of document: MPEGDocument) throws -> [Int] {

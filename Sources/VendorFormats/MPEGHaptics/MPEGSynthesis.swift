@@ -1,0 +1,412 @@
+internal import HapticFormats
+internal import CMath
+
+/// A vectorial wave at its own times: amplitude and frequency are lines between the keys that have them.
+struct VectorialWave {
+  private let amplitudes: [(position: Double, value: Double)]
+  /// Frequencies with the phase at each, in radians.
+  private let frequencies: [(position: Double, hertz: Double, phase: Double)]
+  private let phase: Double
+  private let signal: MPEGBaseSignal
+  private let timescale: Double
+  private var nextAmplitude = 0
+  private var nextFrequency = 0
+
+  init(_ effect: MPEGDocument.Effect, timescale: Int) {
+    amplitudes = effect.keys.filter { !$0.amplitude.isNaN }.map { (Double($0.position), Double($0.amplitude)) }
+    let tick = 1 / Double(timescale)
+    var phase = effect.phase
+    var frequencies: [(position: Double, hertz: Double, phase: Double)] = []
+    for key in effect.keys where !key.frequency.isNaN {
+      let position = Double(key.position)
+      let hertz = Double(key.frequency)
+      if let last = frequencies.last {
+        phase += .pi * (position - last.position) * tick * (last.hertz + hertz)
+      } else {
+        phase += 2 * .pi * position * tick * hertz
+      }
+      frequencies.append((position, hertz, phase))
+    }
+    self.frequencies = frequencies
+    self.phase = effect.phase
+    self.timescale = Double(timescale)
+    signal = effect.signal
+  }
+
+  /// The value at a position in ticks from the start of the effect, not before that of the last call.
+  mutating func value(at position: Double) -> Double {
+    while nextAmplitude < amplitudes.count, amplitudes[nextAmplitude].position < position { nextAmplitude += 1 }
+    while nextFrequency < frequencies.count, frequencies[nextFrequency].position < position { nextFrequency += 1 }
+    return amplitude(at: position) * wave(at: position)
+  }
+
+  private func amplitude(at position: Double) -> Double {
+    guard let last = amplitudes.last else { return 1 }
+    guard nextAmplitude < amplitudes.count else { return last.value }
+    let to = amplitudes[nextAmplitude]
+    guard nextAmplitude > 0 else { return to.value }
+    let from = amplitudes[nextAmplitude - 1]
+    let share = (position - from.position) / (to.position - from.position)
+    return from.value + (to.value - from.value) * share
+  }
+
+  private func wave(at position: Double) -> Double {
+    guard let last = frequencies.last else { return shape(0, 0, phase) }
+    guard nextFrequency < frequencies.count else {
+      return shape((position - last.position) / timescale, last.hertz, last.phase)
+    }
+    let to = frequencies[nextFrequency]
+    guard nextFrequency > 0 else { return shape(position / timescale, to.hertz, phase) }
+    let from = frequencies[nextFrequency - 1]
+    let elapsed = position - from.position
+    let slope = (to.hertz - from.hertz) / (to.position - from.position)
+    return shape(elapsed / timescale, from.hertz + slope * elapsed / 2, from.phase)
+  }
+
+  private func shape(_ seconds: Double, _ hertz: Double, _ phase: Double) -> Double {
+    let turns = hertz == 0 ? 0 : hertz * (seconds + phase / (2 * .pi * hertz))
+    switch signal {
+    case .sine: return hertz == 0 ? sin(phase) : sin(2 * .pi * turns)
+    case .square: return 1 - 2 * (turns - floor(turns)).rounded()
+    case .triangle: return 1 - 4 * abs((turns - 0.25).rounded() - (turns - 0.25))
+    case .sawToothUp: return 2 * (turns - floor(turns + 0.5))
+    case .sawToothDown: return 2 * (floor(turns + 0.5) - turns)
+    }
+  }
+}
+
+/// The samples of a curve effect: its amplitude is the signal.
+struct CurveInterpolator {
+  /// A key, its place in samples from the start.
+  struct Point: Equatable {
+    var x: Double
+    var y: Double
+  }
+
+  /// Sorted by place.
+  let points: [Point]
+
+  /// Curves of one place have one value there, the last given, unless they jump along lines.
+  private var distinct: [Point] {
+    var distinct: [Point] = []
+    for point in points {
+      if distinct.last?.x == point.x { distinct.removeLast() }
+      distinct.append(point)
+    }
+    return distinct
+  }
+
+  /// The samples from 0 to the last key.
+  func samples(_ kind: MPEGCurveKind) -> [Double] {
+    guard points.count > 1, let last = points.last, last.x >= 0 else { return [] }
+    var samples = [Double](repeating: 0, count: Int(last.x) + 1)
+    if points.count == 2 {
+      addLines(to: &samples) { $0 }
+      return samples
+    }
+    switch kind {
+    case .linear: addLines(to: &samples) { $0 }
+    case .cubic, .unknown: addLines(to: &samples) { (3 - 2 * $0) * $0 * $0 }
+    case .akima: addAkima(distinct, to: &samples)
+    case .bezier: addBezier(distinct, to: &samples)
+    case .bSpline: addSpline(distinct, to: &samples)
+    }
+    return samples
+  }
+
+  /// Between two keys each, with a law of how far the curve is at a share of the time.
+  private func addLines(to samples: inout [Double], _ law: (Double) -> Double) {
+    for (from, to) in zip(points, points.dropFirst()) where to.x > from.x {
+      for index in Self.indices(from.x, to.x, in: samples) {
+        let share = law((Double(index) - from.x) / (to.x - from.x))
+        samples[index] = from.y + (to.y - from.y) * share
+      }
+    }
+  }
+
+  /// The samples from one place to another, both included.
+  private static func indices(_ from: Double, _ to: Double, in samples: [Double]) -> ClosedRange<Int> {
+    let first = min(max(Int(from.rounded(.up)), 0), samples.count - 1)
+    return first...max(first, min(Int(to), samples.count - 1))
+  }
+
+  /// Source: H. Akima, A new method of interpolation and smooth curve fitting based on local procedures,
+  /// 1970; two slopes are extrapolated at each end.
+  private func addAkima(_ points: [Point], to samples: inout [Double]) {
+    guard points.count > 2 else { return CurveInterpolator(points: points).addLines(to: &samples) { $0 } }
+    let inner = zip(points, points.dropFirst()).map { ($1.y - $0.y) / ($1.x - $0.x) }
+    let (first, second) = (inner[0], inner[1])
+    let (last, next) = (inner[inner.count - 1], inner[inner.count - 2])
+    let slopes = [3 * first - 2 * second, 2 * first - second] + inner + [2 * last - next, 3 * last - 2 * next]
+    let changes = zip(slopes, slopes.dropFirst()).map { abs($1 - $0) }
+    let weights = points.indices.map { changes[$0 + 2] + changes[$0] }
+    let threshold = 1e-8 * (weights.max() ?? 0)
+    let tangents = points.indices.map { index in
+      guard weights[index] > threshold else { return slopes[index + 1] }
+      return (changes[index + 2] * slopes[index + 1] + changes[index] * slopes[index + 2]) / weights[index]
+    }
+    for (index, (from, to)) in zip(points, points.dropFirst()).enumerated() {
+      let width = to.x - from.x
+      let (start, end) = (tangents[index], tangents[index + 1])
+      let square = (3 * inner[index] - 2 * start - end) / width
+      let cube = (start + end - 2 * inner[index]) / (width * width)
+      for sample in Self.indices(from.x, to.x, in: samples) {
+        let x = Double(sample) - from.x
+        samples[sample] = ((x * cube + square) * x + start) * x + from.y
+      }
+    }
+  }
+
+  /// Quadratic curves, every second key a control point.
+  private func addBezier(_ points: [Point], to samples: inout [Double]) {
+    var index = 0
+    while index + 2 < points.count {
+      Self.addArc(points[index], points[index + 1], points[index + 2], to: &samples)
+      index += 2
+    }
+    if index + 2 == points.count {
+      CurveInterpolator(points: Array(points[index...])).addLines(to: &samples) { $0 }
+    }
+  }
+
+  /// A quadratic Bézier curve, at the places of the samples.
+  private static func addArc(_ start: Point, _ control: Point, _ end: Point, to samples: inout [Double]) {
+    guard end.x > start.x else { return }
+    let bend = start.x - 2 * control.x + end.x
+    let rise = control.x - start.x
+    for index in indices(start.x, end.x, in: samples) {
+      let x = Double(index) - start.x
+      let t: Double
+      if abs(bend) > 1e-9 * (end.x - start.x) {
+        t = (max(rise * rise + bend * x, 0).squareRoot() - rise) / bend
+      } else {
+        t = x / (2 * rise)
+      }
+      samples[index] = (1 - t) * (1 - t) * start.y + 2 * t * (1 - t) * control.y + t * t * end.y
+    }
+  }
+
+  /// A quadratic B-spline with uniform knots, clamped: arcs that meet in the middle between keys.
+  private func addSpline(_ points: [Point], to samples: inout [Double]) {
+    guard points.count > 2 else { return CurveInterpolator(points: points).addLines(to: &samples) { $0 } }
+    func middle(_ index: Int) -> Point {
+      Point(x: (points[index].x + points[index + 1].x) / 2, y: (points[index].y + points[index + 1].y) / 2)
+    }
+    let last = points.count - 3
+    for index in 0...last {
+      Self.addArc(
+        index == 0 ? points[0] : middle(index), points[index + 1], index == last ? points[last + 2] : middle(index + 1),
+        to: &samples)
+    }
+  }
+}
+
+/// How many samples a block of a wavelet band has.
+struct WaveletBlock {
+  /// A power of two from 16 to 65536, or nil where the band has no such blocks.
+  let count: Int?
+
+  /// The upper limit of the band is the rate of its samples.
+  init(_ band: MPEGDocument.Band, timescale: Int) {
+    let samples = Double(band.blockLength) / Double(timescale) * band.high
+    // A length in ticks rarely is a whole number of samples.
+    let whole = Int(min(samples + 1e-6, 1e6))
+    count = whole >= 16 && whole <= 65_536 && whole.nonzeroBitCount == 1 ? whole : nil
+  }
+}
+
+/// Decodes the blocks of a wavelet band: arithmetic code, SPIHT, inverse 9/7 transform.
+///
+/// Source: A. Said, W. Pearlman, A new, fast, and efficient image codec based on set partitioning in
+/// hierarchical trees, 1996, in one dimension; A. Cohen, I. Daubechies, J. Feauveau, Biorthogonal bases
+/// of compactly supported wavelets, 1992, for the filters.
+enum WaveletDecoder {
+  /// The samples of one block, from the bits of its stream; bits behind its end count as 0.
+  ///
+  /// - Parameter count: Samples, a power of two from 16 on.
+  static func samples(of stream: [UInt8], count: Int) -> [Double] {
+    var spiht = SetPartitioning(stream, count: count)
+    let (coefficients, scale) = spiht.decode()
+    var samples = coefficients.map { Double($0) * scale }
+    var length = 8
+    while length <= count {
+      reconstruct(&samples, count: length)
+      length *= 2
+    }
+    return samples
+  }
+
+  /// The low-pass of the synthesis, from the middle outwards.
+  private static let low = [0.788485616405665, 0.418092273222212, -0.040689417609559, -0.064538882628938]
+  /// The high-pass of the synthesis, from the middle outwards.
+  private static let high = [
+    -0.852698679009404, 0.377402855612654, 0.110624404418423, -0.023849465019380, -0.037828455506995,
+  ]
+
+  /// Joins the lower and the upper half of the first coefficients to samples of twice the rate.
+  private static func reconstruct(_ values: inout [Double], count: Int) {
+    var lows = [Double](repeating: 0, count: count)
+    var highs = lows
+    for index in 0..<count / 2 {
+      lows[2 * index] = values[index]
+      highs[2 * index + 1] = values[index + count / 2]
+    }
+    for index in 0..<count {
+      values[index] = convolved(highs, at: index, with: high) + convolved(lows, at: index, with: low)
+    }
+  }
+
+  /// A symmetric filter at one place; beyond its ends the signal is mirrored without repeating them.
+  private static func convolved(_ values: [Double], at index: Int, with filter: [Double]) -> Double {
+    let last = values.count - 1
+    var sum = values[index] * filter[0]
+    for distance in 1..<filter.count {
+      let before = index - distance
+      let behind = index + distance
+      sum +=
+        filter[distance] * (values[before < 0 ? -before : before] + values[behind > last ? 2 * last - behind : behind])
+    }
+    return sum
+  }
+}
+
+/// Reads the coefficients of a block plane by plane, from sets of them that are not significant.
+private struct SetPartitioning {
+  /// What a decision is about: each kind has a probability of its own.
+  private enum Context: Int { case header, sign, isolated, set, child, grandchildren, refinement }
+
+  private struct Entry {
+    var root: Int
+    /// Whether the set is that of the grandchildren and further descendants alone.
+    var isDeep: Bool
+  }
+
+  private var decoder: ArithmeticDecoder
+  private let count: Int
+  private var coefficients: [Int]
+  private var isolated: [Int]
+  private var significant: [Int] = []
+  private var sets: [Entry]
+
+  init(_ stream: [UInt8], count: Int) {
+    decoder = ArithmeticDecoder(stream, contextCount: Context.refinement.rawValue + 1)
+    self.count = count
+    coefficients = Array(repeating: 0, count: count)
+    isolated = Array(0..<8)
+    sets = (4..<8).map { Entry(root: $0, isDeep: false) }
+  }
+
+  /// The coefficients as whole numbers, and what they are multiplied by.
+  mutating func decode() -> ([Int], Double) {
+    let planes = number(ofBits: 4)
+    let isAboveOne = bit(.header)
+    let level = Double(number(ofBits: 7))
+    let greatest = isAboveOne ? level / 8 + 1 : level / 128
+    for plane in stride(from: planes, through: 0, by: -1) {
+      let known = significant.count
+      sort(1 << plane)
+      for index in significant[..<known] where bit(.refinement) {
+        coefficients[index] += coefficients[index] > 0 ? 1 << plane : -(1 << plane)
+      }
+    }
+    return (coefficients, greatest / Double(1 << planes))
+  }
+
+  private mutating func bit(_ context: Context) -> Bool { decoder.next(context: context.rawValue) }
+
+  /// A number whose least significant bit comes first.
+  private mutating func number(ofBits count: Int) -> Int {
+    var number = 0
+    for place in 0..<count where bit(.header) { number |= 1 << place }
+    return number
+  }
+
+  private mutating func setSignificant(_ index: Int, _ size: Int) {
+    coefficients[index] = bit(.sign) ? size : -size
+    significant.append(index)
+  }
+
+  private mutating func sort(_ size: Int) {
+    var stillIsolated: [Int] = []
+    for index in isolated { if bit(.isolated) { setSignificant(index, size) } else { stillIsolated.append(index) } }
+    isolated = stillIsolated
+    var kept: [Entry] = []
+    var place = 0
+    // Sets that are split go on in the same pass.
+    while place < sets.count {
+      let entry = sets[place]
+      place += 1
+      let children = 2 * entry.root..<2 * entry.root + 2
+      if entry.isDeep {
+        guard bit(.grandchildren) else {
+          kept.append(entry)
+          continue
+        }
+        for child in children { sets.append(Entry(root: child, isDeep: false)) }
+      } else {
+        guard bit(.set) else {
+          kept.append(entry)
+          continue
+        }
+        for child in children { if bit(.child) { setSignificant(child, size) } else { isolated.append(child) } }
+        if 4 * entry.root + 3 < count { sets.append(Entry(root: entry.root, isDeep: true)) }
+      }
+    }
+    sets = kept
+  }
+}
+
+/// A binary arithmetic decoder with adaptive probabilities, on ten bits.
+///
+/// Source: I. Witten, R. Neal, J. Cleary, Arithmetic coding for data compression, 1987.
+private struct ArithmeticDecoder {
+  private static let whole = 1024
+
+  private let stream: [UInt8]
+  private var position = 0
+  private var window = 0
+  private var low = 0
+  private var high = whole
+  /// How often 0 came in a context, and how often anything.
+  private var counts: [(zeros: Int, all: Int)]
+
+  init(_ stream: [UInt8], contextCount: Int) {
+    self.stream = stream
+    counts = Array(repeating: (8, 16), count: contextCount)
+    for _ in 0..<10 { window = window << 1 | nextBit() }
+  }
+
+  private mutating func nextBit() -> Int {
+    let byte = position >> 3
+    guard byte < stream.count else { return 0 }
+    let bit = Int(stream[byte] >> UInt8(position & 7) & 1)
+    position += 1
+    return bit
+  }
+
+  mutating func next(context: Int) -> Bool {
+    let (zeros, all) = counts[context]
+    let share = Int((Double(zeros) / Double(all) * Double(Self.whole)).rounded())
+    let range = high - low
+    let split = min(max(range * share / Self.whole, 1), range - 1)
+    let isOne = window - low >= split
+    if isOne { low += split } else { high = low + split }
+    while true {
+      let offset: Int
+      if high <= 512 {
+        offset = 0
+      } else if low >= 512 {
+        offset = 512
+      } else if low >= 256, high <= 768 {
+        offset = 256
+      } else {
+        break
+      }
+      low = (low - offset) << 1
+      high = (high - offset) << 1
+      window = ((window - offset) << 1) + nextBit()
+    }
+    counts[context] = (isOne ? zeros : zeros + 1, all + 1)
+    return isOne
+  }
+}
