@@ -34,14 +34,15 @@ package struct CommandDescription: Sendable {
 
   package init(
     _ name: String, abstract: String, discussion: @autoclosure @escaping @Sendable () -> String = "",
-    arguments: [Argument] = [], options: [Option] = [], groups: [OptionGroup] = [], verbs: [CommandDescription] = [],
+    arguments: [Argument] = [], options: [any OptionDeclaration] = [], groups: [OptionGroup] = [],
+    verbs: [CommandDescription] = [],
     examples: [Example] = [], run: @escaping Body
   ) {
     self.name = name
     self.abstract = abstract
     makeDiscussion = discussion
     self.arguments = arguments
-    self.options = options
+    self.options = options.map(\.option)
     self.groups = groups
     self.verbs = verbs
     self.examples = examples

@@ -51,14 +51,78 @@ package struct Option: Sendable {
   }
 }
 
+/// An option as a verb lists it: one that is read by its name, or one that reads its own value.
+package protocol OptionDeclaration: Sendable { var option: Option { get } }
+
+extension Option: OptionDeclaration { package var option: Option { self } }
+
+/// An option whose declaration says what its value is: `arguments[gap]` reads it.
+package struct TypedOption<Value>: OptionDeclaration {
+  package let option: Option
+  let read: @Sendable (ParsedArguments) throws(UsageError) -> Value
+
+  init(
+    _ option: Option, default text: String? = nil,
+    read: @escaping @Sendable (ParsedArguments) throws(UsageError) -> Value
+  ) {
+    var option = option
+    option.defaultText = option.defaultText ?? text
+    self.option = option
+    self.read = read
+  }
+}
+
+extension Option {
+  /// A whole number, nil where it is not given.
+  package func int(in range: ClosedRange<Int>) -> TypedOption<Int?> {
+    TypedOption(self) { arguments throws(UsageError) in try arguments.int(key, in: range) }
+  }
+
+  package func int(in range: ClosedRange<Int>, default value: Int) -> TypedOption<Int> {
+    TypedOption(self, default: "\(value)") { arguments throws(UsageError) in
+      try arguments.int(key, in: range) ?? value
+    }
+  }
+
+  /// A number, nil where it is not given; an infinite end of the range means no limit.
+  package func double(in range: ClosedRange<Double>) -> TypedOption<Double?> {
+    TypedOption(self) { arguments throws(UsageError) in try arguments.double(key, in: range) }
+  }
+
+  package func double(in range: ClosedRange<Double>, default value: Double) -> TypedOption<Double> {
+    TypedOption(self, default: NumberFormatting.short(value)) { arguments throws(UsageError) in
+      try arguments.double(key, in: range) ?? value
+    }
+  }
+
+  /// One case of an enumeration, nil where it is not given.
+  package func choice<Choice: RawRepresentable<String> & CaseIterable & Sendable>(of type: Choice.Type)
+    -> TypedOption<Choice?>
+  {
+    var option = self
+    option.choices = Choice.allCases.map(\.rawValue)
+    option.completion = .words(option.choices)
+    return TypedOption(option) { arguments throws(UsageError) in arguments.value(key).flatMap(Choice.init(rawValue:)) }
+  }
+
+  package func choice<Choice: RawRepresentable<String> & CaseIterable & Sendable>(default value: Choice)
+    -> TypedOption<Choice>
+  {
+    let choice = choice(of: Choice.self)
+    return TypedOption(choice.option, default: value.rawValue) { arguments throws(UsageError) in
+      try choice.read(arguments) ?? value
+    }
+  }
+}
+
 /// Options under a title of their own; one group may serve several verbs.
 package struct OptionGroup: Sendable {
   package var title: String
   package var options: [Option]
 
-  package init(title: String, options: [Option]) {
+  package init(title: String, options: [any OptionDeclaration]) {
     self.title = title
-    self.options = options
+    self.options = options.map(\.option)
   }
 }
 

@@ -27,6 +27,11 @@ package struct ParsedArguments: Sendable {
     return value
   }
 
+  /// What an option read.
+  package subscript<Value>(_ option: TypedOption<Value>) -> Value {
+    get throws(UsageError) { try option.read(self) }
+  }
+
   private func key(_ name: String) -> String {
     if let option = command.option(named: name) { return option.key }
     precondition(command.arguments.contains { $0.name == name }, "\(command.name) declares no \(name).")

@@ -20,28 +20,32 @@ struct ABXOptions {
   /// Where the record goes; nothing for the usual place.
   let path: String?
 
-  static let options = [
-    Option(
-      "--trials", value: "N", help: "Number of trials, 1 to \(maximumTrialCount); 0 runs until you press q.",
-      defaultText: "\(defaultTrialCount)"),
-    Option(
-      "--match", value: "MATCH", help: "Level matching.", defaultText: LevelMatch.loudness.rawValue,
-      choices: LevelMatch.allCases.map(\.rawValue)),
+  static let options: [any OptionDeclaration] = [
+    trials, levelMatch,
     Option(
       "--save", value: "FILE", help: "Write the record of all trials to this JSON file.",
       defaultText: "abx-A-B-TIME.json in the current folder; none with --simulate", completion: .file(endingIn: "json"),
       writes: ["json"]),
-    Option(
-      "--seed", value: "N", help: "Seed of the random order, 0 to \(ABXTest.greatestSeed).", defaultText: "random"),
+    seedOption,
     Option(
       "--simulate", value: "ANSWERS",
       help: "Simulate the answers, without a listener or device: one letter per trial, such as abba, or "
         + "\(SimulatedListener.Word.allCases.map(\.rawValue).joinedWithOr)."),
   ]
 
+  private static let trials = Option(
+    "--trials", value: "N", help: "Number of trials, 1 to \(maximumTrialCount); 0 runs until you press q.",
+    defaultText: "\(defaultTrialCount)"
+  ).int(in: 0...maximumTrialCount)
+  private static let levelMatch = Option("--match", value: "MATCH", help: "Level matching.")
+    .choice(default: LevelMatch.loudness)
+  private static let seedOption = Option(
+    "--seed", value: "N", help: "Seed of the random order, 0 to \(ABXTest.greatestSeed).", defaultText: "random"
+  ).int(in: 0...Int(ABXTest.greatestSeed))
+
   init(_ arguments: ParsedArguments) throws(UsageError) {
     listener = try arguments.value("--simulate").map { (text) throws(UsageError) in try SimulatedListener(text) }
-    let asked = try arguments.int("--trials", in: 0...Self.maximumTrialCount)
+    let asked = try arguments[Self.trials]
     let natural = listener?.count ?? Self.defaultTrialCount
     guard natural <= Self.maximumTrialCount else {
       throw UsageError(.invalidValue, "'--simulate' takes at most \(Self.maximumTrialCount) answers")
@@ -50,8 +54,8 @@ struct ABXOptions {
     if count == nil, let listener, listener.count == nil {
       throw UsageError(.invalidValue, "'--trials 0' with '--simulate' requires one letter per trial")
     }
-    seed = try arguments.int("--seed", in: 0...Int(ABXTest.greatestSeed)).map { UInt64($0) }
-    match = try arguments.choice("--match", as: LevelMatch.self) ?? .loudness
+    seed = try arguments[Self.seedOption].map { UInt64($0) }
+    match = try arguments[Self.levelMatch]
     path = arguments.value("--save")
   }
 

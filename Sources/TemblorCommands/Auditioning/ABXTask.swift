@@ -75,12 +75,12 @@ final class ABXTask: SessionTask {
   }
 
   private func propose(_ answer: Side) {
-    guard test.hasHeardX else { return console.tell("Press x to listen to X first.") }
+    guard test.hasHeardX else { return console.remark("Press x to listen to X first.") }
     pending = answer
   }
 
   private func confirm() throws {
-    guard let answer = pending else { return console.tell("Answer first: 1 for A, 2 for B.") }
+    guard let answer = pending else { return console.remark("Answer first: 1 for A, 2 for B.") }
     pending = nil
     test.answer(answer, at: engine.seconds)
     guard !test.isOver else { return }

@@ -15,8 +15,7 @@ struct AuditionTakes: Sendable {
     _ terminal: Terminal
   ) throws(UsageError) -> (takes: AuditionTakes?, status: ExitStatus) {
     let (inputs, problems) = TakeInput.find(words, formats: formats, sounds: sounds)
-    for problem in problems { terminal.report("\(problem)") }
-    var statuses = problems.map { _ in ExitStatus.failure }
+    var work = BatchWork(on: terminal, problems: problems)
     if problems.isEmpty, !(2...most).contains(inputs.count) {
       throw UsageError(
         inputs.count < 2 ? .missingValue : .remove,
@@ -25,12 +24,10 @@ struct AuditionTakes: Sendable {
     var takes: [AuditionTake] = []
     for input in inputs {
       do { takes.append(try AuditionTake(input, reading: reading)) } catch {
-        terminal.report(Failure.message(error))
-        statuses.append(Failure.status(of: error))
+        work.fail(Failure.message(error), Failure.status(of: error))
       }
     }
-    let status = Failure.worst(statuses)
-    return (status == .done ? AuditionTakes(all: takes) : nil, status)
+    return (work.status == .done ? AuditionTakes(all: takes) : nil, work.status)
   }
 
   var sources: [String] {

@@ -154,7 +154,7 @@ final class SequentialAuditionTask: SessionTask {
       let part = parts[announcedCount]
       let letter = Take.letter(announcedCount)
       let seconds = Double(part.end - part.start) / engine.rate
-      console.tell("\(letter): \(part.name.printable), \(NumberFormatting.seconds(seconds))")
+      console.remark("\(letter): \(part.name.printable), \(NumberFormatting.seconds(seconds))")
       announcedCount += 1
     }
     let last = parts.last?.end ?? 0

@@ -14,12 +14,12 @@ final class SimulatedBackend: SessionBackend, @unchecked Sendable {
   private let clock = VirtualTimeSource()
   private var driver: Driver?
 
-  /// A stage on which keys are pressed, and then `q`.
+  /// A backend on which keys are pressed, and then `q`.
   init(keys: [KeyPress]) { self.keys = keys + [.character("q")] }
 
-  var time: any TimeSource { StageTime(stage: self) }
+  var time: any TimeSource { BackendTime(backend: self) }
 
-  func keyboard() -> (any Keyboard)? { StageKeyboard(stage: self) }
+  func keyboard() -> (any Keyboard)? { BackendKeyboard(backend: self) }
 
   func open(_ output: String, _ request: OutputRequest) throws(OutputError) -> sending OpenedOutput {
     var request = request
@@ -54,21 +54,21 @@ final class SimulatedBackend: SessionBackend, @unchecked Sendable {
     return [keys.removeFirst()]
   }
 
-  private struct StageTime: TimeSource {
-    let stage: SimulatedBackend
-    var now: Duration { stage.clock.now }
+  private struct BackendTime: TimeSource {
+    let backend: SimulatedBackend
+    var now: Duration { backend.clock.now }
     func wait(for descriptors: inout [PollDescriptor], timeout: Duration?) {
-      stage.wait(for: &descriptors, timeout: timeout)
+      backend.wait(for: &descriptors, timeout: timeout)
     }
   }
 
-  private final class StageKeyboard: Keyboard {
-    private let stage: SimulatedBackend
-    init(stage: SimulatedBackend) { self.stage = stage }
+  private final class BackendKeyboard: Keyboard {
+    private let backend: SimulatedBackend
+    init(backend: SimulatedBackend) { self.backend = backend }
     var watched: [PollDescriptor] { [] }
     var isClosed: Bool { false }
     func timeout(at now: Duration) -> Duration? { nil }
-    func keys(at now: Duration) -> [KeyPress] { stage.takeKeys() }
+    func keys(at now: Duration) -> [KeyPress] { backend.takeKeys() }
   }
 
   private final class Driver: EngineDriver {

@@ -83,7 +83,7 @@ enum CalibrateVerb {
       ?? TransducerMeasurement.Sensor.allCases
     let fullScale = try arguments.double("--full-scale", in: 0.001...10_000)
     let plotFormat = try plotFormat(arguments.value("--plot"))
-    for option in ["--output", "--plot"] where arguments.value(option) == RenderOutputs.standardOutput {
+    for option in ["--output", "--plot"] where arguments.value(option) == OutputNames.standardOutput {
       throw UsageError(.invalidValue, "\(option.inQuotes) requires a file name")
     }
     if let output = arguments.value("--output"), let path = options.profilePath {

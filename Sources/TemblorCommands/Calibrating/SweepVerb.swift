@@ -41,7 +41,7 @@ enum SweepVerb {
       throw UsageError(output == nil ? .missingValue : .remove, "use either '--output' or '--device'")
     }
     if let output {
-      let rate = try SharedOptions.rate(arguments)
+      let rate = try arguments[SharedOptions.rate]
       try write(options, rate: rate, to: output)
       try terminal.output.write("\(output.printable): \(summary(options))\n" + advice(options, file: output))
       return .done

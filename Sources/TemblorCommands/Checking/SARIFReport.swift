@@ -3,69 +3,43 @@ import PatternWorkflows
 
 /// Findings in the Static Analysis Results Interchange Format of OASIS, version 2.1.0, which code hosts read.
 enum SARIFReport {
-  /// The report of one run.
-  ///
-  /// - Parameter rules: All rules that were checked.
-  static func text(_ findings: [Finding], rules: [Rule]) -> [UInt8] {
-    var json = JSONWriter()
-    json.object { root in
-      root.member("$schema", "https://json.schemastore.org/sarif-2.1.0.json")
-      root.member("version", "2.1.0")
-      root.array("runs") { runs in
-        runs.object { run in
-          run.object("tool") { tool in
-            tool.object("driver") { driver in
-              driver.member("name", "temblor")
-              driver.member("version", temblorVersion)
-              driver.array("rules") { list in for rule in rules { list.object { write(rule, to: &$0) } } }
-            }
-          }
-          run.member("columnKind", "unicodeCodePoints")
-          run.array("results") { list in for finding in findings { list.object { write(finding, rules, to: &$0) } } }
-        }
-      }
-    }
-    return json.finish()
+  /// The report of one run in which some rules were checked.
+  static func fields(_ findings: [Finding], rules: [Rule]) -> JSONFields {
+    let driver: JSONFields = ["name": "temblor", "version": temblorVersion, "rules": rules.map(fields)]
+    let run: JSONFields = [
+      "tool": ["driver": driver] as JSONFields, "columnKind": "unicodeCodePoints",
+      "results": findings.map { fields($0, rules) },
+    ]
+    return ["$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [run]]
   }
 
-  private static func write(_ rule: Rule, to entry: inout JSONObjectWriter) {
-    entry.member("id", rule.id.text)
-    entry.object("shortDescription") { $0.member("text", rule.explanation) }
-    entry.object("defaultConfiguration") { $0.member("level", "\(rule.severity)") }
-    entry.object("properties") { $0.member("category", rule.category.rawValue) }
+  private static func fields(_ rule: Rule) -> JSONFields {
+    [
+      "id": rule.id.text, "shortDescription": ["text": rule.explanation] as JSONFields,
+      "defaultConfiguration": ["level": "\(rule.severity)"] as JSONFields,
+      "properties": ["category": rule.category.rawValue] as JSONFields,
+    ]
   }
 
-  private static func write(_ finding: Finding, _ rules: [Rule], to entry: inout JSONObjectWriter) {
-    entry.member("ruleId", finding.rule.text)
-    if let index = rules.firstIndex(where: { $0.id == finding.rule }) { entry.member("ruleIndex", index) }
-    entry.member("level", "\(finding.severity)")
-    entry.object("message") { message in
-      message.member("text", finding.message + (finding.suggestion.map { "; \($0)" } ?? ""))
-    }
-    entry.array("locations") { list in
-      list.object { location in
-        location.object("physicalLocation") { physical in
-          physical.object("artifactLocation") { $0.member("uri", uri(finding.place.name)) }
-          switch finding.place.position {
-          case .whole: break
-          case .text(let line, let column):
-            physical.object("region") { region in
-              region.member("startLine", line)
-              region.member("startColumn", column)
-            }
-          case .byte(let byte, _):
-            physical.object("region") { region in
-              region.member("byteOffset", byte)
-              region.member("byteLength", 1)
-            }
-          }
-        }
-        guard !finding.place.path.isEmpty else { return }
-        location.array("logicalLocations") { names in
-          names.object { $0.member("fullyQualifiedName", finding.place.path) }
-        }
+  private static func fields(_ finding: Finding, _ rules: [Rule]) -> JSONFields {
+    let region: JSONFields? =
+      switch finding.place.position {
+      case .whole: nil
+      case .text(let line, let column): ["startLine": line, "startColumn": column]
+      case .byte(let byte, _): ["byteOffset": byte, "byteLength": 1]
       }
-    }
+    let physical: JSONFields = [
+      "artifactLocation": ["uri": uri(finding.place.name)] as JSONFields, "region": region,
+    ]
+    let names: [JSONFields] = [["fullyQualifiedName": finding.place.path]]
+    let location: JSONFields = [
+      "physicalLocation": physical, "logicalLocations": finding.place.path.isEmpty ? nil : names,
+    ]
+    let text = finding.message + (finding.suggestion.map { "; \($0)" } ?? "")
+    return [
+      "ruleId": finding.rule.text, "ruleIndex": rules.firstIndex { $0.id == finding.rule },
+      "level": "\(finding.severity)", "message": ["text": text] as JSONFields, "locations": [location],
+    ]
   }
 
   /// A path as a reference of RFC 3986, relative where the path is.

@@ -5,8 +5,6 @@ import SystemSupport
 
 /// Where each converted pattern goes, and in what format.
 struct ConvertOutputs {
-  static let standardOutput = "-"
-
   let format: any HapticFormat
   /// The path of each input's output; those of further files have suffixes.
   private(set) var items: [(input: PatternInput, path: String)] = []
@@ -16,7 +14,7 @@ struct ConvertOutputs {
     let output = arguments.value("--output")
     let count = inputs.count + problemCount
     let isFolder =
-      output != Self.standardOutput
+      output != OutputNames.standardOutput
       && (count > 1 || inputs.contains(where: \.isFromFolder)
         || output.map { $0.hasSuffix("/") || FileSystem.entry(at: $0) == .folder } ?? true)
     if let id = arguments.value("--to"), let named = formats.format(id: id) {
@@ -24,7 +22,7 @@ struct ConvertOutputs {
     } else {
       format = try Self.format(ofName: isFolder ? nil : output, formats)
     }
-    if output == Self.standardOutput, count != 1 || arguments.flag("--json") {
+    if output == OutputNames.standardOutput, count != 1 || arguments.flag("--json") {
       throw UsageError(.remove, "'--output -' requires a single pattern, without '--json'")
     }
     for input in inputs {
@@ -33,11 +31,11 @@ struct ConvertOutputs {
       items.append((input, path))
     }
     try OutputNames.refuseClashes(items.map { ($0.input.name, $0.path) })
-    if let output, isFolder, output != Self.standardOutput {
+    if let output, isFolder, output != OutputNames.standardOutput {
       try OutputNames.checkFolder(output, count: count, "patterns")
     }
     self.inputs = OutputGuard(reading: inputs.flatMap(\.sources))
-    for (_, path) in items where path != Self.standardOutput {
+    for (_, path) in items where path != OutputNames.standardOutput {
       guard !self.inputs.isInput(path) else {
         throw UsageError(.invalidValue, "\(path.inQuotes) is an input; choose another '--output'")
       }
@@ -46,7 +44,7 @@ struct ConvertOutputs {
 
   /// The format that the ending of an output stands for, where it is one that can be written.
   private static func format(ofName output: String?, _ formats: FormatRegistry) throws(UsageError) -> any HapticFormat {
-    guard let output, output != standardOutput else {
+    guard let output, output != OutputNames.standardOutput else {
       throw UsageError(.missingValue, "'--to' is required where no output file is named")
     }
     let named = formats.formats(named: output)

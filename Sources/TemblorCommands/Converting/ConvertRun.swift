@@ -11,33 +11,29 @@ struct ConvertRun {
   let outputs: ConvertOutputs
   let isStrict: Bool
   let isQuiet: Bool
-  var statuses: [ExitStatus]
-  private var entries: [Entry] = []
+  let terminal: Terminal
+  var work: BatchWork
+  /// What was done of each input.
+  private(set) var fields: [JSONFields] = []
   private var sounds = CopiedSounds()
-
-  private struct Entry {
-    var input: String
-    var from: String
-    var files: [String]
-    var losses: [PatternConversion.PlacedLoss]
-  }
 
   init(
     conversion: PatternConversion, formats: FormatRegistry, outputs: ConvertOutputs, isStrict: Bool, isQuiet: Bool,
-    statuses: [ExitStatus]
+    terminal: Terminal, work: BatchWork
   ) {
     self.conversion = conversion
     self.formats = formats
     self.outputs = outputs
     self.isStrict = isStrict
     self.isQuiet = isQuiet
-    self.statuses = statuses
+    self.terminal = terminal
+    self.work = work
   }
 
-  mutating func convert(_ input: PatternInput, to path: String, on terminal: Terminal) throws {
+  mutating func convert(_ input: PatternInput, to path: String) throws {
     do {
       var conversion = conversion
-      let isStream = path == ConvertOutputs.standardOutput
+      let isStream = path == OutputNames.standardOutput
       let stem = isStream ? input.outputStem : FileSystem.stem(of: path)
       conversion.writing.name = FileSystem.name(of: stem)
       let result = try conversion.convert(try input.file(), formats: formats)
@@ -51,10 +47,8 @@ struct ConvertRun {
       for loss in losses { terminal.report(LossLine(loss).text.printable) }
       var files: [String] = []
       if isStrict, !losses.isEmpty {
-        statuses.append(.invalidInput)
-        terminal.report(
-          "\(input.name): not converted: \(losses.count) "
-            + "\(losses.count == 1 ? "loss" : "losses") with '--strict'".printable)
+        let count = "\(losses.count) \(losses.count == 1 ? "loss" : "losses")"
+        work.fail("\(input.name): not converted: \(count) with '--strict'".printable, .invalidInput)
       } else if isStream {
         guard result.files.count == 1 else {
           throw FileError(input.name, "becomes \(result.files.count) files; use '--output FILE' or '--merge'")
@@ -67,11 +61,11 @@ struct ConvertRun {
         files = try write(result.files, to: path, of: input)
         files += try sounds.copy(found.files, to: folder)
       }
-      entries.append(Entry(input: input.name, from: result.source.id, files: files, losses: losses))
-    } catch let error as StreamError { throw error } catch {
-      terminal.report(Failure.message(error))
-      statuses.append(Failure.status(of: error))
-    }
+      fields.append([
+        "input": input.name, "from": result.source.id, "to": conversion.target.id, "files": files,
+        "losses": losses.map { LossLine($0).fields },
+      ])
+    } catch { try work.attempt { _ in throw error } }
   }
 
   private func write(_ files: [Writing.File], to path: String, of input: PatternInput) throws -> [String] {
@@ -90,23 +84,6 @@ struct ConvertRun {
     return paths
   }
 
-  func json() -> [UInt8] {
-    var json = JSONWriter()
-    json.array { list in
-      for entry in entries {
-        list.object { object in
-          object.member("input", entry.input)
-          object.member("from", entry.from)
-          object.member("to", conversion.target.id)
-          object.array("files") { files in for file in entry.files { files.element(file) } }
-          object.array("losses") { losses in
-            for loss in entry.losses { losses.object { LossLine(loss).write(to: &$0) } }
-          }
-        }
-      }
-    }
-    return json.finish()
-  }
 }
 
 /// A loss as `convert` prints it.
@@ -118,20 +95,10 @@ struct LossLine {
   /// `PLACE: KIND: MESSAGE`.
   var text: String { "\(placed.place): \(placed.loss.kind.rawValue): \(placed.loss.message)" }
 
-  func write(to object: inout JSONObjectWriter) {
-    object.member("file", placed.place.name)
-    switch placed.place.position {
-    case .whole: break
-    case .text(let line, let column):
-      object.member("line", line)
-      object.member("column", column)
-    case .byte(let byte, let bit):
-      object.member("byte", byte)
-      if let bit { object.member("bit", bit) }
-    }
-    object.member("path", placed.place.path)
-    object.member("kind", placed.loss.kind.rawValue)
-    object.member("message", placed.loss.message)
-    if let size = placed.loss.size, size.isFinite { object.member("size", size) }
+  var fields: JSONFields {
+    let size = placed.loss.size.flatMap { $0.isFinite ? $0 : nil }
+    return ["file": placed.place.name] + placed.place.positionFields + [
+      "path": placed.place.path, "kind": placed.loss.kind.rawValue, "message": placed.loss.message, "size": size,
+    ]
   }
 }

@@ -18,21 +18,27 @@ struct DeviceOptions: Sendable {
       Option(
         "-d", "--device", value: "NAME", help: "Output: an ALSA device such as plughw:1, or wav:FILE.",
         defaultText: defaultDevice, completion: Completion(query: "devices --names")),
-      Option(
-        "--rate", value: "HZ", help: "Sample rate, \(SharedOptions.sampleRateText).",
-        defaultText: "48000, or the nearest that the device has"),
-      Option(
-        "--channels", value: "N", help: "Number of channels, 1 to 64.", defaultText: "two, or as many as are routed"),
+      rate, channels,
       Option(
         "--sample-format", value: "FORMAT", help: "Sample format.", defaultText: automatic,
         choices: [automatic] + SampleEncoding.allCases.map(\.rawValue)),
-      Option(
-        "--period-size", value: "FRAMES", help: "Period size in frames, 16 to 16384.", defaultText: "240"),
-      Option(
-        "--buffer-size", value: "FRAMES",
-        help: "Buffer size in frames, at least two periods; larger is safer but adds latency.",
-        defaultText: "four periods"),
+      periodSize, bufferSize,
     ])
+
+  private static let rate = Option(
+    "--rate", value: "HZ", help: "Sample rate, \(SharedOptions.sampleRateText).",
+    defaultText: "48000, or the nearest that the device has"
+  ).int(in: SharedOptions.sampleRates)
+  private static let channels = Option(
+    "--channels", value: "N", help: "Number of channels, 1 to 64.", defaultText: "two, or as many as are routed"
+  ).int(in: OutputRouting.channelCounts)
+  private static let periodSize = Option(
+    "--period-size", value: "FRAMES", help: "Period size in frames, 16 to 16384.", defaultText: "240"
+  ).int(in: 16...16_384)
+  private static let bufferSize = Option(
+    "--buffer-size", value: "FRAMES",
+    help: "Buffer size in frames, at least two periods; larger is safer but adds latency.", defaultText: "four periods"
+  ).int(in: 32...262_144)
 
   let device: String
   let request: OutputRequest
@@ -47,35 +53,32 @@ struct DeviceOptions: Sendable {
   /// - Parameter minimumChannelCount: Channels that are needed for what is routed.
   init(_ arguments: ParsedArguments, minimumChannelCount: Int = 1) throws(UsageError) {
     var request = OutputRequest()
-    if let name = arguments.value("--device") {
-      guard !name.isEmpty, !name.utf8.contains(0) else {
-        throw UsageError(.invalidValue, "'--device' requires the name of an output device, not \(name.inQuotes)")
-      }
-      device = name
-      isNamed = true
-    } else {
-      device = Self.defaultDevice
-      isNamed = false
+    let name = arguments.value("--device")
+    if let name, name.isEmpty || name.utf8.contains(0) {
+      throw UsageError(.invalidValue, "'--device' requires the name of an output device, not \(name.inQuotes)")
     }
-    if let rate = try arguments.int("--rate", in: SharedOptions.sampleRates) {
+    device = name ?? Self.defaultDevice
+    isNamed = name != nil
+    if let rate = try arguments[Self.rate] {
       request.rate = rate
     } else {
       request.allowsOtherRate = true
     }
     request.channels = .atLeast(max(2, minimumChannelCount))
-    if let count = try arguments.int("--channels", in: OutputRouting.channelCounts) {
+    if let count = try arguments[Self.channels] {
       guard count >= minimumChannelCount else {
         throw UsageError(.invalidValue, "channel \(minimumChannelCount) is routed, but '--channels' is \(count)")
       }
       request.channels = .exactly(count)
     }
     if let word = arguments.value("--sample-format"), word != Self.automatic { request.encoding = word }
-    if let period = try arguments.int("--period-size", in: 16...16_384) {
+    let period = try arguments[Self.periodSize]
+    if let period {
       request.periodSize = period
       request.bufferSize = 4 * period
     }
-    if let buffer = try arguments.int("--buffer-size", in: 32...262_144) {
-      if arguments.value("--period-size") == nil { request.periodSize = max(16, buffer / 4) }
+    if let buffer = try arguments[Self.bufferSize] {
+      if period == nil { request.periodSize = max(16, buffer / 4) }
       guard buffer >= 2 * request.periodSize else {
         throw UsageError(
           .invalidValue, "'--buffer-size' must be at least two periods (\(2 * request.periodSize)), not '\(buffer)'")
@@ -95,7 +98,7 @@ extension OutputError {
   }
 }
 
-/// Nobody named a device, and the default one cannot be opened.
+/// The default device cannot be opened.
 struct NoDefaultDevice: Error, Equatable, CustomStringConvertible {
   var reason: OutputError
 
@@ -128,13 +131,10 @@ struct DeviceSummary: Equatable, Sendable {
       + "\(Int(format.rate)) Hz, \(encoding), period \(format.periodSize), buffer \(format.bufferSize) frames"
   }
 
-  func write(to entry: inout JSONObjectWriter) {
-    entry.member("name", name)
-    entry.member("rate", Int(format.rate))
-    entry.member("channels", format.channelCount)
-    entry.member("format", encoding)
-    entry.member("periodSize", format.periodSize)
-    entry.member("bufferSize", format.bufferSize)
-    entry.member("hardware", isHardware)
+  var fields: JSONFields {
+    [
+      "name": name, "rate": Int(format.rate), "channels": format.channelCount, "format": encoding,
+      "periodSize": format.periodSize, "bufferSize": format.bufferSize, "hardware": isHardware,
+    ]
   }
 }

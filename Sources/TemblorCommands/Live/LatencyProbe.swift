@@ -41,7 +41,7 @@ final class LatencyProbe: SessionTask {
     self.time = time
     chance = SplitMix64(seed: seed)
     let tap = TapVerb.taps(1, gap: 1, intensity: 0.5, sharpness: 0.5)
-    let piece = try CompiledPattern(name: "tap", pattern: tap, for: engine)
+    let piece = try CompiledPattern(name: "tap", tap, for: engine)
     player = try engine.player(for: piece.plans, duration: piece.duration)
   }
 

@@ -18,7 +18,7 @@ final class ListenTask: SessionTask {
   private var queues: [SocketListener.Client: ListenQueue] = [:]
   private var isFinishing = false
 
-  /// A performance without any command yet.
+  /// A task without any command yet.
   ///
   /// - Parameters:
   ///   - listener: The socket; without one, the end of standard input is the end.
@@ -159,26 +159,26 @@ final class EventInbox: Sendable {
   }
 }
 
-/// A stage without keys, which plays without output where there is no device, so that scripts keep working.
+/// A backend without keys, which plays without output where there is no device, so that scripts keep working.
 final class ListenBackend: SessionBackend {
   let inbox = EventInbox()
-  private let stage: any SessionBackend
+  private let backend: any SessionBackend
   private let needsDevice: Bool
   private let report: @Sendable (String) -> Void
   private let granted = Mutex<DeviceSummary?>(nil)
 
-  /// A stage in front of another.
+  /// A backend in front of another.
   ///
   /// - Parameters:
   ///   - needsDevice: Whether it is an error that the device cannot be opened.
   ///   - report: Told when there is none.
-  init(_ stage: any SessionBackend, needsDevice: Bool, report: @escaping @Sendable (String) -> Void) {
-    self.stage = stage
+  init(_ backend: any SessionBackend, needsDevice: Bool, report: @escaping @Sendable (String) -> Void) {
+    self.backend = backend
     self.needsDevice = needsDevice
     self.report = report
   }
 
-  var time: any TimeSource { stage.time }
+  var time: any TimeSource { backend.time }
 
   /// The device that plays, or nothing where none does.
   var device: DeviceSummary? { granted.withLock { $0 } }
@@ -187,7 +187,7 @@ final class ListenBackend: SessionBackend {
 
   func open(_ output: String, _ request: OutputRequest) throws(OutputError) -> sending OpenedOutput {
     do throws(OutputError) {
-      let opened = try stage.open(output, request)
+      let opened = try backend.open(output, request)
       let device = DeviceSummary(opened)
       granted.withLock { $0 = device }
       return opened
@@ -206,7 +206,7 @@ final class ListenBackend: SessionBackend {
     eventHandler: @escaping LivePlayback.EventHandler
   ) -> any EngineDriver {
     let inbox = inbox
-    return stage.play(engine, through: output, recording: recording) { event in
+    return backend.play(engine, through: output, recording: recording) { event in
       // First here: who is woken by the other finds it.
       inbox.put(event)
       eventHandler(event)

@@ -33,10 +33,10 @@ final class LiveConsole {
 
   func announce(_ message: String) { if !isQuiet { report(message) } }
 
-  func tell(_ message: String) { if isWatched { report(message) } }
+  func remark(_ message: String) { if isWatched { report(message) } }
 
   /// Reports what keys do, in lines that break between keys; once where nothing else was reported since.
-  func tell(keys: [KeyHelp]) {
+  func showKeys(_ keys: [KeyHelp]) {
     guard !endsWithKeys else { return }
     defer { endsWithKeys = true }
     var lines = [""]
@@ -46,7 +46,7 @@ final class LiveConsole {
       if start + lines[lines.count - 1].count + word.count + 1 >= output.width, lines.last != "" { lines.append("") }
       lines[lines.count - 1] += " " + word
     }
-    tell("Keys:" + lines.joined(separator: "\n     "))
+    remark("Keys:" + lines.joined(separator: "\n     "))
   }
 
   func show(_ figures: @autoclosure () -> PlaybackStatus) { if isWatched { line.show(figures()) } }

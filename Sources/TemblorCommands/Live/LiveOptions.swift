@@ -9,7 +9,7 @@ struct LiveOptions {
   static let soundGroup = OptionGroup(
     title: "Sound",
     options: [
-      SharedOptions.profile, Option("--strength", value: "S", help: "Overall gain, 0 to 1.", defaultText: "1"),
+      SharedOptions.profile, SharedOptions.strength,
       Option(
         "--keep-awake",
         help:
@@ -25,9 +25,10 @@ struct LiveOptions {
     title: soundGroup.title, options: soundGroup.options.filter { !$0.names.contains("--record") })
 
   static let recordLimit = Option(
-    "--record-limit", value: "MINUTES", help: "Stop the recording after this long, while playback goes on; 1 to 1440.",
-    defaultText: "60")
+    "--record-limit", value: "MINUTES", help: "Stop the recording after this long, while playback goes on; 1 to 1440."
+  ).double(in: 1...1_440, default: 60)
 
+  static let groups = [soundGroup, RoutingOptions.group, DeviceOptions.group]
   static let quiet = Option("-q", "--quiet", help: "Print errors only.")
   static let json = Option("--json", help: "Print one JSON object at the end.")
 
@@ -47,12 +48,12 @@ struct LiveOptions {
     routing = try RoutingOptions.routing(arguments)
     device = try DeviceOptions(arguments, minimumChannelCount: routing.minimumChannelCount)
     profile = try SharedOptions.profile(arguments)
-    strength = try arguments.double("--strength", in: 0...1) ?? 1
+    strength = try arguments[SharedOptions.strength]
     keepsAwake = arguments.flag("--keep-awake")
     let isRecordable = arguments.command.option(named: "--record") != nil
     recordPath = isRecordable ? arguments.value("--record") : nil
     let isBounded = arguments.command.option(named: "--record-limit") != nil
-    recordSeconds = isBounded ? 60 * (try arguments.double("--record-limit", in: 1...1_440) ?? 60) : nil
+    recordSeconds = isBounded ? 60 * (try arguments[Self.recordLimit]) : nil
     isQuiet = arguments.flag("--quiet")
     // Not for a verb that answers commands.
     asJSON = arguments.command.option(named: "--json") != nil && arguments.flag("--json")
@@ -74,30 +75,35 @@ struct LiveOptions {
     }
   }
 
-  /// A session that tells and measures as asked.
-  ///
   /// - Parameter isWatched: Whether anybody may want to look while it plays.
-  func session(on stage: any SessionBackend, _ terminal: Terminal, wantsRecords: Bool = false, isWatched: Bool = true)
+  func session(on backend: any SessionBackend, _ terminal: Terminal, wantsRecords: Bool = false, isWatched: Bool = true)
     -> LiveSession
-  { LiveSession(on: stage, terminal: terminal, isQuiet: isQuiet || !isWatched, wantsRecords: wantsRecords || asJSON) }
+  { LiveSession(on: backend, terminal: terminal, isQuiet: isQuiet || !isWatched, wantsRecords: wantsRecords || asJSON) }
 
   /// Plays in a session.
   ///
   /// - Parameters:
   ///   - channelCounts: The channels of recordings that are to be heard apart.
-  ///   - perform: Makes the performance on an engine of the device's rate and channels.
+  ///   - makeTask: Makes what plays on an engine of the device's rate and channels.
   ///
   /// - Throws: `OutputError` where a device that the user named cannot be opened, `NoDefaultDevice` where it
   ///   is the default.
   func play(
-    in session: LiveSession, recordingsOf channelCounts: [Int] = [], perform: (PlaybackEngine) throws -> any SessionTask
+    in session: LiveSession, recordingsOf channelCounts: [Int] = [],
+    makeTask: (PlaybackEngine) throws -> any SessionTask
   ) throws -> LiveOutcome {
     do {
       return try session.run(device, keepsAwake: keepsAwake, recording: recordPath, upTo: recordSeconds) { granted in
         let engine = try engine(for: granted, recordingsOf: channelCounts)
-        return (engine, try perform(engine))
+        return (engine, try makeTask(engine))
       }
     } catch let error as OutputError where !device.isNamed { throw NoDefaultDevice(reason: error) }
+  }
+
+  /// Prints the result as JSON where that was asked for; returns the exit status.
+  func report(_ outcome: LiveOutcome, _ fields: JSONFields, _ terminal: Terminal) throws -> ExitStatus {
+    if asJSON { try terminal.output.write(json: .formatVersion + fields + outcome.fields) }
+    return outcome.status
   }
 
   private func engine(for granted: DeviceSummary, recordingsOf channelCounts: [Int]) throws(UsageError)

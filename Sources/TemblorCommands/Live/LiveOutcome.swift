@@ -38,30 +38,16 @@ struct LiveOutcome {
     ending == .deviceEnded || !isHeardToTheEnd || recording?.isComplete == false ? .failure : .done
   }
 
-  func json() -> [UInt8] {
-    var json = JSONWriter()
-    json.object { entry in
-      entry.formatVersion()
-      write(to: &entry)
-    }
-    return json.finish()
-  }
-
-  func write(to entry: inout JSONObjectWriter) {
+  var fields: JSONFields {
     let rate = device?.format.rate ?? 0
-    entry.member("ending", ending.rawValue)
-    if let device { entry.object("device") { device.write(to: &$0) } }
-    entry.member("frames", Int(frameCount))
-    entry.member("seconds", rate > 0 ? Double(frameCount) / rate : 0)
-    entry.member("underruns", underrunCount)
-    entry.member("ownUnderruns", ownUnderrunCount)
-    entry.member("missedFrames", missedFrameCount)
-    entry.member("heardToTheEnd", isHeardToTheEnd)
-    entry.member("peakDecibels", NumberFormatting.decibels(peak))
-    entry.member("limitedFrames", Int(limitedFrameCount))
-    protection?.write(to: &entry)
-    if rate > 0 { entry.object("rendering") { blocks.write(to: &$0, rate: rate) } }
-    if let recording { entry.object("recording") { recording.write(to: &$0) } }
+    return [
+      "ending": ending.rawValue, "device": device?.fields, "frames": frameCount,
+      "seconds": rate > 0 ? Double(frameCount) / rate : 0, "underruns": underrunCount,
+      "ownUnderruns": ownUnderrunCount, "missedFrames": missedFrameCount, "heardToTheEnd": isHeardToTheEnd,
+      "peakDecibels": NumberFormatting.decibels(peak), "limitedFrames": limitedFrameCount,
+    ] + protection?.fields + [
+      "rendering": rate > 0 ? blocks.fields(rate: rate) : nil, "recording": recording?.fields,
+    ]
   }
 }
 
@@ -85,11 +71,11 @@ struct RenderLoadStatistics: Equatable, Sendable {
     }
   }
 
-  func write(to entry: inout JSONObjectWriter, rate: Double) {
-    entry.member("blocks", blockCount)
-    entry.member("meanRenderLoad", meanShare)
-    entry.member("peakRenderLoad", worstShare)
-    entry.member("greatestDelaySeconds", Double(greatestDelay) / rate)
+  func fields(rate: Double) -> JSONFields {
+    [
+      "blocks": blockCount, "meanRenderLoad": meanShare, "peakRenderLoad": worstShare,
+      "greatestDelaySeconds": Double(greatestDelay) / rate,
+    ]
   }
 }
 
@@ -136,8 +122,8 @@ struct Distribution: Equatable, Sendable {
     return (step, counts.enumerated().map { (least + Double($0.offset) * step, $0.element) })
   }
 
-  func write(to entry: inout JSONObjectWriter) {
-    for column in Self.columns { entry.member(column.key, quantile(column.share)) }
+  var fields: JSONFields {
+    Self.columns.reduce([:]) { $0 + [$1.key: quantile($1.share)] }
   }
 }
 

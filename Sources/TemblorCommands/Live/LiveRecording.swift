@@ -17,11 +17,8 @@ final class LiveRecording {
     /// Frames that the disk was too slow for.
     var droppedFrameCount: Int64
 
-    func write(to entry: inout JSONObjectWriter) {
-      entry.member("file", path)
-      entry.member("complete", isComplete)
-      entry.member("frames", Int(frameCount))
-      entry.member("droppedFrames", Int(droppedFrameCount))
+    var fields: JSONFields {
+      ["file": path, "complete": isComplete, "frames": frameCount, "droppedFrames": droppedFrameCount]
     }
   }
 

@@ -5,7 +5,7 @@ import HapticPlayback
 import HapticRender
 internal import SystemSupport
 
-/// Plays a performance until it is over or somebody ends it: the loop that all live verbs share.
+/// Plays a task until it is over or somebody ends it: the loop that all live verbs share.
 ///
 /// The terminal is as it was when `run` returns, however it returns.
 final class LiveSession {
@@ -20,18 +20,18 @@ final class LiveSession {
   private static let fileLimit = Duration.seconds(30)
 
   let console: LiveConsole
-  private let stage: any SessionBackend
+  private let backend: any SessionBackend
   private let wantsRecords: Bool
   private let inbox = EventInbox()
   private var outcome = LiveOutcome()
   private var tally = SinkEventFolding()
-  private lazy var keyboard: (any Keyboard)? = stage.keyboard()
+  private lazy var keyboard: (any Keyboard)? = backend.keyboard()
 
   /// A session.
   ///
   /// - Parameter wantsRecords: Whether to look at every block that is rendered.
-  init(on stage: any SessionBackend, terminal: Terminal, isQuiet: Bool, wantsRecords: Bool) {
-    self.stage = stage
+  init(on backend: any SessionBackend, terminal: Terminal, isQuiet: Bool, wantsRecords: Bool) {
+    self.backend = backend
     self.wantsRecords = wantsRecords
     console = LiveConsole(on: terminal, isQuiet: isQuiet)
   }
@@ -46,23 +46,23 @@ final class LiveSession {
   ///
   /// - Parameters:
   ///   - seconds: How long a recording may become; nil means no limit.
-  ///   - prepare: Makes engine and performance for what was granted.
+  ///   - prepare: Makes engine and task for what was granted.
   func run(
     _ options: DeviceOptions, keepsAwake: Bool, recording path: String?, upTo seconds: Double? = nil,
-    prepare: (DeviceSummary) throws -> (engine: PlaybackEngine, performance: any SessionTask)
+    prepare: (DeviceSummary) throws -> (engine: PlaybackEngine, task: any SessionTask)
   ) throws -> LiveOutcome {
     // From here on a signal is reported first, so that what sounds can fade out.
     let notice = InterruptSignal()
     defer { keyboard = nil }
     let inbox = self.inbox
-    let output = try stage.open(options.device, options.request)
+    let output = try backend.open(options.device, options.request)
     let device = DeviceSummary(output)
-    let (engine, performance) = try prepare(device)
+    let (engine, task) = try prepare(device)
     let tone = keepsAwake ? try KeepAwakeTone(engine) : nil
     let recording = try path.map { try LiveRecording(to: $0, device: device, upTo: seconds) { inbox.put(.notice($0)) } }
     outcome.device = device
-    let playing = Playing(engine: engine, performance: performance, tone: tone, recording: recording)
-    let driver = stage.play(engine, through: output, recording: recording?.recording) { inbox.put($0) }
+    let playing = Playing(engine: engine, task: task, tone: tone, recording: recording)
+    let driver = backend.play(engine, through: output, recording: recording?.recording) { inbox.put($0) }
     do { outcome.ending = try perform(playing, driver, notice) } catch {
       outcome.ending = .quit
       end(playing, driver)
@@ -74,7 +74,7 @@ final class LiveSession {
 
   private struct Playing {
     let engine: PlaybackEngine
-    let performance: any SessionTask
+    let task: any SessionTask
     let tone: KeepAwakeTone?
     let recording: LiveRecording?
   }
@@ -82,31 +82,31 @@ final class LiveSession {
   private func perform(_ playing: Playing, _ driver: any EngineDriver, _ notice: borrowing InterruptSignal) throws
     -> LiveOutcome.Ending
   {
-    let performance = playing.performance
-    if let device = outcome.device { console.tell(device.description) }
-    if keyboard != nil { tellKeys(of: performance) }
+    let task = playing.task
+    if let device = outcome.device { console.remark(device.description) }
+    if keyboard != nil { showKeys(of: task) }
     while true {
       if takeEvents(playing.engine) { return .deviceEnded }
       if notice.isGiven { return .interrupted }
-      for key in keyboard?.keys(at: stage.time.now) ?? [] { if try press(key, playing) { return .quit } }
+      for key in keyboard?.keys(at: backend.time.now) ?? [] { if try press(key, playing) { return .quit } }
       if keyboard?.isClosed == true, !SignalHandling.isIgnored(SIGHUP) { return .quit }
-      let step = try performance.perform(at: stage.time.now)
-      playing.tone?.follow(strength: playing.engine.strength)
+      let step = try task.perform(at: backend.time.now)
+      playing.tone?.matchStrength(playing.engine.strength)
       takeRecords(driver, playing)
       guard case .wait(let limit) = step else { return .over }
       console.show(figures(playing))
-      wait(for: performance, notice.descriptor, limit)
+      wait(for: task, notice.descriptor, limit)
     }
   }
 
-  private func wait(for performance: any SessionTask, _ interruption: Int32, _ limit: Duration?) {
+  private func wait(for task: any SessionTask, _ interruption: Int32, _ limit: Duration?) {
     var watched = [PollDescriptor(inbox.wake.descriptor), PollDescriptor(interruption)]
-    watched += (keyboard?.watched ?? []) + performance.watched
+    watched += (keyboard?.watched ?? []) + task.watched
     let limits = [
-      limit, console.timeout(isIdle: performance.state == .idle), keyboard?.timeout(at: stage.time.now),
-      tally.timeout(at: stage.time.now), wantsRecords ? Self.recordInterval : nil,
+      limit, console.timeout(isIdle: task.state == .idle), keyboard?.timeout(at: backend.time.now),
+      tally.timeout(at: backend.time.now), wantsRecords ? Self.recordInterval : nil,
     ]
-    stage.time.wait(for: &watched, timeout: limits.compactMap { $0 }.min())
+    backend.time.wait(for: &watched, timeout: limits.compactMap { $0 }.min())
   }
 
   private func end(_ playing: Playing, _ driver: any EngineDriver) {
@@ -125,7 +125,7 @@ final class LiveSession {
     outcome.ownUnderrunCount = tally.ownUnderrunCount
     outcome.missedFrameCount = tally.missedFrameCount
     outcome.isHeardToTheEnd = hasEnded && !tally.hasFailed
-    if let protection = outcome.protection, protection.cause != nil { console.tell(protection.text) }
+    if let protection = outcome.protection, protection.cause != nil { console.remark(protection.text) }
     if let recording = playing.recording {
       let (result, message) = recording.finish(within: isPrompt ? Self.promptFileLimit : Self.fileLimit)
       outcome.recording = result
@@ -139,11 +139,11 @@ final class LiveSession {
     for event in inbox.take() {
       switch event {
       case .notice(let notice):
-        for report in tally.add(notice, at: stage.time.now) { console.report(report.line(rate: engine.rate)) }
+        for report in tally.add(notice, at: backend.time.now) { console.report(report.line(rate: engine.rate)) }
       case .ended: isOver = true
       }
     }
-    for report in tally.takeDue(at: stage.time.now) { console.report(report.line(rate: engine.rate)) }
+    for report in tally.takeDue(at: backend.time.now) { console.report(report.line(rate: engine.rate)) }
     return isOver
   }
 
@@ -151,7 +151,7 @@ final class LiveSession {
     guard wantsRecords else { return }
     let records = driver.takeBlockTimings()
     outcome.blocks.add(records, rate: playing.engine.rate)
-    playing.performance.note(records)
+    playing.task.note(records)
   }
 
   @discardableResult private func takePeaks(_ engine: PlaybackEngine) -> [Float] {
@@ -181,15 +181,15 @@ final class LiveSession {
   }
 
   private func figures(_ playing: Playing) -> PlaybackStatus {
-    let (engine, performance) = (playing.engine, playing.performance)
-    let (position, duration) = performance.place
+    let (engine, task) = (playing.engine, playing.task)
+    let (position, duration) = task.place
     let peaks = takePeaks(engine)
     let voiceCount = max(0, engine.voiceCount - (playing.tone?.voiceCount ?? 0))
     return PlaybackStatus(
-      state: engine.isMuted ? .muted : performance.state, position: position, duration: duration,
-      peaks: performance.isBlind ? [] : peaks, voiceCount: performance.title == nil ? voiceCount : nil,
-      underrunCount: tally.underrunCount, strength: Double(engine.strength), title: performance.title,
-      protection: performance.isBlind ? nil : takeProtection(engine))
+      state: engine.isMuted ? .muted : task.state, position: position, duration: duration,
+      peaks: task.isBlind ? [] : peaks, voiceCount: task.title == nil ? voiceCount : nil,
+      underrunCount: tally.underrunCount, strength: Double(engine.strength), title: task.title,
+      protection: task.isBlind ? nil : takeProtection(engine))
   }
 
   /// Does what a key asks for; answers whether that is to end.
@@ -199,8 +199,8 @@ final class LiveSession {
     case .character("+"), .character("="), .up: changeStrength(by: 1, playing)
     case .character("-"), .character("_"), .down: changeStrength(by: -1, playing)
     case .character("m"), .character("M"): playing.engine.isMuted.toggle()
-    case .character("?"), .character("h"): tellKeys(of: playing.performance)
-    default: _ = try playing.performance.press(key)
+    case .character("?"), .character("h"): showKeys(of: playing.task)
+    default: _ = try playing.task.press(key)
     }
     return false
   }
@@ -211,13 +211,13 @@ final class LiveSession {
     playing.engine.strength = steps / Self.strengthSteps
   }
 
-  private func tellKeys(of performance: any SessionTask) {
+  private func showKeys(of task: any SessionTask) {
     let keys =
-      performance.keys + [
+      task.keys + [
         KeyHelp(key: "+ -", meaning: "strength"), KeyHelp(key: "m", meaning: "mute"),
         KeyHelp(key: "q", meaning: "quit"), KeyHelp(key: "?", meaning: "these keys"),
       ]
-    console.tell(keys: keys)
+    console.showKeys(keys)
   }
 }
 
@@ -248,13 +248,13 @@ final class KeepAwakeTone {
     player = try engine.player(for: engine.profiles.map { _ in plan }, duration: pattern.duration)
     voiceCount = engine.profiles.count
     try player.loop(passCount: nil)
-    follow(strength: engine.strength)
+    matchStrength(engine.strength)
     try player.start()
   }
 
   let voiceCount: Int
 
-  func follow(strength: Float) {
+  func matchStrength(_ strength: Float) {
     guard strength != followed else { return }
     followed = strength
     // At strength 0 nothing is to come out; a command too many at once changes the level later.

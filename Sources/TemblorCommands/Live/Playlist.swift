@@ -2,6 +2,7 @@ import CommandLineKit
 import HapticModel
 import HapticPlayback
 import HapticRender
+import PatternWorkflows
 import SystemSupport
 
 /// Plays pieces one after the other.
@@ -13,7 +14,7 @@ final class Playlist: SessionTask {
   private let console: LiveConsole
   private let pieces: [CompiledPattern]
   private let gap: Int64
-  private let turntable: SingleTrackPlayer
+  private let track: SingleTrackPlayer
   private var index = 0
   /// The frame from which on all has been heard, once the last piece has ended.
   private var overFrame: Int64?
@@ -32,9 +33,9 @@ final class Playlist: SessionTask {
     self.pieces = pieces
     self.gap = FrameConversion.frame(seconds: gap, rate: engine.rate)
     console = session.console
-    turntable = SingleTrackPlayer(engine, passCount: passCount, wake: session.wake, shares: shares)
+    track = SingleTrackPlayer(engine, passCount: passCount, wake: session.wake, shares: shares)
     if let first = pieces.first {
-      try turntable.play(first, at: .frame(FrameConversion.frame(seconds: Self.leadIn, rate: engine.rate)))
+      try track.play(first, at: .frame(FrameConversion.frame(seconds: Self.leadIn, rate: engine.rate)))
       announce()
     } else {
       overFrame = 0
@@ -45,15 +46,14 @@ final class Playlist: SessionTask {
 
   var keys: [KeyHelp] {
     let moves = [KeyHelp(key: "n", meaning: "next"), KeyHelp(key: "p", meaning: "previous")]
-    return [KeyHelp(key: "space", meaning: "pause"), KeyHelp(key: "r", meaning: "again")]
-      + (pieces.count > 1 ? moves : [])
+    return SingleTrackPlayer.keys + (pieces.count > 1 ? moves : [])
   }
 
-  var state: PlaybackStatus.State { turntable.state }
-  var place: (position: Double, duration: Double?) { turntable.place }
+  var state: PlaybackStatus.State { track.state }
+  var place: (position: Double, duration: Double?) { track.place }
 
   func perform(at now: Duration) throws -> SessionStep {
-    if overFrame == nil, let end = turntable.endFrame {
+    if overFrame == nil, let end = track.endFrame {
       if index + 1 < pieces.count {
         try play(index + 1, at: .frame(end + gap))
       } else {
@@ -67,13 +67,13 @@ final class Playlist: SessionTask {
 
   func press(_ key: KeyPress) throws -> Bool {
     switch key {
-    case .character(" "): try turntable.togglePause()
+    case .character(" "): try track.togglePause()
     case .character("r"), .character("R"), .home: try play(index)
     case .character("n"), .character("N"), .right:
       if index + 1 < pieces.count {
         try play(index + 1)
       } else {
-        try turntable.stop()
+        try track.stop()
         overFrame = engine.position
       }
     case .character("p"), .character("P"), .left: try play(max(0, index - 1))
@@ -87,14 +87,14 @@ final class Playlist: SessionTask {
     let isOther = index != self.index
     self.index = index
     begunCount = max(begunCount, index + 1)
-    try turntable.play(pieces[index], at: time)
+    try track.play(pieces[index], at: time)
     if isOther { announce() }
   }
 
   private func announce() {
     guard pieces.count > 1 else { return }
     let piece = pieces[index]
-    console.tell(
+    console.remark(
       "\(index + 1) of \(pieces.count): \(piece.name.printable), " + NumberFormatting.seconds(piece.duration))
   }
 }
@@ -107,10 +107,27 @@ struct CompiledPattern: Sendable {
   var duration: Double
 }
 
+extension CompiledPattern {
+  init(name: String, _ pattern: LoadedPattern, for engine: PlaybackEngine) throws {
+    self.init(
+      name: name, plans: try pattern.plans(for: engine.profiles, rate: engine.rate),
+      duration: pattern.composition.duration)
+  }
+
+  /// A pattern made in code.
+  init(name: String, _ pattern: HapticPattern, for engine: PlaybackEngine) throws {
+    self.init(
+      name: name, plans: try engine.profiles.map { try RenderPlan(compiling: pattern, profile: $0, rate: engine.rate) },
+      duration: pattern.duration)
+  }
+}
+
 /// Plays one piece at a time: starts, pauses and restarts it.
 ///
 /// Every start has a player of its own, so that what played before fades out beside it.
 final class SingleTrackPlayer {
+  static let keys = [KeyHelp(key: "space", meaning: "pause"), KeyHelp(key: "r", meaning: "again")]
+
   private let engine: PlaybackEngine
   private let wake: WakeSignal
   private let passCount: Int?
@@ -119,7 +136,7 @@ final class SingleTrackPlayer {
   private var piece: CompiledPattern?
   private(set) var isPaused = false
 
-  /// A turntable.
+  /// A player.
   ///
   /// - Parameters:
   ///   - passCount: How often each piece is played, or nothing for endlessly.

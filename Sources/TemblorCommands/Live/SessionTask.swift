@@ -24,7 +24,7 @@ protocol SessionTask: AnyObject {
   func note(_ records: [BlockTiming])
 }
 
-/// What comes after a performance did what was due.
+/// What comes after a task did what was due.
 enum SessionStep: Equatable {
   case wait(Duration?)
   /// There is nothing more to play.

@@ -9,7 +9,9 @@ import SystemSupport
 
 /// Where each rendering goes.
 struct RenderOutputs: Sendable {
-  static let standardOutput = "-"
+  static let container = Option(
+    "--container", value: "KIND", help: "File format if the output name does not set one.", defaultText: "wav"
+  ).choice(of: SoundFileFormat.Container.self)
 
   private(set) var items: [RenderBatch.Item] = []
 
@@ -17,10 +19,10 @@ struct RenderOutputs: Sendable {
   ///
   /// - Parameter problemCount: How many more patterns were asked for and could not be found.
   init(_ arguments: ParsedArguments, inputs: [PatternInput], problemCount: Int) throws {
-    let asked = try arguments.choice("--container", as: SoundFileFormat.Container.self)
+    let asked = try arguments[Self.container]
     let stems: [RenderSettings.Buses] = arguments.flag("--stems") ? [.haptics, .audio] : [.all]
     let output = arguments.value("--output")
-    if output == Self.standardOutput {
+    if output == OutputNames.standardOutput {
       guard inputs.count + problemCount == 1, stems == [.all], !arguments.flag("--json") else {
         throw UsageError(.remove, "'--output -' requires a single pattern, without '--stems' or '--json'")
       }
@@ -74,21 +76,22 @@ struct RenderOutputs: Sendable {
     return FileSystem.join(FileSystem.folder(of: output), FileSystem.stem(of: output) + suffix + ending)
   }
 
-  /// Why the outputs cannot be: not every kind of file holds every sound, and sound is not for terminals.
-  func refusal(of job: RenderJob, on terminal: Terminal) -> UsageError? {
+  /// Not every kind of file holds every sound, and sound is not for terminals.
+  func check(_ job: RenderJob, on terminal: Terminal) throws(UsageError) {
     for container in Set(items.map(\.container)) {
       let format = SoundFileFormat(container: container, samples: job.format)
-      if let unsupportedReason = format.unsupportedReason(rate: job.rate, channelCount: job.channelCount) {
-        return UsageError(.invalidValue, unsupportedReason)
+      if let reason = format.unsupportedReason(rate: job.rate, channelCount: job.channelCount) {
+        throw UsageError(.invalidValue, reason)
       }
     }
-    guard case .stream? = items.first?.destination, terminal.output.isTerminal else { return nil }
-    return UsageError(.invalidValue, "standard output is a terminal; use '--output FILE' or a pipe")
+    if case .stream? = items.first?.destination { try SharedOptions.checkStandardOutput(terminal) }
   }
 }
 
 /// The rules that files which verbs write have in common.
 enum OutputNames {
+  /// The path that stands for standard output.
+  static let standardOutput = "-"
   static let pageEndings = ["html", "htm"]
 
   /// Refuses a name for several files that is plainly meant for one.
@@ -147,8 +150,6 @@ struct PlotOutputs: Equatable, Sendable {
     var format: PlotFormat
   }
 
-  static let standardOutput = "-"
-
   private(set) var items: [Item] = []
 
   /// Works out the files from the command line.
@@ -159,7 +160,7 @@ struct PlotOutputs: Equatable, Sendable {
   ///   - missing: How many more were asked for and could not be found.
   init(_ output: String, format asked: PlotFormat?, groups: [[TakeInput]], missing: Int) throws(UsageError) {
     let count = groups.count + missing
-    if output == Self.standardOutput {
+    if output == OutputNames.standardOutput {
       guard count == 1 else { throw UsageError(.remove, "'--output -' requires a single picture") }
       items = groups.map { Item(inputs: $0, path: output, format: asked ?? .png) }
       return

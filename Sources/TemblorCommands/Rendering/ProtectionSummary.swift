@@ -20,27 +20,6 @@ struct ProtectionSummary: Equatable, Sendable {
   /// The greatest movement, as a fraction of the limit; 0 where none is followed.
   var peakExcursion = 0.0
 
-  /// What rendering tells; nothing where no transducer was moved or warmed.
-  init?(_ statistics: RenderStatistics) {
-    guard statistics.peakTemperatureRise > 0 || statistics.peakExcursion > 0 else { return nil }
-    excursionLimitedFrameCount = statistics.excursionLimitedFrameCount
-    powerLimitedFrameCount = statistics.powerLimitedFrameCount
-    leastGain = statistics.minimumProtectionGain
-    temperatureRise = Double(statistics.peakTemperatureRise)
-    peakExcursion = Double(statistics.peakExcursion)
-  }
-
-  init(
-    excursionLimitedFrameCount: Int64, powerLimitedFrameCount: Int64, leastGain: Float, temperatureRise: Double,
-    peakExcursion: Double = 0
-  ) {
-    self.excursionLimitedFrameCount = excursionLimitedFrameCount
-    self.powerLimitedFrameCount = powerLimitedFrameCount
-    self.leastGain = leastGain
-    self.temperatureRise = temperatureRise
-    self.peakExcursion = peakExcursion
-  }
-
   /// What held the drive back longer; nothing where it was not.
   var cause: Cause? {
     if excursionLimitedFrameCount == 0 && powerLimitedFrameCount == 0 { return nil }
@@ -57,11 +36,23 @@ struct ProtectionSummary: Equatable, Sendable {
     return "\(heat), gain \(gain) dB (\(cause.rawValue))"
   }
 
-  func write(to entry: inout JSONObjectWriter) {
-    entry.member("excursionLimitedFrames", Int(excursionLimitedFrameCount))
-    entry.member("powerLimitedFrames", Int(powerLimitedFrameCount))
-    entry.member("gainReductionDecibels", NumberFormatting.decibels(leastGain))
-    entry.member("temperatureRise", temperatureRise)
-    entry.member("peakExcursion", peakExcursion)
+  var fields: JSONFields {
+    [
+      "excursionLimitedFrames": excursionLimitedFrameCount, "powerLimitedFrames": powerLimitedFrameCount,
+      "gainReductionDecibels": NumberFormatting.decibels(leastGain), "temperatureRise": temperatureRise,
+      "peakExcursion": peakExcursion,
+    ]
+  }
+}
+
+extension ProtectionSummary {
+  /// The figures of rendering; nothing where no transducer was moved or warmed.
+  init?(_ statistics: RenderStatistics) {
+    guard statistics.peakTemperatureRise > 0 || statistics.peakExcursion > 0 else { return nil }
+    excursionLimitedFrameCount = statistics.excursionLimitedFrameCount
+    powerLimitedFrameCount = statistics.powerLimitedFrameCount
+    leastGain = statistics.minimumProtectionGain
+    temperatureRise = Double(statistics.peakTemperatureRise)
+    peakExcursion = Double(statistics.peakExcursion)
   }
 }

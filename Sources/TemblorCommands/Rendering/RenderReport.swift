@@ -29,7 +29,7 @@ struct RenderReport {
         })
     line.clear()
     report(results, on: terminal, isQuiet: isQuiet)
-    if asJSON { try terminal.output.write(json(results).span) }
+    if asJSON { try terminal.output.write(json: fields(results)) }
     let statuses: [ExitStatus] = results.map {
       switch $0 {
       case .written: .done
@@ -79,34 +79,20 @@ struct RenderReport {
     terminal.report("\(written) of \(count) sounds written" + (failures.isEmpty ? "" : ", \(failures.count) failed"))
   }
 
-  private func json(_ results: [RenderBatch.Outcome]) -> [UInt8] {
-    var json = JSONWriter()
-    json.array { list in
-      for (item, result) in zip(batch.items, results) {
-        list.object { entry in
-          entry.member("pattern", item.input.name)
-          entry.member("file", item.name)
-          switch result {
-          case .written(let seconds, let statistics, let warnings):
-            entry.member("seconds", seconds)
-            entry.member("peakDecibels", NumberFormatting.decibels(statistics.peak))
-            entry.member("limitedFrames", Int(statistics.limitedFrameCount))
-            ProtectionSummary(statistics)?.write(to: &entry)
-            guard !warnings.isEmpty else { break }
-            entry.array("warnings") { list in
-              for warning in warnings { list.object { FindingLine(warning).write(to: &$0) } }
-            }
-          case .failed(let error): entry.member("error", Failure.message(error))
-          }
-        }
-      }
-      for problem in problems {
-        list.object { entry in
-          entry.member("pattern", problem.path)
-          entry.member("error", problem.description)
-        }
+  private func fields(_ results: [RenderBatch.Outcome]) -> [JSONFields] {
+    let files = zip(batch.items, results).map { item, result -> JSONFields in
+      let names: JSONFields = ["pattern": item.input.name, "file": item.name]
+      switch result {
+      case .written(let seconds, let statistics, let warnings):
+        return names + [
+          "seconds": seconds, "peakDecibels": NumberFormatting.decibels(statistics.peak),
+          "limitedFrames": Int(statistics.limitedFrameCount),
+        ] + ProtectionSummary(statistics)?.fields + [
+          "warnings": warnings.isEmpty ? nil : warnings.map { FindingLine($0).fields }
+        ]
+      case .failed(let error): return names + ["error": Failure.message(error)]
       }
     }
-    return json.finish()
+    return files + problems.map { ["pattern": $0.path, "error": $0.description] }
   }
 }

@@ -20,11 +20,6 @@ struct ReviewTakes: Sendable {
   /// What the page plays: the take itself, and what small speakers play instead.
   var sounds: PageSounds
 
-  struct Unreadable: Error {
-    var message: String
-    var status: ExitStatus
-  }
-
   /// Reads and renders a pattern, which is called what an output would be.
   init(_ input: PatternInput, job: RenderJob) throws {
     var job = job
@@ -40,25 +35,21 @@ struct ReviewTakes: Sendable {
 
   /// Reads and renders patterns on all cores; each comes out by itself.
   static func read(_ inputs: [PatternInput], job: RenderJob, on terminal: Terminal, isQuiet: Bool) -> [Result<
-    ReviewTakes, Unreadable
+    ReviewTakes, any Error
   >] {
-    let results = Mutex([Result<ReviewTakes, Unreadable>?](repeating: nil, count: inputs.count))
+    let results = Mutex([Result<ReviewTakes, any Error>?](repeating: nil, count: inputs.count))
     var line = ProgressLine(on: terminal)
     WorkerPool.run(inputs.count) { index in
-      let result = read(inputs[index], job: job)
+      let result = Result {
+        if job.isCancelled() { throw FileError(inputs[index].name, "interrupted") }
+        return try ReviewTakes(inputs[index], job: job)
+      }
       results.withLock { $0[index] = result }
     } meanwhile: { done in
       if !isQuiet { line.show("\(done) of \(inputs.count) patterns") }
     }
     line.clear()
     return results.withLock { $0 }.compactMap(\.self)
-  }
-
-  private static func read(_ input: PatternInput, job: RenderJob) -> Result<ReviewTakes, Unreadable> {
-    do {
-      if job.isCancelled() { throw FileError(input.name, "interrupted") }
-      return .success(try ReviewTakes(input, job: job))
-    } catch { return .failure(Unreadable(message: Failure.message(error), status: Failure.status(of: error))) }
   }
 
   /// What small speakers play of a pattern; nothing for a sound, or where the job is for them anyway.
@@ -87,7 +78,7 @@ enum ReportOutput {
     to path: String, inputs: [TakeInput], takes: [Take], comparisons: [Comparison], levelMatch: LevelMatch?,
     job: RenderJob, command: String
   ) throws {
-    guard path != RenderOutputs.standardOutput else {
+    guard path != OutputNames.standardOutput else {
       throw UsageError(.invalidValue, "'--output' requires a file name")
     }
     let sounds = try pageSounds(inputs, takes: takes, job: job)

@@ -41,19 +41,17 @@ enum ABXVerb {
     }
   }
 
-  /// Tests on a stage.
-  ///
   /// - Parameters:
   ///   - seed: Gives the seed where the user gave none.
   ///   - now: The time, read when the test begins.
   static func run(
-    _ arguments: ParsedArguments, _ terminal: Terminal, on stage: any SessionBackend,
+    _ arguments: ParsedArguments, _ terminal: Terminal, on backend: any SessionBackend,
     formats: FormatRegistry = .standard, seed: () -> UInt64, now: () -> CalendarTime
   ) throws -> ExitStatus {
     let live = try LiveOptions(arguments)
     let options = try ABXOptions(arguments)
     let part = try LoopPart(arguments)
-    let gap = try arguments.double("--gap", in: 0...3_600) ?? AuditionVerb.defaultGap
+    let gap = try arguments[AuditionVerb.gap]
     let reading = try SharedOptions.reading(arguments)
     let words = [arguments.argument("A"), arguments.argument("B")]
     let (read, status) = try AuditionTakes.read(
@@ -68,8 +66,8 @@ enum ABXVerb {
 
     let isSimulated = options.listener != nil
     let test = ABXTest(seed: options.seed ?? seed(), plannedCount: options.count)
-    let stage = isSimulated ? SimulatedBackend(keys: options.keys(seed: test.seed)) : stage
-    let session = live.session(on: stage, terminal, isWatched: !isSimulated)
+    let backend = isSimulated ? SimulatedBackend(keys: options.keys(seed: test.seed)) : backend
+    let session = live.session(on: backend, terminal, isWatched: !isSimulated)
     guard session.hasKeys else {
       throw FileError("standard input", "is not a terminal; run the test in a terminal or use '--simulate'")
     }
@@ -86,7 +84,7 @@ enum ABXVerb {
       outcome = try live.play(in: session, recordingsOf: takes.channelCounts) { engine in
         prepared = try takes.prepared(for: engine)
         let levels = prepared.levels(by: options.match)
-        Self.tell(levels, session.console)
+        Self.report(levels, on: session.console)
         if prepared.areEqual { session.console.report("A and B are equal, sample for sample: nothing can be heard.") }
         let audition = try ABXTask(
           test, prepared, gains: levels.gains, on: engine, region: try part.region(of: prepared.duration), gap: gap,
@@ -103,7 +101,7 @@ enum ABXVerb {
         record.device = outcome.device?.name
       }
       if !done.trials.isEmpty { try file.write(record.json()) }
-      try Self.tell(record, savedTo: path, asJSON: live.asJSON, terminal)
+      try Self.report(record, savedTo: path, asJSON: live.asJSON, terminal)
     }
     if let failure { throw failure }
     return outcome.status
@@ -124,7 +122,7 @@ enum ABXVerb {
       isSimulated: options.listener != nil)
   }
 
-  private static func tell(_ record: ABXRecord, savedTo path: String?, asJSON: Bool, _ terminal: Terminal) throws {
+  private static func report(_ record: ABXRecord, savedTo path: String?, asJSON: Bool, _ terminal: Terminal) throws {
     if asJSON { return try terminal.output.write(record.json().span) }
     try terminal.output.line(record.test.result.sentence)
     if record.match == LevelMatch.none.rawValue { try terminal.output.line(Self.unmatched) }
@@ -137,12 +135,12 @@ enum ABXVerb {
     "abx-\(takes.all[0].stem)-\(takes.all[1].stem)-\(time.fileText).json"
   }
 
-  private static func tell(_ levels: MatchedLevels, _ console: LiveConsole) {
+  private static func report(_ levels: MatchedLevels, on console: LiveConsole) {
     guard levels.match != .none else {
       return console.report("The levels are not matched: a difference in level alone can be heard.")
     }
     let (a, b) = (NumberFormatting.gain(levels.gains[0]), NumberFormatting.gain(levels.gains[1]))
     let measure = levels.match == .weighted ? "felt energy" : levels.match.rawValue
-    console.tell("Levels matched by \(measure): A \(a), B \(b).")
+    console.remark("Levels matched by \(measure): A \(a), B \(b).")
   }
 }

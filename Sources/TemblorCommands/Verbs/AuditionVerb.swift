@@ -8,9 +8,6 @@ import PatternComparison
 
 /// `temblor audition`: patterns and recordings in turn, under one play head.
 enum AuditionVerb {
-  /// Seconds of silence between two passes of the whole, or two takes.
-  static let defaultGap = 0.5
-
   static let take = Argument(
     "TAKE",
     help: "A pattern file of any format, the name of a shipped pattern, a sound file, or - for standard "
@@ -20,8 +17,11 @@ enum AuditionVerb {
     "--loop-range", value: "FROM-TO", help: "Loop this range in seconds, such as 0.5-1.2; '0.5-' runs to the end.",
     defaultText: "all")
 
-  static let gap = Option(
-    "--gap", value: "SECONDS", help: "Silence before the takes restart.", defaultText: "\(defaultGap)")
+  static let gap = Option("--gap", value: "SECONDS", help: "Silence before the takes restart.")
+    .double(in: 0...3_600, default: 0.5)
+
+  private static let match = Option("--match", value: "MATCH", help: "Initial level matching.")
+    .choice(default: LevelMatch.none)
 
   static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {
     CommandDescription(
@@ -35,12 +35,8 @@ enum AuditionVerb {
 
         Without a terminal, each take plays once, one after the other.
         """, arguments: [take],
-      options: [
-        Option(
-          "--match", value: "MATCH", help: "Initial level matching.", defaultText: LevelMatch.none.rawValue,
-          choices: LevelMatch.allCases.map(\.rawValue)), loop, gap, SharedOptions.curveTimes,
-        LiveOptions.json, LiveOptions.quiet,
-      ] + SharedOptions.soundOptions, groups: [LiveOptions.soundGroup, RoutingOptions.group, DeviceOptions.group],
+      options: [match, loop, gap, SharedOptions.curveTimes, LiveOptions.json, LiveOptions.quiet]
+        + SharedOptions.soundOptions, groups: LiveOptions.groups,
       examples: [
         .init("temblor audition old.ahap new.ahap", "Hear what an edit changed."),
         .init(
@@ -51,13 +47,13 @@ enum AuditionVerb {
   }
 
   static func run(
-    _ arguments: ParsedArguments, _ terminal: Terminal, on stage: any SessionBackend,
+    _ arguments: ParsedArguments, _ terminal: Terminal, on backend: any SessionBackend,
     formats: FormatRegistry = .standard
   ) throws -> ExitStatus {
     let options = try LiveOptions(arguments)
-    let match = try arguments.choice("--match", as: LevelMatch.self) ?? .none
+    let match = try arguments[match]
     let part = try LoopPart(arguments)
-    let gap = try arguments.double("--gap", in: 0...3_600) ?? defaultGap
+    let gap = try arguments[gap]
     let reading = try SharedOptions.reading(arguments)
     let (read, status) = try AuditionTakes.read(
       arguments.values(take.name), reading: reading, formats: formats, sounds: try SharedOptions.sounds(arguments),
@@ -65,12 +61,11 @@ enum AuditionVerb {
     guard let takes = read else { return status }
 
     try options.checkOutputs(reading: takes.sources)
-    let session = options.session(on: stage, terminal)
-    var result: (match: LevelMatch, takes: PreparedTakes) = (match, PreparedTakes.none)
+    let session = options.session(on: backend, terminal)
+    var prepared = PreparedTakes.none
     var audition: AuditionTask?
     let outcome = try options.play(in: session, recordingsOf: takes.channelCounts) { engine in
-      let prepared = try takes.prepared(for: engine)
-      result.takes = prepared
+      prepared = try takes.prepared(for: engine)
       if prepared.areEqual { session.console.report("The takes are equal, sample for sample.") }
       let region = try part.region(of: prepared.duration)
       guard session.hasKeys else {
@@ -82,32 +77,13 @@ enum AuditionVerb {
       audition = made
       return made
     }
-    result.match = audition?.match ?? match
-    if options.asJSON { try terminal.output.write(json(outcome, takes, result).span) }
-    return outcome.status
-  }
-
-  private static func json(
-    _ outcome: LiveOutcome, _ takes: AuditionTakes, _ result: (match: LevelMatch, takes: PreparedTakes)
-  ) -> [UInt8] {
-    let levels = result.takes.levels(by: result.match)
-    var json = JSONWriter()
-    json.object { entry in
-      entry.formatVersion()
-      entry.array("takes") { list in
-        for (index, piece) in result.takes.pieces.enumerated() {
-          list.object { item in
-            item.member("letter", Take.letter(index))
-            item.member("name", piece.name)
-            item.member("sha256", takes.all[index].hash)
-            item.member("seconds", piece.duration)
-            item.member("gain", levels.gains[index])
-          }
-        }
-      }
-      entry.member("match", levels.match.rawValue)
-      outcome.write(to: &entry)
+    let levels = prepared.levels(by: audition?.match ?? match)
+    let fields = prepared.pieces.enumerated().map { index, piece -> JSONFields in
+      [
+        "letter": Take.letter(index), "name": piece.name, "sha256": takes.all[index].hash, "seconds": piece.duration,
+        "gain": levels.gains[index],
+      ]
     }
-    return json.finish()
+    return try options.report(outcome, ["takes": fields, "match": levels.match.rawValue], terminal)
   }
 }

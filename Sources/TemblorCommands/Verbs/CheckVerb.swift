@@ -56,12 +56,10 @@ enum CheckVerb {
       ]
     ) { arguments, terminal in
       if arguments.flag("--list-rules") {
-        try terminal.output.write(rules(of: formats, asJSON: arguments.flag("--json")).span)
+        try listRules(of: formats, asJSON: arguments.flag("--json"), on: terminal.output)
         return .done
       }
-      if arguments.flag("--json"), arguments.flag("--sarif") {
-        throw UsageError(.remove, "'--json' and '--sarif' exclude each other")
-      }
+      try SharedOptions.refuseBoth("--json", "--sarif", in: arguments)
       let words = arguments.values(SharedOptions.patternName)
       guard !words.isEmpty else { throw UsageError(.missingValue, "missing PATTERN") }
       let profile = try arguments.value("--profile").map(SharedOptions.profile(named:))
@@ -82,21 +80,23 @@ enum CheckVerb {
         for index in findings.indices where findings[index].severity == .warning { findings[index].severity = .error }
       }
       if arguments.flag("--json") {
-        try terminal.output.write(json(findings).span)
+        try terminal.output.write(json: findings.map { FindingLine($0).fields })
       } else if arguments.flag("--sarif") {
-        try terminal.output.write(SARIFReport.text(findings, rules: knownRules(formats)).span)
+        try terminal.output.write(json: SARIFReport.fields(findings, rules: knownRules(formats)))
       } else {
         let shown = arguments.flag("--all") ? findings : FindingFolding.fold(findings)
         try terminal.output.write(text(shown, for: terminal.output))
       }
       for failure in failures { terminal.report(failure) }
-      if terminal.error.isTerminal { terminal.report(summary(findings, of: inputs.count)) }
+      if terminal.error.isTerminal {
+        terminal.report(FindingLine.summary(findings.map(FindingLine.init), of: inputs.count, "pattern"))
+      }
       let hasErrors = findings.contains { $0.severity == .error }
       return Failure.worst([hasErrors ? .invalidInput : .done, failures.isEmpty ? .done : .failure])
     }
   }
 
-  /// Corrects what is mechanical in a file; answers why that could not be.
+  /// Applies safe fixes; returns the error message, if any.
   private static func fix(_ input: PatternInput, isQuiet: Bool, _ terminal: Terminal) -> String? {
     do {
       guard case .file(let path) = input.origin else {
@@ -146,16 +146,6 @@ enum CheckVerb {
     findings.map { FindingLine($0).text(for: output) }.joined()
   }
 
-  private static func summary(_ findings: [Finding], of count: Int) -> String {
-    FindingLine.summary(findings.map(FindingLine.init), of: count, "pattern")
-  }
-
-  private static func json(_ findings: [Finding]) -> [UInt8] {
-    var json = JSONWriter()
-    json.array { list in for finding in findings { list.object { FindingLine(finding).write(to: &$0) } } }
-    return json.finish()
-  }
-
   /// The rules that patterns are checked for, in the order in which they are listed.
   private static func knownRules(_ formats: FormatRegistry) -> [Rule] {
     let rules =
@@ -191,32 +181,25 @@ enum CheckVerb {
     return disabled
   }
 
-  private static func rules(of formats: FormatRegistry, asJSON: Bool) -> [UInt8] {
+  private static func listRules(of formats: FormatRegistry, asJSON: Bool, on output: Output) throws {
     let rules = knownRules(formats)
-    guard asJSON else {
-      var text = ""
-      var group: String?
-      for rule in rules {
-        if rule.group != group { text += "\(rule.group)\n" }
-        group = rule.group
-        let name = "\(rule.id) (\(rule.severity))"
-        let gap = String(repeating: " ", count: max(1, 36 - name.count))
-        text += "  \(name)\(gap)\(rule.explanation)\n"
-      }
-      return Array(text.utf8)
+    if asJSON {
+      return try output.write(
+        json: rules.map {
+          [
+            "rule": $0.id.text, "group": $0.group, "category": $0.category.rawValue, "severity": "\($0.severity)",
+            "explanation": $0.explanation,
+          ]
+        })
     }
-    var json = JSONWriter()
-    json.array { list in
-      for rule in rules {
-        list.object { entry in
-          entry.member("rule", rule.id.text)
-          entry.member("group", rule.group)
-          entry.member("category", rule.category.rawValue)
-          entry.member("severity", "\(rule.severity)")
-          entry.member("explanation", rule.explanation)
-        }
-      }
+    var text = ""
+    var group: String?
+    for rule in rules {
+      if rule.group != group { text += "\(rule.group)\n" }
+      group = rule.group
+      let name = "\(rule.id) (\(rule.severity))"
+      text += "  \(name)\(String(repeating: " ", count: max(1, 36 - name.count)))\(rule.explanation)\n"
     }
-    return json.finish()
+    try output.write(text)
   }
 }

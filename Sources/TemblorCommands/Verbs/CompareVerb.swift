@@ -11,6 +11,19 @@ import SystemSupport
 
 /// `temblor compare`: what differs between patterns or sounds, in words and figures.
 enum CompareVerb {
+  private static let align = Option(
+    "--align", value: "HOW", help: "Align takes by best fit (auto), by first sound (start), or not at all (none).",
+    defaultText: "auto; none between two patterns"
+  ).choice(default: ComparisonOptions.Alignment.auto)
+  private static let match = Option(
+    "--match", value: "HOW",
+    help: "Match levels by loudness (LUFS), by weighted energy (felt), or not at all, before comparing.",
+    defaultText: "the common level difference is reported and removed"
+  ).choice(of: LevelMatch.self)
+  private static let search = Option(
+    "--search", value: "SECONDS", help: "How late in a recording a pattern may start, 0 to 3600."
+  ).double(in: 0...3_600, default: ComparisonOptions.defaultSearch)
+
   static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {
     CommandDescription(
       "compare", abstract: "Describe the differences between patterns or sound files.",
@@ -33,18 +46,7 @@ enum CompareVerb {
         Option(
           "--tolerance", value: "LIMITS",
           help: "Limits for level, time and frequency, such as 0.5dB,5ms,2%; 0 for none."),
-        Option(
-          "--align", value: "HOW",
-          help: "Align takes by best fit (auto), by first sound (start), or not at all (none).",
-          defaultText: "auto; none between two patterns", choices: ComparisonOptions.Alignment.allCases.map(\.rawValue)),
-        Option(
-          "--match", value: "HOW",
-          help: "Match levels by loudness (LUFS), by weighted energy (felt), or not at all, before comparing.",
-          defaultText: "the common level difference is reported and removed",
-          choices: LevelMatch.allCases.map(\.rawValue)),
-        Option(
-          "--search", value: "SECONDS", help: "How late in a recording a pattern may start, 0 to 3600.",
-          defaultText: "11"),
+        align, match, search,
         Option(
           "-o", "--output", value: "FILE",
           help: "Also write a self-contained HTML page with players, plots and a blind test.",
@@ -59,10 +61,10 @@ enum CompareVerb {
       ]
     ) { arguments, terminal in
       let words = arguments.values("TAKE")
-      let options = try options(arguments)
+      let options = ComparisonOptions(
+        alignment: try arguments[align], levelMatch: try arguments[match], search: try arguments[search])
       let tolerance = try arguments.value("--tolerance").map { try ToleranceText($0) }
       var job = try SharedOptions.job(arguments)
-      job.reading = try SharedOptions.reading(arguments)
       let rate = try arguments.int("--rate", in: SharedOptions.sampleRates)
       let (inputs, problems) = TakeInput.find(words, formats: formats, sounds: try SharedOptions.sounds(arguments))
       for problem in problems { terminal.report("\(problem)") }
@@ -84,7 +86,7 @@ enum CompareVerb {
           command: "temblor compare \((words + ["-o", path]).map(\.asShellWord).joined(separator: " "))")
       }
       if arguments.flag("--json") {
-        try terminal.output.write(json(comparisons, tolerance?.tolerance).span)
+        try terminal.output.write(json: fields(comparisons, tolerance?.tolerance))
       } else {
         let text = ComparisonText(comparisons: comparisons, isComplete: arguments.flag("--all"))
         try terminal.output.write(text.text(for: terminal.output))
@@ -106,47 +108,30 @@ enum CompareVerb {
     }
   }
 
-  private static func options(_ arguments: ParsedArguments) throws -> ComparisonOptions {
-    ComparisonOptions(
-      alignment: try arguments.choice("--align", as: ComparisonOptions.Alignment.self) ?? .auto,
-      levelMatch: try arguments.choice("--match", as: LevelMatch.self),
-      search: try arguments.double("--search", in: 0...3_600) ?? ComparisonOptions.defaultSearch)
-  }
-
-  private static func json(_ comparisons: [Comparison], _ tolerance: Tolerance?) -> [UInt8] {
-    var json = JSONWriter()
-    json.object { root in
-      root.member("formatVersion", Comparison.formatVersion)
-      if let first = comparisons.first {
-        root.object("reference") { take in
-          take.member("label", first.options.referenceLabel)
-          take.member("name", first.reference.name)
-          take.member("source", first.reference.sourceName)
-          take.object("figures") { first.measurements[0].write(to: &$0) }
-        }
-        root.member("profile", first.reference.profile.name)
-        root.member("rate", first.reference.signal.rate)
-      }
-      if let tolerance {
-        root.object("tolerance") { limits in
-          limits.member("decibels", tolerance.decibels)
-          limits.member("seconds", tolerance.seconds)
-          limits.member("percent", tolerance.percent)
-        }
-      }
-      root.array("comparisons") { list in
-        for comparison in comparisons {
-          list.object { entry in
-            comparison.write(to: &entry)
-            if let tolerance {
-              let excesses = comparison.excesses(over: tolerance)
-              entry.member("withinTolerance", excesses.isEmpty)
-              entry.array("excesses") { list in for excess in excesses { list.object { excess.write(to: &$0) } } }
-            }
-          }
-        }
+  private static func fields(_ comparisons: [Comparison], _ tolerance: Tolerance?) -> JSONFields {
+    var fields: JSONFields = ["formatVersion": Comparison.formatVersion]
+    if let first = comparisons.first {
+      let reference: JSONFields = [
+        "label": first.options.referenceLabel, "name": first.reference.name, "source": first.reference.sourceName,
+        "figures": JSONPiece.object { first.measurements[0].write(to: &$0) },
+      ]
+      fields =
+        fields + [
+          "reference": reference, "profile": first.reference.profile.name, "rate": first.reference.signal.rate,
+        ]
+    }
+    let limits = tolerance.map {
+      ["decibels": $0.decibels, "seconds": $0.seconds, "percent": $0.percent] as JSONFields
+    }
+    let list = comparisons.map { comparison in
+      JSONPiece.object { entry in
+        comparison.write(to: &entry)
+        guard let tolerance else { return }
+        let excesses = comparison.excesses(over: tolerance)
+        let pieces = excesses.map { excess in JSONPiece.object { excess.write(to: &$0) } }
+        (["withinTolerance": excesses.isEmpty, "excesses": pieces] as JSONFields).write(to: &entry)
       }
     }
-    return json.finish()
+    return fields + ["tolerance": limits, "comparisons": list]
   }
 }

@@ -6,6 +6,22 @@ import SystemSupport
 
 /// `temblor convert`: patterns in another format.
 enum ConvertVerb {
+  private static let reduce = Option(
+    "--reduce", value: "TOLERANCE",
+    help: "Largest error of reduced or sampled curves, as a share of full scale, 0 to 1."
+  ).double(in: 0...1, default: WritingOptions.defaultTolerance)
+  private static let loops = Option(
+    "--loops", value: "N", help: "Passes of a loop in a format without loops, 1 to 1000."
+  ).int(in: 1...1000, default: 1)
+  private static let rate = Option(
+    "--rate", value: "HZ", help: "Samples per second of what is written as samples, 1 to 192000.",
+    defaultText: "set by the format"
+  ).double(in: 1...192_000)
+  private static let amplitude = Option(
+    "--amplitude", value: "LAW",
+    help: "How intensity follows from amplitude in formats that hold amplitudes: its square root, or equal to it."
+  ).choice(default: AmplitudeLaw.root)
+
   static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {
     let writable = formats.formats.filter(\.isWritable)
     return CommandDescription(
@@ -44,25 +60,12 @@ enum ConvertVerb {
               help: "Write parts that act on their own to files of their own, NAME_PART, wherever the format has them."),
             Option("--merge", help: "Write one file even where its parts then act on each other."),
             Option("--bake", help: "Write what the format cannot hold as sound files that the pattern plays."),
-            Option(
-              "--reduce", value: "TOLERANCE",
-              help: "Largest error of reduced or sampled curves, as a share of full scale, 0 to 1.",
-              defaultText: "\(WritingOptions.defaultTolerance)"),
-            Option(
-              "--loops", value: "N", help: "Passes of a loop in a format without loops, 1 to 1000.", defaultText: "1"),
-            Option(
-              "--rate", value: "HZ", help: "Samples per second of what is written as samples, 1 to 192000.",
-              defaultText: "set by the format"),
+            reduce, loops, rate,
           ]),
         OptionGroup(
           title: "Reading",
           options: [
-            Option(
-              "--amplitude", value: "LAW",
-              help:
-                "How intensity follows from amplitude in formats that hold amplitudes: its square root, or equal to it.",
-              defaultText: AmplitudeLaw.root.rawValue, choices: AmplitudeLaw.allCases.map(\.rawValue)),
-            SharedOptions.curveTimes,
+            amplitude, SharedOptions.curveTimes,
           ]), OptionGroup(title: "Sound files", options: SharedOptions.soundOptions),
       ],
       examples: [
@@ -72,38 +75,36 @@ enum ConvertVerb {
     ) { arguments, terminal in
       let (inputs, problems) = PatternInput.find(
         arguments.values(SharedOptions.patternName), formats: formats, sounds: try SharedOptions.sounds(arguments))
-      for problem in problems { terminal.report("\(problem)") }
+      let work = BatchWork(on: terminal, problems: problems)
       let outputs = try ConvertOutputs(arguments, inputs: inputs, problemCount: problems.count, formats: formats)
       let conversion = try conversion(arguments, to: outputs.format, formats)
       var run = ConvertRun(
         conversion: conversion, formats: formats, outputs: outputs, isStrict: arguments.flag("--strict"),
-        isQuiet: arguments.flag("--quiet"), statuses: problems.map { _ in ExitStatus.failure })
-      for (input, path) in outputs.items { try run.convert(input, to: path, on: terminal) }
-      if arguments.flag("--json") { try terminal.output.write(run.json().span) }
-      return Failure.worst(run.statuses)
+        isQuiet: arguments.flag("--quiet"), terminal: terminal, work: work)
+      for (input, path) in outputs.items { try run.convert(input, to: path) }
+      if arguments.flag("--json") { try terminal.output.write(json: run.fields) }
+      return run.work.status
     }
   }
 
   private static func conversion(_ arguments: ParsedArguments, to target: any HapticFormat, _ formats: FormatRegistry)
     throws -> PatternConversion
   {
-    if arguments.flag("--split"), arguments.flag("--merge") {
-      throw UsageError(.remove, "'--split' and '--merge' exclude each other")
-    }
+    try SharedOptions.refuseBoth("--split", "--merge", in: arguments)
     if let dialect = arguments.value("--dialect"), !target.dialects.contains(dialect) {
       guard !target.dialects.isEmpty else { throw UsageError(.remove, "the format \(target.id) has no dialects") }
       throw UsageError.notAllowed("--dialect", dialect, choices: target.dialects)
     }
-    let amplitude = try arguments.choice("--amplitude", as: AmplitudeLaw.self) ?? .root
+    let amplitude = try arguments[amplitude]
     var conversion = PatternConversion(
       to: target, from: arguments.value("--from").flatMap(formats.format(id:)),
-      reading: ReadingOptions(curveTimes: try SharedOptions.curveTimes(arguments), amplitude: amplitude),
+      reading: ReadingOptions(curveTimes: try arguments[SharedOptions.curveTimes], amplitude: amplitude),
       writing: WritingOptions(
         dialect: arguments.value("--dialect"),
-        tolerance: try arguments.double("--reduce", in: 0...1) ?? WritingOptions.defaultTolerance, amplitude: amplitude,
-        loops: try arguments.int("--loops", in: 1...1000) ?? 1,
+        tolerance: try arguments[reduce], amplitude: amplitude,
+        loops: try arguments[loops],
         split: arguments.flag("--split") ? .always : arguments.flag("--merge") ? .never : .automatic,
-        isBaked: arguments.flag("--bake"), rate: try arguments.double("--rate", in: 1...192_000)))
+        isBaked: arguments.flag("--bake"), rate: try arguments[rate]))
     conversion.leavesOutSounds = arguments.flag("--without-sounds")
     return conversion
   }

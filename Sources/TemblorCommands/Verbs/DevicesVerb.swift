@@ -20,7 +20,7 @@ enum DevicesVerb {
       return .done
     }
     guard !arguments.flag("--json") else {
-      try terminal.output.write(json(OutputRegistry.standard.outputs()).span)
+      try terminal.output.write(json: OutputRegistry.standard.outputs().map(fields))
       return .done
     }
     try OutputRegistry.standard.probeOutputs { device in try terminal.output.write(text([device], for: terminal.output))
@@ -81,26 +81,15 @@ enum DevicesVerb {
     }.joined(separator: ", ")
   }
 
-  private static func json(_ devices: [OutputListing]) -> [UInt8] {
-    var json = JSONWriter()
-    json.array { list in
-      for device in devices {
-        list.object { entry in
-          entry.member("name", device.name)
-          entry.member("description", device.description)
-          entry.member("busy", device.problem?.kind == .busy)
-          if let abilities = device.capabilities {
-            entry.array("rates") { list in for rate in abilities.rates { list.element(rate) } }
-            entry.array("channels") { list in for count in abilities.channelCounts { list.element(count) } }
-            entry.array("formats") { list in for encoding in abilities.encodings { list.element(encoding) } }
-            entry.member("minPeriodSize", abilities.periodSizes.lowerBound)
-            entry.member("maxPeriodSize", abilities.periodSizes.upperBound)
-            entry.member("hardware", abilities.isHardware)
-          }
-          if let problem = device.problem { entry.member("problem", problem.description) }
-        }
-      }
+  private static func fields(_ device: OutputListing) -> JSONFields {
+    let abilities: JSONFields? = device.capabilities.map {
+      [
+        "rates": $0.rates, "channels": $0.channelCounts, "formats": $0.encodings,
+        "minPeriodSize": $0.periodSizes.lowerBound, "maxPeriodSize": $0.periodSizes.upperBound,
+        "hardware": $0.isHardware,
+      ]
     }
-    return json.finish()
+    return ["name": device.name, "description": device.description, "busy": device.problem?.kind == .busy] + abilities
+      + ["problem": device.problem?.description]
   }
 }

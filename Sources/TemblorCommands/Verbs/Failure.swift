@@ -6,6 +6,7 @@ import SystemSupport
 
 /// What a failure means to the user: a line and an exit status.
 enum Failure {
+  /// One line, with the file it is about.
   static func message(_ error: any Error) -> String {
     let message =
       switch error {
@@ -28,8 +29,33 @@ enum Failure {
 
   /// The status of a whole batch: what could not be done weighs more than what is wrong.
   static func worst(_ statuses: [ExitStatus]) -> ExitStatus {
-    if statuses.contains(.failure) { return .failure }
-    if statuses.contains(.invalidInput) { return .invalidInput }
-    return statuses.contains(.differs) ? .differs : .done
+    [.failure, .invalidInput, .differs].first(where: statuses.contains) ?? .done
+  }
+}
+
+/// Work on several files: what is wrong with one is reported, and the others are done.
+struct BatchWork {
+  private let terminal: Terminal
+  private(set) var statuses: [ExitStatus] = []
+  var status: ExitStatus { Failure.worst(statuses) }
+
+  /// - Parameter problems: What could not be found.
+  init(on terminal: Terminal, problems: [FileError] = []) {
+    self.terminal = terminal
+    for problem in problems { fail(problem.description, .failure) }
+  }
+
+  mutating func fail(_ message: String, _ status: ExitStatus) {
+    terminal.report(message)
+    statuses.append(status)
+  }
+
+  mutating func note(_ status: ExitStatus) { statuses.append(status) }
+
+  /// Does a piece of the work; only results that cannot be written end all of it.
+  mutating func attempt(_ work: (inout BatchWork) throws -> Void) throws {
+    do { try work(&self) } catch let error as StreamError { throw error } catch {
+      fail(Failure.message(error), Failure.status(of: error))
+    }
   }
 }

@@ -36,22 +36,9 @@ struct FindingLine {
     return line + " " + output.styled("[\(rule)]", .dim) + "\n"
   }
 
-  func write(to entry: inout JSONObjectWriter) {
-    entry.member("file", place.name)
-    switch place.position {
-    case .whole: break
-    case .text(let line, let column):
-      entry.member("line", line)
-      entry.member("column", column)
-    case .byte(let byte, let bit):
-      entry.member("byte", byte)
-      if let bit { entry.member("bit", bit) }
-    }
-    entry.member("severity", severity)
-    entry.member("rule", rule)
-    entry.member("path", path)
-    entry.member("message", message)
-    if let suggestion { entry.member("suggestion", suggestion) }
+  var fields: JSONFields {
+    ["file": place.name] + place.positionFields
+      + ["severity": severity, "rule": rule, "path": path, "message": message, "suggestion": suggestion]
   }
 
   /// `2 patterns: 1 error, 0 warnings`.

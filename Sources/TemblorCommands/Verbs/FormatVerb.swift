@@ -18,22 +18,19 @@ enum FormatVerb {
       ], examples: [.init("temblor format --in-place mine.ahap", "Tidy a pattern.")]
     ) { arguments, terminal in
       let (inputs, problems) = PatternInput.find(arguments.values("PATTERN"), formats: formats)
-      var statuses = problems.map { _ in ExitStatus.failure }
-      for problem in problems { terminal.report("\(problem)") }
-      if arguments.flag("--in-place"), arguments.flag("--check") {
-        throw UsageError(.remove, "'--in-place' and '--check' exclude each other")
-      }
+      var work = BatchWork(on: terminal, problems: problems)
+      try SharedOptions.refuseBoth("--in-place", "--check", in: arguments)
       for input in inputs {
-        do {
+        try work.attempt { work in
           let file = try input.file()
           let format = try input.formats.format(of: file)
           guard let canonical = try format.canonical(file) else {
             throw FileError(input.name, "the format '\(format.id)' has no canonical form")
           }
           if arguments.flag("--check") {
-            guard file.bytes != canonical else { continue }
+            guard file.bytes != canonical else { return }
             try terminal.output.line("\(input.name.printable): not in canonical form")
-            statuses.append(.invalidInput)
+            work.note(.invalidInput)
           } else if arguments.flag("--in-place") {
             guard case .file(let path) = input.origin else {
               throw FileError(input.name, "cannot be rewritten; it is not a file")
@@ -42,12 +39,9 @@ enum FormatVerb {
           } else {
             try terminal.output.write(canonical.span)
           }
-        } catch let error as StreamError { throw error } catch {
-          terminal.report(Failure.message(error))
-          statuses.append(Failure.status(of: error))
         }
       }
-      return Failure.worst(statuses)
+      return work.status
     }
   }
 }

@@ -25,8 +25,11 @@ enum FormatsVerb {
     ) { arguments, terminal in
       let asJSON = arguments.flag("--json")
       guard let from = arguments.value("FROM").flatMap(formats.format(id:)) else {
-        let list = asJSON ? json(formats) : Array(text(formats).utf8)
-        try terminal.output.write(list.span)
+        if asJSON {
+          try terminal.output.write(json: formats.formats.map(fields))
+        } else {
+          try terminal.output.write(text(formats))
+        }
         return .done
       }
       let targets =
@@ -38,8 +41,11 @@ enum FormatsVerb {
             measured: FormatMatrix.measure(content, from: from, to: target))
         }
       }
-      let table = asJSON ? json(rows) : Array(rows.map(\.text).joined().utf8)
-      try terminal.output.write(table.span)
+      if asJSON {
+        try terminal.output.write(json: rows.map(\.fields))
+      } else {
+        try terminal.output.write(rows.map(\.text).joined())
+      }
       return .done
     }
   }
@@ -49,6 +55,13 @@ enum FormatsVerb {
     var from: String
     var to: String
     var measured: FormatMatrix.Measurement
+
+    var fields: JSONFields {
+      [
+        "from": from, "to": to, "content": content.rawValue, "grade": measured.grade.rawValue,
+        "difference": measured.difference, "losses": measured.losses,
+      ]
+    }
 
     var text: String {
       let name = content.rawValue
@@ -75,36 +88,10 @@ enum FormatsVerb {
     return ColumnText.lines(rows).map { $0 + "\n" }.joined()
   }
 
-  private static func json(_ formats: FormatRegistry) -> [UInt8] {
-    var json = JSONWriter()
-    json.array { list in
-      for format in formats.formats {
-        list.object { object in
-          object.member("format", format.id)
-          object.member("title", format.title)
-          object.array("endings") { endings in for ending in format.endings { endings.element(ending) } }
-          object.member("writable", format.isWritable)
-          object.array("dialects") { dialects in for dialect in format.dialects { dialects.element(dialect) } }
-        }
-      }
-    }
-    return json.finish()
-  }
-
-  private static func json(_ rows: [Row]) -> [UInt8] {
-    var json = JSONWriter()
-    json.array { list in
-      for row in rows {
-        list.object { object in
-          object.member("from", row.from)
-          object.member("to", row.to)
-          object.member("content", row.content.rawValue)
-          object.member("grade", row.measured.grade.rawValue)
-          object.member("difference", row.measured.difference)
-          object.array("losses") { losses in for loss in row.measured.losses { losses.element(loss) } }
-        }
-      }
-    }
-    return json.finish()
+  private static func fields(_ format: any HapticFormat) -> JSONFields {
+    [
+      "format": format.id, "title": format.title, "endings": format.endings, "writable": format.isWritable,
+      "dialects": format.dialects,
+    ]
   }
 }

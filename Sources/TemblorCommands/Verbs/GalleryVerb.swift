@@ -38,32 +38,19 @@ enum GalleryVerb {
     ) { arguments, terminal in
       var job = try SharedOptions.job(arguments)
       job.rate = rate
-      job.reading = try SharedOptions.reading(arguments)
       let path = arguments.value("--output") ?? usualOutput
-      if path == RenderOutputs.standardOutput, terminal.output.isTerminal {
-        throw UsageError(.invalidValue, "standard output is a terminal; use '--output FILE' or a pipe")
-      }
+      if path == OutputNames.standardOutput { try SharedOptions.checkStandardOutput(terminal) }
       let (inputs, problems) = PatternInput.find(
         arguments.values("PATTERN"), formats: formats, sounds: try SharedOptions.sounds(arguments))
       try OutputNames.checkInputs(path, of: inputs.map(TakeInput.pattern))
       let isQuiet = arguments.flag("--quiet")
       let results = ReviewTakes.read(inputs, job: job, on: terminal, isQuiet: isQuiet)
-      var statuses = problems.map { problem in
-        terminal.report("\(problem)")
-        return ExitStatus.failure
-      }
+      var work = BatchWork(on: terminal, problems: problems)
       var takes: [ReviewTakes] = []
-      for result in results {
-        switch result {
-        case .success(let take): takes.append(take)
-        case .failure(let failure):
-          terminal.report(failure.message)
-          statuses.append(failure.status)
-        }
-      }
-      guard !takes.isEmpty else { return Failure.worst(statuses) }
+      for result in results { try work.attempt { _ in takes.append(try result.get()) } }
+      guard !takes.isEmpty else { return work.status }
       let page = try page(takes, title: arguments.value("--title") ?? usualTitle)
-      if path == RenderOutputs.standardOutput {
+      if path == OutputNames.standardOutput {
         try terminal.output.write(page.span)
       } else {
         try AtomicFileWriter.write(page, to: path)
@@ -72,7 +59,7 @@ enum GalleryVerb {
             "\(path.printable): \(takes.count) pattern\(takes.count == 1 ? "" : "s"), " + "\(page.count / 1_000) kB")
         }
       }
-      return Failure.worst(statuses)
+      return work.status
     }
   }
 

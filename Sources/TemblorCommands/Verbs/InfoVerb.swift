@@ -35,69 +35,38 @@ enum InfoVerb {
       ]
     ) { arguments, terminal in
       var job = try SharedOptions.job(arguments)
-      job.reading = try SharedOptions.reading(arguments)
-      job.rate = try SharedOptions.rate(arguments)
+      job.rate = try arguments[SharedOptions.rate]
       let weighting = arguments.value("--weighting").flatMap(VibrotactileWeighting.named) ?? .hand
       let (inputs, problems) = TakeInput.find(
         arguments.values("PATTERN"), formats: formats, sounds: try SharedOptions.sounds(arguments))
-      var statuses = problems.map { _ in ExitStatus.failure }
-      var measured: [Subject] = []
-      for problem in problems { terminal.report("\(problem)") }
+      var work = BatchWork(on: terminal, problems: problems)
+      var fields: [JSONFields] = []
       for input in inputs {
-        do {
-          let subject = try Subject(input, job, weighting, terminal)
-          if arguments.flag("--json") { measured.append(subject) } else { try terminal.output.write(subject.text) }
-          for complaint in subject.complaints {
-            terminal.report(complaint)
-            statuses.append(.invalidInput)
-          }
-        } catch let error as StreamError { throw error } catch {
-          terminal.report(Failure.message(error))
-          statuses.append(Failure.status(of: error))
+        try work.attempt { work in
+          let (text, object, complaints) = try report(input, job, weighting, terminal)
+          if arguments.flag("--json") { fields.append(object) } else { try terminal.output.write(text) }
+          for complaint in complaints { work.fail(complaint, .invalidInput) }
         }
       }
-      if arguments.flag("--json") {
-        var json = JSONWriter()
-        json.array { list in for subject in measured { list.object { subject.write(to: &$0) } } }
-        try terminal.output.write(json.finish().span)
-      }
-      return Failure.worst(statuses)
+      if arguments.flag("--json") { try terminal.output.write(json: fields) }
+      return work.status
     }
   }
 
-  private enum Subject {
-    case pattern(PatternSummary)
-    case sound(SoundSummary)
-
-    init(_ input: TakeInput, _ job: RenderJob, _ weighting: VibrotactileWeighting, _ terminal: Terminal) throws {
-      switch input {
-      case .pattern(let input): self = .pattern(try PatternSummary(input, job: job))
-      case .sound(let path):
-        var line = ProgressLine(on: terminal)
-        defer { line.clear() }
-        self = .sound(
-          try SoundSummary(path, weighting: weighting) { share in line.show("\(path.printable): \(Int(share * 100)) %")
-          })
+  private static func report(
+    _ input: TakeInput, _ job: RenderJob, _ weighting: VibrotactileWeighting, _ terminal: Terminal
+  ) throws -> (text: String, fields: JSONFields, complaints: [String]) {
+    switch input {
+    case .pattern(let input):
+      let figures = try PatternSummary(input, job: job)
+      return (figures.text, figures.fields, [])
+    case .sound(let path):
+      var line = ProgressLine(on: terminal)
+      defer { line.clear() }
+      let figures = try SoundSummary(path, weighting: weighting) { share in
+        line.show("\(path.printable): \(Int(share * 100)) %")
       }
-    }
-
-    var text: String {
-      switch self {
-      case .pattern(let figures): figures.text
-      case .sound(let figures): figures.text
-      }
-    }
-
-    var complaints: [String] {
-      if case .sound(let figures) = self { return figures.complaints }
-      return []
-    }
-
-    func write(to json: inout JSONObjectWriter) {
-      switch self {
-      case .pattern(let figures): figures.write(to: &json)
-      case .sound(let figures): figures.write(to: &json)
-      }
+      return (figures.text, figures.fields, figures.complaints)
     }
   }
 }

@@ -5,43 +5,39 @@ import SystemSupport
 
 /// `temblor latency`: how long a tap takes from the call to the device.
 enum LatencyVerb {
+  private static let count = Option("--count", value: "N", help: "Number of taps, 1 to 100000.")
+    .int(in: 1...100_000, default: 200)
+  private static let seed = Option("--seed", value: "N", help: "Seed of the random times.")
+    .int(in: 0...Int.max, default: 1)
+
   static let description = CommandDescription(
     "latency", abstract: "Measure output latency.",
     discussion: """
       Triggers taps at random times, silent unless --audible is given, and measures the time until the first frame of each is handed to the device. The delay reported by the device and the 2 ms look-ahead of the limiter are added. The latency of amplifier and transducer is not included.
       """,
     options: [
-      Option("--count", value: "N", help: "Number of taps, 1 to 100000.", defaultText: "200"),
-      Option("--seed", value: "N", help: "Seed of the random times.", defaultText: "1"),
-      Option("--audible", help: "Make the taps audible."), LiveOptions.json, LiveOptions.quiet,
-    ], groups: [LiveOptions.soundGroup, RoutingOptions.group, DeviceOptions.group],
+      count, seed, Option("--audible", help: "Make the taps audible."), LiveOptions.json, LiveOptions.quiet,
+    ], groups: LiveOptions.groups,
     examples: [
       .init("temblor latency", "Measure the default device with its default buffer of 20 ms."),
       .init("temblor latency --device hw:0 --period-size 64", "Measure a card directly, with a small buffer."),
     ]
-  ) { arguments, terminal in try run(arguments, terminal, on: SystemBackend()) }
-
-  static func run(_ arguments: ParsedArguments, _ terminal: Terminal, on stage: any SessionBackend) throws -> ExitStatus
-  {
+  ) { arguments, terminal in
     let options = try LiveOptions(arguments)
-    let count = try arguments.int("--count", in: 1...100_000) ?? 200
-    let seed = try arguments.int("--seed", in: 0...Int.max) ?? 1
-    let isAudible = arguments.flag("--audible")
-    let session = options.session(on: stage, terminal, wantsRecords: true)
+    let (count, seed) = (try arguments[count], try arguments[seed])
+    let backend = SystemBackend()
+    let session = options.session(on: backend, terminal, wantsRecords: true)
     var probe: LatencyProbe?
     let outcome = try options.play(in: session) { engine in
-      if !isAudible { engine.isMuted = true }
-      let made = try LatencyProbe(count, seed: UInt64(seed), on: engine, time: stage.time)
+      if !arguments.flag("--audible") { engine.isMuted = true }
+      let made = try LatencyProbe(count, seed: UInt64(seed), on: engine, time: backend.time)
       probe = made
       return made
     }
     let measurements = probe?.measurements ?? []
-    if options.asJSON {
-      try terminal.output.write(json(measurements, outcome).span)
-    } else {
-      try terminal.output.write(text(measurements, outcome, for: terminal.output))
-    }
-    return outcome.status
+    if !options.asJSON { try terminal.output.write(text(measurements, outcome, for: terminal.output)) }
+    let seconds: JSONFields = rows(measurements).reduce([:]) { $0 + [$1.key: $1.values.fields] }
+    return try options.report(outcome, ["taps": measurements.count, "seconds": seconds], terminal)
   }
 
   private static func rows(_ all: [LatencyProbe.Measurement]) -> [(name: String, key: String, values: Distribution)] {
@@ -95,17 +91,4 @@ enum LatencyVerb {
   }
 
   private static func column(_ text: String) -> String { String(repeating: " ", count: max(0, 9 - text.count)) + text }
-
-  private static func json(_ all: [LatencyProbe.Measurement], _ outcome: LiveOutcome) -> [UInt8] {
-    var json = JSONWriter()
-    json.object { entry in
-      entry.formatVersion()
-      entry.member("taps", all.count)
-      entry.object("seconds") { seconds in
-        for row in rows(all) { seconds.object(row.key) { row.values.write(to: &$0) } }
-      }
-      outcome.write(to: &entry)
-    }
-    return json.finish()
-  }
 }

@@ -7,6 +7,11 @@ import SystemSupport
 
 /// `temblor listen`: commands in lines from standard input and a socket.
 enum ListenVerb {
+  private static let untilIdle = Option(
+    "--until-idle", value: "SECONDS",
+    help: "With a socket, exit once no client is connected and nothing plays for this long."
+  ).double(in: 0...86_400)
+
   static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {
     CommandDescription(
       "listen", abstract: "Play patterns on request from scripts and other programs.",
@@ -27,11 +32,8 @@ enum ListenVerb {
         Option(
           "--folder", value: "DIR",
           help: "Open pattern files in and below this folder only; other names are relative to it.", completion: .file),
-        Option(
-          "--until-idle", value: "SECONDS",
-          help: "With a socket, exit once no client is connected and nothing plays for this long."),
-        LiveOptions.recordLimit, LiveOptions.quiet,
-      ], groups: [LiveOptions.soundGroup, RoutingOptions.group, DeviceOptions.group],
+        untilIdle, LiveOptions.recordLimit, LiveOptions.quiet,
+      ], groups: LiveOptions.groups,
       examples: [
         .init("printf 'play heartbeat\\nplay pulse at +3\\n' | temblor listen", "Play two patterns in sequence."),
         .init(
@@ -47,40 +49,40 @@ enum ListenVerb {
   static let restDelay = Duration.seconds(10)
 
   static func run(
-    _ arguments: ParsedArguments, _ terminal: Terminal, on stage: any SessionBackend, standard: LineConnection,
+    _ arguments: ParsedArguments, _ terminal: Terminal, on backend: any SessionBackend, standard: LineConnection,
     formats: FormatRegistry = .standard
   ) throws -> ExitStatus {
     let options = try LiveOptions(arguments)
     let listener = try listener(arguments)
-    let idleLimit = try arguments.double("--until-idle", in: 0...86_400).map(Duration.inSeconds)
+    let idleLimit = try arguments[untilIdle].map(Duration.inSeconds)
     let folder = try arguments.value("--folder").map { path throws(FileError) in
       guard FileSystem.entry(at: path) == .folder, let real = FileSystem.realPath(path) else {
         throw FileError(path, "is not a folder")
       }
       return real
     }
-    let stage = ListenBackend(stage, needsDevice: options.device.isNamed) { terminal.report($0) }
+    let backend = ListenBackend(backend, needsDevice: options.device.isNamed) { terminal.report($0) }
     let session = LiveSession(
-      on: stage, terminal: terminal,
+      on: backend, terminal: terminal,
       // Where lines are typed, no other is to be in their way.
       isQuiet: arguments.flag("--quiet") || standard.isTyped, wantsRecords: false)
-    var performance: ListenTask?
+    var task: ListenTask?
     let outcome = try options.play(in: session) { engine in
       engine.restDelay = restDelay
-      let device = stage.device
+      let device = backend.device
       // What just missed one period has the next.
       let period = Double(2 * (device?.format.periodSize ?? 0)) / engine.rate
       let new = ListenTask(
         ListenSession(
           engine, device: device?.name ?? "none", array: options.routing.array, wake: session.wake, formats: formats,
           folder: folder, loadsAside: true, message: Failure.message(_:)), standard: standard, listener: listener,
-        inbox: stage.inbox, time: stage.time, period: .inSeconds(period), idleLimit: idleLimit)
-      performance = new
+        inbox: backend.inbox, time: backend.time, period: .inSeconds(period), idleLimit: idleLimit)
+      task = new
       ServiceManager.notify("READY=1")
       return new
     }
     ServiceManager.notify("STOPPING=1")
-    performance?.finish()
+    task?.finish()
     return outcome.status
   }
 

@@ -38,20 +38,21 @@ struct PatternSummary {
     playedFrequencies = profile.bandMapped(rate: plan.rate).frequencies(of: pattern.composition)
   }
 
-  /// What the pattern holds: the name of one, of several, and how many there are.
-  private var counts: [(one: String, several: String, count: Int)] {
+  /// The name of one, the key for programs, and how many there are.
+  private var counts: [(noun: String, key: String, count: Int)] {
     let patterns = pattern.composition.layers.map(\.pattern)
     func count(_ kind: HapticEvent.Kind) -> Int { patterns.reduce(0) { $0 + $1.events.count { $0.kind == kind } } }
-    return HapticEvent.Kind.allCases.map { ($0.noun, $0.noun + "s", count($0)) } + [
+    let keys = ["transients", "continuous", "audioContinuous", "audioCustom"]
+    return zip(HapticEvent.Kind.allCases, keys).map { ($0.noun, $1, count($0)) } + [
       ("parameter", "parameters", patterns.reduce(0) { $0 + $1.parameters.count }),
       ("curve", "curves", patterns.reduce(0) { $0 + $1.curves.count }),
-      ("control point", "control points", patterns.flatMap(\.curves).reduce(0) { $0 + $1.controlPoints.count }),
-      ("sampled signal", "sampled signals", pattern.composition.layers.reduce(0) { $0 + $1.signals.count }),
+      ("control point", "controlPoints", patterns.flatMap(\.curves).reduce(0) { $0 + $1.controlPoints.count }),
+      ("sampled signal", "signals", pattern.composition.layers.reduce(0) { $0 + $1.signals.count }),
     ]
   }
 
   var text: String {
-    let counted = counts.filter { $0.count > 0 }.map { "\($0.count) \($0.count == 1 ? $0.one : $0.several)" }.joined(
+    let counted = counts.filter { $0.count > 0 }.map { "\($0.count) \($0.noun)\($0.count == 1 ? "" : "s")" }.joined(
       separator: ", ")
     let voices = plan.maximumVoiceCount
     let level = NumberFormatting.decibels(Float(rootMeanSquare))
@@ -82,34 +83,17 @@ struct PatternSummary {
     return "events at \(asked), played at \(played)"
   }
 
-  func write(to json: inout JSONObjectWriter) {
-    json.member("pattern", name)
-    json.member("duration", pattern.composition.duration)
-    json.member("soundSeconds", Double(plan.soundEnd) / plan.rate)
-    json.object("counts") { list in
-      list.member("transients", counts[0].count)
-      list.member("continuous", counts[1].count)
-      list.member("audioContinuous", counts[2].count)
-      list.member("audioCustom", counts[3].count)
-      list.member("parameters", counts[4].count)
-      list.member("curves", counts[5].count)
-      list.member("controlPoints", counts[6].count)
-      list.member("signals", counts[7].count)
-    }
-    json.member("profile", profile.name)
-    if let frequencies {
-      json.member("lowestHertz", frequencies.lowerBound)
-      json.member("highestHertz", frequencies.upperBound)
-    }
-    if let playedFrequencies, playedFrequencies != frequencies {
-      json.member("lowestPlayedHertz", playedFrequencies.lowerBound)
-      json.member("highestPlayedHertz", playedFrequencies.upperBound)
-    }
-    json.member("peakDecibels", NumberFormatting.decibels(statistics.peak))
-    json.member("rmsDecibels", NumberFormatting.decibels(Float(rootMeanSquare)))
-    json.member("limitedFrames", Int(statistics.limitedFrameCount))
-    json.member("peakVoices", plan.maximumVoiceCount)
-    json.member("usesAbsoluteCurveTimes", usesAbsoluteCurveTimes)
-    if let feeling = pattern.composition.notes { json.member("description", feeling) }
+  var fields: JSONFields {
+    let played = playedFrequencies == frequencies ? nil : playedFrequencies
+    return [
+      "pattern": name, "duration": pattern.composition.duration, "soundSeconds": Double(plan.soundEnd) / plan.rate,
+      "counts": counts.reduce([:] as JSONFields) { $0 + [$1.key: $1.count] }, "profile": profile.name,
+      "lowestHertz": frequencies?.lowerBound, "highestHertz": frequencies?.upperBound,
+      "lowestPlayedHertz": played?.lowerBound, "highestPlayedHertz": played?.upperBound,
+      "peakDecibels": NumberFormatting.decibels(statistics.peak),
+      "rmsDecibels": NumberFormatting.decibels(Float(rootMeanSquare)),
+      "limitedFrames": Int(statistics.limitedFrameCount), "peakVoices": plan.maximumVoiceCount,
+      "usesAbsoluteCurveTimes": usesAbsoluteCurveTimes, "description": pattern.composition.notes,
+    ]
   }
 }

@@ -37,17 +37,7 @@ enum PatternsVerb {
       return (name, composition.duration, composition.notes ?? "")
     }
     if arguments.flag("--json") {
-      var json = JSONWriter()
-      json.array { list in
-        for (name, duration, feeling) in rows {
-          list.object { entry in
-            entry.member("name", name)
-            entry.member("duration", duration)
-            entry.member("description", feeling)
-          }
-        }
-      }
-      try terminal.output.write(json.finish().span)
+      try terminal.output.write(json: rows.map { ["name": $0, "duration": $1, "description": $2] })
       return .done
     }
     let widest = rows.map(\.0.count).max() ?? 0

@@ -3,13 +3,20 @@ import VendorFormats
 import CommandLineKit
 import HapticModel
 import HapticPlayback
+import HapticRender
 import Reading
 import PatternWorkflows
+import SystemSupport
 
 /// `temblor play`: patterns on a device.
 enum PlayVerb {
-  /// Seconds between two patterns, so that they can be distinguished.
-  static let defaultGap = 0.5
+  private static let loop = Option(
+    "--loop", value: "N",
+    help:
+      "Play each pattern N times, further passes between its loop points if it has some; 0 repeats it until you skip."
+  ).int(in: 0...1_000_000, default: 1)
+  private static let gap = Option("--gap", value: "SECONDS", help: "Silence between two patterns.")
+    .double(in: 0...3_600, default: 0.5)
 
   static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {
     CommandDescription(
@@ -19,15 +26,8 @@ enum PlayVerb {
 
         Without a device nothing is played or written, and the exit status is 1. To get a sound file instead, name one with --device wav:FILE, or use 'temblor render'.
         """, arguments: [SharedOptions.pattern(formats)],
-      options: [
-        Option(
-          "--loop", value: "N",
-          help:
-            "Play each pattern N times, further passes between its loop points if it has some; 0 repeats it until you skip.",
-          defaultText: "1"),
-        Option("--gap", value: "SECONDS", help: "Silence between two patterns.", defaultText: "\(defaultGap)"),
-        RoutingOptions.pan, SharedOptions.curveTimes, LiveOptions.json, LiveOptions.quiet,
-      ] + SharedOptions.soundOptions, groups: [LiveOptions.soundGroup, RoutingOptions.group, DeviceOptions.group],
+      options: [loop, gap, RoutingOptions.pan, SharedOptions.curveTimes, LiveOptions.json, LiveOptions.quiet]
+        + SharedOptions.soundOptions, groups: LiveOptions.groups,
       examples: [
         .init("temblor play heartbeat", "Feel a shipped pattern."),
         .init(
@@ -41,37 +41,252 @@ enum PlayVerb {
   }
 
   static func run(
-    _ arguments: ParsedArguments, _ terminal: Terminal, on stage: any SessionBackend,
+    _ arguments: ParsedArguments, _ terminal: Terminal, on backend: any SessionBackend,
     formats: FormatRegistry = .standard
   ) throws -> ExitStatus {
     let options = try LiveOptions(arguments)
-    let loop = try arguments.int("--loop", in: 0...1_000_000) ?? 1
-    let gap = try arguments.double("--gap", in: 0...3_600) ?? defaultGap
-    let reading = try SharedOptions.reading(arguments)
+    let (loop, gap) = (try arguments[loop], try arguments[gap])
     var patterns = LivePatterns(
-      arguments.values(SharedOptions.patternName), reading: reading, formats: formats,
+      arguments.values(SharedOptions.patternName), reading: try SharedOptions.reading(arguments), formats: formats,
       sounds: try SharedOptions.sounds(arguments), terminal)
     guard !patterns.loaded.isEmpty else { return patterns.status }
 
     try options.checkOutputs(reading: patterns.loaded.flatMap(\.sources))
-    let session = options.session(on: stage, terminal)
+    let session = options.session(on: backend, terminal)
     let outcome = try options.play(in: session) { engine in
-      let pieces = patterns.compile(for: engine, terminal)
-      return try Playlist(
-        pieces, on: engine, passCount: loop == 0 ? nil : loop, gap: gap,
+      try Playlist(
+        patterns.compile(for: engine, terminal), on: engine, passCount: loop == 0 ? nil : loop, gap: gap,
         shares: options.routing.shares(rate: engine.rate), session: session)
     }
-    if options.asJSON { try terminal.output.write(json(outcome, patterns).span) }
-    return Failure.worst([patterns.status, outcome.status])
+    return Failure.worst([patterns.status, try options.report(outcome, ["patterns": patterns.fields], terminal)])
+  }
+}
+
+/// The patterns that a live verb was asked to play; those that cannot be are reported and left out.
+struct LivePatterns {
+  private(set) var loaded: [LoadedPattern] = []
+  private var failures: [(name: String, message: String, status: ExitStatus)] = []
+
+  init(
+    _ words: [String], reading: ReadingOptions, formats: FormatRegistry, sounds: PatternInput.SoundLookup,
+    _ terminal: Terminal
+  ) {
+    let (inputs, problems) = PatternInput.find(words, formats: formats, sounds: sounds)
+    for problem in problems { fail(problem.path, problem, terminal) }
+    for input in inputs {
+      do {
+        let pattern = try LoadedPattern(input, reading: reading)
+        loaded.append(pattern)
+        for warning in pattern.soundWarnings() { terminal.report(warning.description.printable) }
+      } catch { fail(input.name, error, terminal) }
+    }
   }
 
-  private static func json(_ outcome: LiveOutcome, _ patterns: LivePatterns) -> [UInt8] {
-    var json = JSONWriter()
-    json.object { entry in
-      entry.formatVersion()
-      entry.array("patterns") { patterns.write(to: &$0) }
-      outcome.write(to: &entry)
+  var status: ExitStatus { Failure.worst(failures.map(\.status)) }
+
+  var fields: [JSONFields] {
+    loaded.map { ["pattern": $0.input.name, "seconds": $0.composition.duration] }
+      + failures.map { ["pattern": $0.name, "error": $0.message] }
+  }
+
+  /// Compiles what can be for an engine; the rest is reported and left out.
+  mutating func compile(for engine: PlaybackEngine, _ terminal: Terminal) -> [CompiledPattern] {
+    var pieces: [CompiledPattern] = []
+    var left: [LoadedPattern] = []
+    for pattern in loaded {
+      do {
+        pieces.append(try CompiledPattern(name: pattern.input.name, pattern, for: engine))
+        left.append(pattern)
+      } catch { fail(pattern.input.name, error, terminal) }
     }
-    return json.finish()
+    loaded = left
+    return pieces
+  }
+
+  private mutating func fail(_ name: String, _ error: any Error, _ terminal: Terminal) {
+    let message = Failure.message(error)
+    failures.append((name, message, Failure.status(of: error)))
+    terminal.report(message)
+  }
+}
+
+/// `temblor tap`: transients at once.
+enum TapVerb {
+  private static let count = Option("--count", value: "N", help: "Number of taps, 1 to 10000.")
+    .int(in: 1...10_000, default: 1)
+  private static let gap = Option(
+    "--gap", value: "SECONDS", help: "Time from one tap to the next, 0.005 to 60."
+  ).double(in: 0.005...60, default: 0.25)
+
+  static let description = CommandDescription(
+    "tap", abstract: "Play one transient (a tap).",
+    arguments: [
+      Argument("INTENSITY", help: "Intensity, 0 to 1."),
+      Argument("SHARPNESS", help: "Sharpness, 0 (dull) to 1 (sharp)."),
+    ], options: [count, gap, LiveOptions.json, LiveOptions.quiet], groups: LiveOptions.groups,
+    examples: [
+      .init("temblor tap 1 0.5", "Test the output."), .init("temblor tap 0.6 0.9 --count 8 --gap 0.1", "A rattle."),
+      .init("temblor tap 1 0.3 --haptics 2", "Find out which shaker is the second channel."),
+    ]
+  ) { arguments, terminal in
+    let options = try LiveOptions(arguments)
+    let intensity = try arguments.double("INTENSITY", in: 0...1) ?? 1
+    let sharpness = try arguments.double("SHARPNESS", in: 0...1) ?? 0.5
+    let pattern = taps(
+      try arguments[count], gap: try arguments[gap], intensity: Float(intensity), sharpness: Float(sharpness))
+    let session = options.session(on: SystemBackend(), terminal)
+    let outcome = try options.play(in: session) { engine in
+      try Playlist([CompiledPattern(name: "tap", pattern, for: engine)], on: engine, session: session)
+    }
+    return try options.report(outcome, [:], terminal)
+  }
+
+  static func taps(_ count: Int, gap: Double, intensity: Float, sharpness: Float) -> HapticPattern {
+    HapticPattern(
+      events: (0..<count).map { index in
+        HapticEvent(
+          kind: .hapticTransient, time: Double(index) * gap,
+          parameters: [.hapticIntensity: intensity, .hapticSharpness: sharpness])
+      })
+  }
+}
+
+/// `temblor watch`: a pattern, again at every save.
+enum WatchVerb {
+  private static let loop = Option(
+    "--loop", value: "N",
+    help:
+      "Play each version N times, further passes between its loop points if it has some; 0 repeats it until the next."
+  ).int(in: 0...1_000_000, default: 1)
+
+  static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {
+    CommandDescription(
+      "watch", abstract: "Play a pattern and replay it whenever it is saved.",
+      discussion: """
+        If a saved version has errors, they are shown as by 'temblor check' and the last valid version stays loaded. Sound files used by the pattern are watched, too. Keys pause and repeat; ? lists them. q or Ctrl-C quits.
+        """, arguments: [Argument("FILE", help: "A pattern file of any format.", completion: .patterns(formats))],
+      options: [loop, SharedOptions.curveTimes, LiveOptions.json, LiveOptions.quiet] + SharedOptions.soundOptions,
+      groups: LiveOptions.groups,
+      examples: [
+        .init("temblor watch mine.ahap", "Feel every save."),
+        .init("temblor watch mine.ahap --loop 0", "The same, over and over."),
+      ]
+    ) { arguments, terminal in try run(arguments, terminal, on: SystemBackend(), formats: formats) }
+  }
+
+  static func run(
+    _ arguments: ParsedArguments, _ terminal: Terminal, on backend: any SessionBackend,
+    formats: FormatRegistry = .standard
+  ) throws -> ExitStatus {
+    let options = try LiveOptions(arguments)
+    let loop = try arguments[loop]
+    let reading = try SharedOptions.reading(arguments)
+    let path = arguments.argument("FILE")
+    guard FileSystem.entry(at: path) == .file else {
+      throw FileError(path, "there is no such file; 'temblor watch' takes one pattern file")
+    }
+    var input = PatternInput(origin: .file(path), outputStem: FileSystem.stem(of: path), formats: formats)
+    input.sounds = try SharedOptions.sounds(arguments)
+    try options.checkOutputs(reading: input.sources)
+    let session = options.session(on: backend, terminal)
+    var saved: SavedPattern?
+    let outcome = try options.play(in: session) { engine in
+      let made = try SavedPattern(
+        input, at: path, reading: reading, on: engine, passCount: loop == 0 ? nil : loop, session: session,
+        output: terminal.error)
+      saved = made
+      return made
+    }
+    return try options.report(
+      outcome, ["file": path, "goodVersions": saved?.goodCount ?? 0, "brokenVersions": saved?.brokenCount ?? 0],
+      terminal)
+  }
+}
+
+/// Plays a pattern file, and again whenever it is saved; a broken save leaves the last good one.
+final class SavedPattern: SessionTask {
+  private let input: PatternInput
+  private let path: String
+  private let reading: ReadingOptions
+  private let watch: FileWatch
+  private let engine: PlaybackEngine
+  private let console: LiveConsole
+  private let output: Output
+  private let track: SingleTrackPlayer
+  private(set) var goodCount = 0
+  private(set) var brokenCount = 0
+
+  /// Starts to play what the file holds now.
+  ///
+  /// - Parameter output: Where findings are shown, for its colours.
+  init(
+    _ input: PatternInput, at path: String, reading: ReadingOptions, on engine: PlaybackEngine, passCount: Int?,
+    session: LiveSession, output: Output
+  ) throws {
+    self.path = path
+    self.input = input
+    self.reading = reading
+    self.engine = engine
+    self.output = output
+    console = session.console
+    track = SingleTrackPlayer(engine, passCount: passCount, wake: session.wake)
+    // Before it is read, so that no save is missed.
+    watch = try FileWatch([path])
+    let start = FrameConversion.frame(seconds: Playlist.leadIn, rate: engine.rate)
+    try read(startingAt: .frame(start))
+  }
+
+  var watched: [PollDescriptor] { [PollDescriptor(watch.descriptor)] }
+  var state: PlaybackStatus.State { track.state }
+  var place: (position: Double, duration: Double?) { track.place }
+  var keys: [KeyHelp] { SingleTrackPlayer.keys }
+
+  func perform(at now: Duration) throws -> SessionStep {
+    let changes = try watch.changes(at: now)
+    if changes.contains(.init(path: path, kind: .removed)) {
+      console.report("\(path.printable): was removed; the last version stays loaded")
+    } else if !changes.isEmpty {
+      try read(startingAt: .now)
+    }
+    return .wait(watch.timeout(at: now))
+  }
+
+  func press(_ key: KeyPress) throws -> Bool {
+    switch key {
+    case .character(" "): try track.togglePause()
+    case .character("r"), .character("R"), .home: try track.restart()
+    default: return false
+    }
+    return true
+  }
+
+  private func read(startingAt time: PlaybackTime) throws {
+    let piece: CompiledPattern
+    do {
+      let pattern = try LoadedPattern(input, reading: reading)
+      try watch.watch([path] + pattern.sources.filter(isInside))
+      piece = try CompiledPattern(name: path, pattern, for: engine)
+    } catch {
+      brokenCount += 1
+      return show(error)
+    }
+    try track.play(piece, at: time)
+    goodCount += 1
+    let text = "\(path.printable): \(NumberFormatting.seconds(piece.duration))"
+    // What is loaded at first is known; a log has every later version.
+    if goodCount + brokenCount > 1 { console.announce(text) } else { console.remark(text) }
+  }
+
+  /// Whether a sound file's path stays below the pattern's folder as far as its text shows.
+  private func isInside(_ path: String) -> Bool { path != self.path && !path.split(separator: "/").contains("..") }
+
+  private func show(_ error: any Error) {
+    let findings = (try? CheckVerb.examine(input))?.filter { $0.severity != .note } ?? []
+    if error is InputError, findings.contains(where: { $0.severity == .error }) {
+      console.report(String(CheckVerb.text(findings, for: output).dropLast()))
+    } else {
+      console.report(Failure.message(error))
+    }
+    if goodCount > 0 { console.remark("The last valid version stays loaded.") }
   }
 }

@@ -8,6 +8,23 @@ internal import SystemSupport
 
 /// `temblor plot`: patterns and sounds as pictures or as text.
 enum PlotVerb {
+  private static let format = Option(
+    "--format", value: "FORMAT", help: "Picture format if the output name does not set one.",
+    defaultText: PlotFormat.png.rawValue
+  ).choice(of: PlotFormat.self)
+  private static let width = Option(
+    "--width", value: "N", help: "Width in pixels, 200 to 10000, or in columns of text.",
+    defaultText: "\(standardWidth), or the width of the terminal")
+  private static let theme = Option(
+    "--theme", value: "THEME", help: "Background.", defaultText: "light; an SVG follows its page"
+  ).choice(of: PlotTheme.self)
+  private static let from = Option(
+    "--from", value: "SECONDS", help: "Start of the part to draw.", defaultText: "0"
+  ).double(in: 0...Double.infinity)
+  private static let to = Option(
+    "--to", value: "SECONDS", help: "End of the part to draw.", defaultText: "the end"
+  ).double(in: 0...Double.infinity)
+
   static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {
     CommandDescription(
       "plot", abstract: "Draw patterns and sounds.",
@@ -30,22 +47,13 @@ enum PlotVerb {
         Option(
           "-o", "--output", value: "PATH", help: "Output file, or folder for several pictures; - for standard output.",
           completion: .file, writes: []),
-        Option(
-          "--format", value: "FORMAT", help: "Picture format if the output name does not set one.",
-          defaultText: PlotFormat.png.rawValue, choices: PlotFormat.allCases.map(\.rawValue)),
-        Option(
-          "--width", value: "N", help: "Width in pixels, 200 to 10000, or in columns of text.",
-          defaultText: "\(standardWidth), or the width of the terminal"),
-        Option(
-          "--theme", value: "THEME", help: "Background.", defaultText: "light; an SVG follows its page",
-          choices: PlotTheme.allCases.map(\.rawValue)),
+        format, width, theme,
         Option(
           "--show", value: "LIST",
           help: "Panels to draw: \(PlotPart.allCases.map(\.rawValue).joinedWithOr), or several separated by commas "
             + "between.", defaultText: "all", completion: .words(PlotPart.allCases.map(\.rawValue))),
         Option("--overlay", help: "Draw two to \(Plot.maximumSubjectCount) inputs over one another for comparison."),
-        Option("--from", value: "SECONDS", help: "Start of the part to draw.", defaultText: "0"),
-        Option("--to", value: "SECONDS", help: "End of the part to draw.", defaultText: "the end"),
+        from, to,
         SharedOptions.profile, SharedOptions.curveTimes,
       ] + SharedOptions.soundOptions,
       examples: [
@@ -55,8 +63,7 @@ enum PlotVerb {
         .init("temblor plot old.ahap new.ahap --overlay -o both.png", "See what has changed."),
       ]
     ) { arguments, terminal in
-      var job = try SharedOptions.job(arguments)
-      job.reading = try SharedOptions.reading(arguments)
+      let job = try SharedOptions.job(arguments)
       let style = try Style(arguments, on: terminal)
       let (inputs, problems) = TakeInput.find(
         arguments.values("FILE"), formats: formats, sounds: try SharedOptions.sounds(arguments))
@@ -70,14 +77,11 @@ enum PlotVerb {
       }
       let outputs = try arguments.value("--output").map {
         try PlotOutputs(
-          $0, format: try arguments.choice("--format", as: PlotFormat.self), groups: groups,
+          $0, format: try arguments[format], groups: groups,
           missing: arguments.flag("--overlay") ? 0 : problems.count)
       }
-      if outputs?.items.first?.path == PlotOutputs.standardOutput, terminal.output.isTerminal {
-        throw UsageError(.invalidValue, "standard output is a terminal; use '--output FILE' or a pipe")
-      }
-      for problem in problems { terminal.report("\(problem)") }
-      var statuses = problems.map { _ in ExitStatus.failure }
+      if outputs?.items.first?.path == OutputNames.standardOutput { try SharedOptions.checkStandardOutput(terminal) }
+      var work = BatchWork(on: terminal, problems: problems)
       for (index, group) in groups.enumerated() {
         do {
           if SignalHandling.isRequested { throw FileError(group[0].name, "interrupted; nothing was written") }
@@ -89,11 +93,10 @@ enum PlotVerb {
             try terminal.output.write(style.text(of: plot))
           }
         } catch let error as StreamError { throw error } catch {
-          terminal.report(message(error, about: group))
-          statuses.append(Failure.status(of: error))
+          work.fail(message(error, about: group), Failure.status(of: error))
         }
       }
-      return Failure.worst(statuses)
+      return work.status
     }
   }
 
@@ -116,7 +119,7 @@ enum PlotVerb {
 
   private static func write(_ plot: Plot, _ item: PlotOutputs.Item, style: Style, on terminal: Terminal) throws {
     let bytes = try plot.draw(as: item.format, width: style.width, theme: style.theme)
-    if item.path == PlotOutputs.standardOutput {
+    if item.path == OutputNames.standardOutput {
       try terminal.output.write(bytes.span)
     } else {
       try FileSystem.makeFolder(FileSystem.folder(of: item.path))
@@ -148,10 +151,10 @@ extension PlotVerb {
     var isUnicode: Bool
 
     init(_ arguments: ParsedArguments, on terminal: Terminal) throws(UsageError) {
-      theme = try arguments.choice("--theme", as: PlotTheme.self)
+      theme = try arguments[PlotVerb.theme]
       seconds = try Self.seconds(arguments)
       let isPicture = arguments.value("--output") != nil
-      let asked = try arguments.int("--width", in: isPicture ? Plot.widths : 20...1_000)
+      let asked = try arguments[PlotVerb.width.int(in: isPicture ? Plot.widths : 20...1_000)]
       width = asked ?? PlotVerb.standardWidth
       columns = asked ?? terminal.output.width
       isColoured = terminal.output.isColoured
@@ -165,8 +168,8 @@ extension PlotVerb {
     func text(of plot: Plot) -> String { plot.terminalText(width: columns, colors: isColoured, unicode: isUnicode) }
 
     private static func seconds(_ arguments: ParsedArguments) throws(UsageError) -> ClosedRange<Double>? {
-      let from = try arguments.double("--from", in: 0...Double.infinity)
-      let to = try arguments.double("--to", in: 0...Double.infinity)
+      let from = try arguments[PlotVerb.from]
+      let to = try arguments[PlotVerb.to]
       guard from != nil || to != nil else { return nil }
       guard from ?? 0 < to ?? .infinity else { throw UsageError(.invalidValue, "'--from' must be before '--to'") }
       return (from ?? 0)...(to ?? .infinity)

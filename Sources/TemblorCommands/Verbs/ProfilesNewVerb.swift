@@ -8,6 +8,15 @@ enum ProfilesNewVerb {
   /// The band of a profile that starts from no other: where most shakers are felt.
   static let defaultBand = FrequencyMapping(low: 20, high: 80)
 
+  private static let low = Option(
+    "--low", value: "HZ", help: "Frequency at sharpness 0, in Hz.",
+    defaultText: "that of --from, or \(NumberFormatting.rounded(defaultBand.low, places: 1))"
+  ).double(in: ProfileLimits.hertz)
+  private static let high = Option(
+    "--high", value: "HZ", help: "Frequency at sharpness 1, in Hz.",
+    defaultText: "that of --from, or \(NumberFormatting.rounded(defaultBand.high, places: 1))"
+  ).double(in: ProfileLimits.hertz)
+
   static let description = CommandDescription(
     "new", abstract: "Create a profile.",
     discussion: """
@@ -17,12 +26,7 @@ enum ProfilesNewVerb {
       Option(
         "--from", value: "PROFILE", help: "Copy this profile (name or file), including hardware and sources.",
         completion: SharedOptions.profileNames),
-      Option(
-        "--low", value: "HZ", help: "Frequency at sharpness 0, in Hz.",
-        defaultText: "that of --from, or \(NumberFormatting.rounded(defaultBand.low, places: 1))"),
-      Option(
-        "--high", value: "HZ", help: "Frequency at sharpness 1, in Hz.",
-        defaultText: "that of --from, or \(NumberFormatting.rounded(defaultBand.high, places: 1))"),
+      low, high,
       Option(
         "-o", "--output", value: "FILE", help: "Output file; - for standard output.",
         completion: .file(endingIn: "json"), writes: ["json"]), Option("--force", help: "Replace an existing file."),
@@ -64,8 +68,7 @@ enum ProfilesNewVerb {
     guard ProfileName.isValid(name) else {
       throw UsageError(.invalidValue, "\(name.inQuotes) is not a valid profile name; \(ProfileName.advice)")
     }
-    let low = try arguments.double("--low", in: ProfileLimits.hertz)
-    let high = try arguments.double("--high", in: ProfileLimits.hertz)
+    let (low, high) = (try arguments[low], try arguments[high])
     var profile = TransducerProfile(name: name, summary: "A custom transducer.", frequency: defaultBand)
     var schema: String?
     if let word = arguments.value("--from") {

@@ -29,9 +29,7 @@ enum ProfilesVerb {
     }
     let rows = library.entries().map(ProfileRow.init)
     if arguments.flag("--json") {
-      var json = JSONWriter()
-      json.array { list in for row in rows { list.object { row.write(to: &$0) } } }
-      try terminal.output.write(json.finish().span)
+      try terminal.output.write(json: rows.map(\.fields))
     } else {
       let lines = ColumnText.lines(rows.map(\.columns)).map { line in
         let room = terminal.output.isTerminal ? terminal.output.width : line.count
@@ -39,16 +37,13 @@ enum ProfilesVerb {
       }
       try terminal.output.write(lines.joined())
     }
-    var statuses: [ExitStatus] = []
-    for error in rows.compactMap(\.error) {
-      terminal.report(Failure.message(error))
-      statuses.append(Failure.status(of: error))
-    }
+    var work = BatchWork(on: terminal)
+    for error in rows.compactMap(\.error) { try work.attempt { _ in throw error } }
     for path in library.misnamedFiles() {
-      terminal.report("\(path.printable): ignored: not a valid profile name; \(ProfileName.advice), then .json")
-      statuses.append(.invalidInput)
+      work.fail(
+        "\(path.printable): ignored: not a valid profile name; \(ProfileName.advice), then .json", .invalidInput)
     }
-    return Failure.worst(statuses)
+    return work.status
   }
 }
 
@@ -104,9 +99,7 @@ enum ProfilesCheckVerb {
       } catch { failures.append(Failure.message(error)) }
     }
     if arguments.flag("--json") {
-      var json = JSONWriter()
-      json.array { list in for finding in findings { list.object { finding.write(to: &$0) } } }
-      try terminal.output.write(json.finish().span)
+      try terminal.output.write(json: findings.map(\.fields))
     } else {
       try terminal.output.write(findings.map { $0.text(for: terminal.output) }.joined())
     }
@@ -162,20 +155,19 @@ struct ProfileRow {
     return ", replaces \(first.text)"
   }
 
-  func write(to json: inout JSONObjectWriter) {
-    json.member("name", entry.name)
-    json.member("origin", entry.origin.rawValue)
-    if let path = entry.path { json.member("path", path) }
-    if !entry.shadowed.isEmpty {
-      json.array("shadows", layout: .line) { list in for origin in entry.shadowed { list.element(origin.rawValue) } }
-    }
+  var fields: JSONFields {
+    let shadowed = entry.shadowed.map { $0.rawValue.json }
+    let fields: JSONFields = [
+      "name": entry.name, "origin": entry.origin.rawValue, "path": entry.path,
+      "shadows": shadowed.isEmpty ? nil : JSONPiece.line(shadowed),
+    ]
     switch reading {
     case .success(let profile):
-      json.member("summary", profile.summary)
-      json.member("low", profile.frequency.low)
-      json.member("high", profile.frequency.high)
-      if let product = profile.hardware?.product { json.member("product", product) }
-    case .failure(let error): json.member("error", "\(error)")
+      return fields + [
+        "summary": profile.summary, "low": profile.frequency.low, "high": profile.frequency.high,
+        "product": profile.hardware?.product,
+      ]
+    case .failure(let error): return fields + ["error": "\(error)"]
     }
   }
 }

@@ -10,6 +10,25 @@ import SystemSupport
 
 /// `temblor render`: patterns to sound files.
 enum RenderVerb {
+  private static let sampleFormat = Option("--sample-format", value: "FORMAT", help: "Sample format.")
+    .choice(default: SampleFormat.s16)
+  private static let channels = Option(
+    "--channels", value: "N", help: "Number of channels, 1 to 64.", defaultText: "one, or as many as are routed"
+  ).int(in: OutputRouting.channelCounts)
+  private static let loop = Option(
+    "--loop", value: "N",
+    help: "Play N times, further passes between the loop points if there are some; 0 repeats until --duration."
+  ).int(in: 0...1_000_000, default: 1)
+  private static let duration = Option(
+    "--duration", value: "SECONDS",
+    help: "Length of the file; longer sound is faded out, shorter is padded with silence.",
+    defaultText: "the length of the pattern"
+  ).double(in: 0.001...FrameConversion.longest)
+  private static let tail = Option(
+    "--tail", value: "SECONDS", help: "Silence after the sound.",
+    defaultText: "\(OfflineRenderer.defaultTail), or until the hardware of the profile is at rest"
+  ).double(in: 0...3_600)
+
   static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {
     CommandDescription(
       "render", abstract: "Render patterns to sound files.",
@@ -22,21 +41,14 @@ enum RenderVerb {
         Option(
           "-o", "--output", value: "PATH", help: "Output file, or folder for several patterns; - for standard output.",
           completion: .file, writes: []),
-        Option(
-          "--container", value: "KIND", help: "File format if the output name does not set one.", defaultText: "wav",
-          choices: SoundFileFormat.Container.allCases.map(\.rawValue)),
-        Option(
-          "--sample-format", value: "FORMAT", help: "Sample format.", defaultText: "s16",
-          choices: SampleFormat.allCases.map(\.rawValue)), SharedOptions.rate,
-        Option(
-          "--channels", value: "N", help: "Number of channels, 1 to 64.", defaultText: "one, or as many as are routed"),
+        RenderOutputs.container, sampleFormat, SharedOptions.rate, channels,
         RoutingOptions.pan, SharedOptions.json, Option("-q", "--quiet", help: "Print errors only."),
       ],
       groups: [
         OptionGroup(
           title: "Sound",
           options: [
-            SharedOptions.profile, Option("--strength", value: "S", help: "Overall gain, 0 to 1.", defaultText: "1"),
+            SharedOptions.profile, SharedOptions.strength,
             Option("--normalize", help: "Scale the peak to -1 dBFS."),
             Option(
               "--acceleration",
@@ -48,19 +60,7 @@ enum RenderVerb {
         OptionGroup(
           title: "Time",
           options: [
-            Option(
-              "--loop", value: "N",
-              help:
-                "Play N times, further passes between the loop points if there are some; 0 repeats until --duration.",
-              defaultText: "1"),
-            Option(
-              "--duration", value: "SECONDS",
-              help: "Length of the file; longer sound is faded out, shorter is padded with silence.",
-              defaultText: "the length of the pattern"),
-            Option(
-              "--tail", value: "SECONDS", help: "Silence after the sound.",
-              defaultText: "\(OfflineRenderer.defaultTail), or until the hardware of the profile is at rest"),
-            SharedOptions.curveTimes,
+            loop, duration, tail, SharedOptions.curveTimes,
           ]), OptionGroup(title: "Sound files", options: SharedOptions.soundOptions), RoutingOptions.group,
       ],
       examples: [
@@ -75,7 +75,7 @@ enum RenderVerb {
       let (inputs, problems) = PatternInput.find(
         arguments.values("PATTERN"), formats: formats, sounds: try SharedOptions.sounds(arguments))
       let outputs = try RenderOutputs(arguments, inputs: inputs, problemCount: problems.count)
-      if let refusal = outputs.refusal(of: job, on: terminal) { throw refusal }
+      try outputs.check(job, on: terminal)
       let batch = RenderBatch(job: job, items: outputs.items)
       return try RenderReport(batch: batch, problems: problems).run(
         on: terminal, isQuiet: arguments.flag("--quiet"), asJSON: arguments.flag("--json"))
@@ -84,18 +84,16 @@ enum RenderVerb {
 
   private static func job(_ arguments: ParsedArguments) throws -> RenderJob {
     var job = try SharedOptions.job(arguments)
-    job.rate = try SharedOptions.rate(arguments)
+    job.rate = try arguments[SharedOptions.rate]
     job.routing = try RoutingOptions.routing(arguments)
-    job.channelCount =
-      try arguments.int("--channels", in: OutputRouting.channelCounts) ?? job.routing.minimumChannelCount
-    job.strength = try arguments.double("--strength", in: 0...1) ?? 1
+    job.channelCount = try arguments[channels] ?? job.routing.minimumChannelCount
+    job.strength = try arguments[SharedOptions.strength]
     job.isNormalized = arguments.flag("--normalize")
     job.rendersAcceleration = arguments.flag("--acceleration")
-    job.passCount = try arguments.int("--loop", in: 0...1_000_000) ?? 1
-    job.duration = try arguments.double("--duration", in: 0.001...FrameConversion.longest)
-    job.tail = try arguments.double("--tail", in: 0...3_600)
-    job.reading = try SharedOptions.reading(arguments)
-    job.format = try arguments.choice("--sample-format", as: SampleFormat.self) ?? .s16
+    job.passCount = try arguments[loop]
+    job.duration = try arguments[duration]
+    job.tail = try arguments[tail]
+    job.format = try arguments[sampleFormat]
     if job.passCount == 0 && job.duration == nil {
       throw UsageError(.missingValue, "'--loop 0' repeats forever; set the length with '--duration'")
     }

@@ -30,16 +30,18 @@ enum SharedOptions {
 
   static let sampleRateText = "\(sampleRates.lowerBound) to \(sampleRates.upperBound)"
 
-  static let rate = Option("--rate", value: "HZ", help: "Sample rate, \(sampleRateText).", defaultText: "48000")
+  static let rate = Option("--rate", value: "HZ", help: "Sample rate, \(sampleRateText).")
+    .int(in: sampleRates, default: 48_000)
+
+  static let strength = Option("--strength", value: "S", help: "Overall gain, 0 to 1.").double(in: 0...1, default: 1)
 
   static let curveTimes = Option(
     "--curve-times", value: "BASE",
     help:
-      "Time base of control points: start of the curve (relative), start of the pattern (absolute), or detected (automatic).",
-    defaultText: ReadingOptions.CurveTimes.automatic.rawValue,
-    choices: ReadingOptions.CurveTimes.allCases.map(\.rawValue))
+      "Time base of control points: start of the curve (relative), start of the pattern (absolute), or detected (automatic)."
+  ).choice(default: ReadingOptions.CurveTimes.automatic)
 
-  static let soundOptions = [
+  static let soundOptions: [any OptionDeclaration] = [
     Option(
       "--sounds", value: "FOLDER", help: "Search the sound files of patterns in this folder.",
       defaultText: "the folder of each pattern", completion: .folder),
@@ -65,25 +67,29 @@ enum SharedOptions {
     try arguments.value("--profile").map(profile(named:)) ?? .phone
   }
 
+  /// How patterns are read and rendered; given up when the user interrupts.
   static func job(_ arguments: ParsedArguments) throws -> RenderJob {
     var job = RenderJob(profile: try profile(arguments))
+    job.reading = try reading(arguments)
     job.isCancelled = { SignalHandling.isRequested }
     return job
   }
 
   static func profile(named word: String) throws -> TransducerProfile { try ProfileInput.find(word).profile() }
 
-  static func curveTimes(_ arguments: ParsedArguments) throws -> ReadingOptions.CurveTimes {
-    try arguments.choice("--curve-times", as: ReadingOptions.CurveTimes.self) ?? .automatic
+  /// Refuses sound or pictures on a terminal.
+  static func checkStandardOutput(_ terminal: Terminal) throws(UsageError) {
+    guard terminal.output.isTerminal else { return }
+    throw UsageError(.invalidValue, "standard output is a terminal; use '--output FILE' or a pipe")
+  }
+
+  static func refuseBoth(_ one: String, _ other: String, in arguments: ParsedArguments) throws(UsageError) {
+    guard arguments.flag(one), arguments.flag(other) else { return }
+    throw UsageError(.remove, "\(one.inQuotes) and \(other.inQuotes) exclude each other")
   }
 
   static func reading(_ arguments: ParsedArguments) throws -> ReadingOptions {
-    ReadingOptions(curveTimes: try curveTimes(arguments))
-  }
-
-  /// The frame rate that was asked for.
-  static func rate(_ arguments: ParsedArguments) throws -> Int {
-    try arguments.int("--rate", in: SharedOptions.sampleRates) ?? 48_000
+    ReadingOptions(curveTimes: try arguments[curveTimes])
   }
 }
 

@@ -106,53 +106,31 @@ struct SoundSummary {
     return "\(onsets.count), at \(times.joined(separator: ", "))" + (onsets.count > Self.mostTimes ? " … s" : " s")
   }
 
-  func write(to json: inout JSONObjectWriter) {
-    json.member("sound", name)
-    json.member("duration", duration)
-    json.member("frames", measurement.frameCount)
-    json.member("rate", measurement.rate)
-    json.member("container", measurement.container)
-    json.member("encoding", measurement.encoding)
-    write(measurement.whole, felt: wholeFelt, to: &json)
-    if let loudness = measurement.whole.integratedLoudness {
-      json.member("loudness", loudness)
-    } else {
-      json.null("loudness")
+  var fields: JSONFields {
+    let bands = Self.bandEdges.indices.map { index -> JSONFields in
+      [
+        "fromHertz": Self.bandEdges[index],
+        "toHertz": index + 1 < Self.bandEdges.count ? Self.bandEdges[index + 1] : nil,
+        "decibels": Decibels.of(power: bandPower(index)),
+      ]
     }
-    json.member("weighting", weighting.name)
-    if let centroid = spectrum?.centroid { json.member("centroidHertz", centroid) } else { json.null("centroidHertz") }
-    json.array("bands") { list in
-      for index in Self.bandEdges.indices {
-        list.object { band in
-          band.member("fromHertz", Self.bandEdges[index])
-          if index + 1 < Self.bandEdges.count { band.member("toHertz", Self.bandEdges[index + 1]) }
-          band.member("decibels", Decibels.of(power: bandPower(index)))
-        }
-      }
-    }
-    if let onsets = measurement.onsets {
-      json.array("onsets") { list in
-        for onset in onsets {
-          list.object { entry in
-            entry.member("time", onset.time)
-            entry.member("strength", onset.strength)
-          }
-        }
-      }
-    }
-    json.array("channels") { list in
-      for (levels, felt) in zip(measurement.channels, felt) { list.object { write(levels, felt: felt, to: &$0) } }
-    }
+    let onsets = measurement.onsets?.map { ["time": $0.time, "strength": $0.strength] as JSONFields }
+    return [
+      "sound": name, "duration": duration, "frames": measurement.frameCount, "rate": measurement.rate,
+      "container": measurement.container, "encoding": measurement.encoding,
+    ] + fields(of: measurement.whole, felt: wholeFelt) + [
+      "loudness": measurement.whole.integratedLoudness?.json ?? JSONPiece.null, "weighting": weighting.name,
+      "centroidHertz": spectrum?.centroid?.json ?? JSONPiece.null, "bands": bands, "onsets": onsets,
+      "channels": zip(measurement.channels, felt).map { fields(of: $0, felt: $1) },
+    ]
   }
 
-  private func write(_ levels: Levels, felt: WeightedEnergy?, to json: inout JSONObjectWriter) {
-    json.member("peakDecibels", levels.samplePeakDecibels)
-    json.member("truePeakDecibels", levels.truePeakDecibels)
-    json.member("rmsDecibels", levels.rmsDecibels)
-    if let crest = levels.crestDecibels { json.member("crestDecibels", crest) } else { json.null("crestDecibels") }
-    json.member("dc", levels.dc)
-    json.member("weightedDecibels", felt?.decibels ?? Decibels.silence)
-    json.member("nonFiniteSamples", levels.nonFiniteCount)
+  private func fields(of levels: Levels, felt: WeightedEnergy?) -> JSONFields {
+    [
+      "peakDecibels": levels.samplePeakDecibels, "truePeakDecibels": levels.truePeakDecibels,
+      "rmsDecibels": levels.rmsDecibels, "crestDecibels": levels.crestDecibels?.json ?? JSONPiece.null, "dc": levels.dc,
+      "weightedDecibels": felt?.decibels ?? Decibels.silence, "nonFiniteSamples": levels.nonFiniteCount,
+    ]
   }
 }
 
