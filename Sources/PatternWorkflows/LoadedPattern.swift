@@ -1,8 +1,9 @@
-public import Reading
 public import HapticFormats
 public import HapticModel
 public import HapticRender
 internal import PatternRules
+public import Reading
+internal import SoundFile
 internal import SystemSupport
 
 /// A pattern that was read without a mistake, and is ready to be compiled.
@@ -85,5 +86,92 @@ extension HapticComposition {
   /// Leaves out the events that play sound files.
   package mutating func removeSoundFiles() {
     for index in layers.indices { layers[index].pattern.events.removeAll { $0.kind.playsFile } }
+  }
+}
+
+/// Loads the sound files a pattern names, from its own folder and nowhere else.
+package enum WaveformFiles {
+  /// Decodes every sound file at a rate; the first that cannot be is an error with its place.
+  package static func load(_ waveforms: [Examination.SoundReference], from folder: String?, rate: Double)
+    throws(InputError) -> [String: AudioBuffer]
+  {
+    var samples: [String: AudioBuffer] = [:]
+    for waveform in waveforms where samples[waveform.path] == nil {
+      do throws(SoundFileError) {
+        let sound = try read(waveform.path, from: folder).resampled(to: rate, path: waveform.path)
+        samples[waveform.path] = AudioBuffer(interleaved: sound.interleaved, channelCount: sound.channelCount)
+      } catch { throw InputError(finding(error, of: waveform, in: folder)) }
+    }
+    return samples
+  }
+
+  /// The real path of a sound file that a pattern names; whether it is sound is not looked at.
+  package static func file(_ waveform: Examination.SoundReference, in folder: String?) throws(InputError) -> String {
+    do throws(SoundFileError) { return try soundFolder(folder, waveform.path).file(at: waveform.path) } catch {
+      throw InputError(finding(error, of: waveform, in: folder))
+    }
+  }
+
+  private static func finding(_ error: SoundFileError, of waveform: Examination.SoundReference, in folder: String?)
+    -> Finding
+  {
+    Finding(
+      .soundMissing, place: waveform.place, "the sound file \(waveform.path.inQuotes) \(error.description)",
+      suggestion: error.kind == .missing ? advice(waveform.path, in: folder) : nil)
+  }
+
+  /// What is wrong with the sound files a pattern names.
+  package static func findings(_ waveforms: [Examination.SoundReference], from folder: String?) -> [Finding] {
+    waveforms.flatMap { waveform -> [Finding] in
+      do throws(SoundFileError) {
+        let sound = try read(waveform.path, from: folder)
+        _ = try sound.resampled(to: 48_000, path: waveform.path)
+        return damage(of: sound, waveform)
+      } catch { return [finding(error, of: waveform, in: folder)] }
+    }
+  }
+
+  /// What of the sound files does not play as it should; those that cannot be read are left out.
+  package static func warnings(_ waveforms: [Examination.SoundReference], from folder: String?) -> [Finding] {
+    var names: Set<String> = []
+    return waveforms.flatMap { waveform -> [Finding] in
+      guard names.insert(waveform.path).inserted, let sound = try? read(waveform.path, from: folder) else { return [] }
+      return damage(of: sound, waveform)
+    }
+  }
+
+  private static func damage(of sound: Sound, _ waveform: Examination.SoundReference) -> [Finding] {
+    let name = waveform.path.inQuotes
+    var complaints: [String] = []
+    if let truncation = sound.truncation {
+      complaints.append("the sound file \(name) \(truncation.text); only these play")
+    }
+    let (count, badCount) = (sound.interleaved.count, sound.interleaved.count { !$0.isFinite })
+    if badCount == count, count > 0 {
+      complaints.append("the sound file \(name) has no finite samples; it plays as silence")
+    } else if badCount > 0 {
+      complaints.append("\(badCount) of \(count) samples of \(name) are NaN or infinite; they play as silence")
+    }
+    return complaints.map { Finding(.soundDamaged, place: waveform.place, $0) }
+  }
+
+  /// What can be done about a file that is missing.
+  private static func advice(_ path: String, in folder: String?) -> String {
+    if let found = folder.flatMap({ SoundFolder(root: $0).suggestion(for: path) }) {
+      return "did you mean \(found.inQuotes)?"
+    }
+    return "use '--sounds FOLDER' or '--without-sounds'"
+  }
+
+  private static func read(_ path: String, from folder: String?) throws(SoundFileError) -> Sound {
+    try soundFolder(folder, path).sound(at: path)
+  }
+
+  /// The folder of a pattern's sound files; shipped patterns have none.
+  private static func soundFolder(_ folder: String?, _ path: String) throws(SoundFileError) -> SoundFolder {
+    guard let folder else {
+      throw SoundFileError(kind: .outside, path: path, description: "is not available to shipped patterns")
+    }
+    return SoundFolder(root: folder)
   }
 }

@@ -1,6 +1,6 @@
 internal import Glibc
 package import HapticPlayback
-internal import SystemSupport
+package import SystemSupport
 
 /// A client: lines in, lines out, neither of which is waited for.
 ///
@@ -206,5 +206,216 @@ struct SendBuffer {
       sentCount = 0
     }
     return isThere
+  }
+}
+
+/// A socket in the file system at which several clients send lines and are answered.
+///
+/// Nothing here waits: ask `watched()` what to wait for, then `receive()` what came. Only the user who
+/// runs the program can connect.
+package final class SocketListener {
+  /// Clients at once; more are refused with a message.
+  static let maximumClientCount = 64
+
+  package typealias Client = Int
+
+  package enum Event: Equatable {
+    case connected(Client)
+    case line(Client, LineReader.Line)
+    /// The client is gone; nothing reached it after its last line was answered.
+    case left(Client)
+  }
+
+  private let place: SocketFile?
+  private let descriptor: Int32
+  private var connections: [(client: Client, connection: LineConnection)] = []
+  private var nextClient = 1
+  private var left: [Client] = []
+  private var spare = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
+
+  package init(_ path: String) throws(FileError) {
+    let file = try SocketFile(path)
+    place = file
+    descriptor = file.descriptor
+  }
+
+  /// Takes over a socket that accepts connections already; its file belongs to who created it.
+  package init(activated descriptor: Int32) {
+    place = nil
+    self.descriptor = descriptor
+    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
+  }
+
+  deinit {
+    close(spare)
+    if place == nil { close(descriptor) }
+  }
+
+  /// The clients that can be sent to, in the order they came.
+  package var clients: [Client] { connections.map(\.client) }
+
+  package var isServing: Bool { connections.contains { !$0.connection.isDone } }
+
+  package func watched() -> [PollDescriptor] {
+    left += connections.filter { $0.connection.isDone }.map(\.client)
+    connections.removeAll { $0.connection.isDone }
+    return [PollDescriptor(descriptor)] + connections.flatMap { $0.connection.watched }
+  }
+
+  /// Accepts who came, sends what waits, and answers what happened, without waiting.
+  package func receive() -> [Event] {
+    var events = left.map { Event.left($0) }
+    left = []
+    events += accept()
+    for (client, connection) in connections {
+      connection.flush()
+      events += connection.lines().map { .line(client, $0) }
+    }
+    return events
+  }
+
+  /// Sends a line to a client, as far as it takes it now and later; nothing to one who is gone.
+  package func send(_ reply: ListenReply, to client: Client) {
+    connections.first { $0.client == client }?.connection.send(reply)
+  }
+
+  package func sendToAll(_ reply: ListenReply) { for (_, connection) in connections { connection.send(reply) } }
+
+  /// Leaves a client's lines where they are, or takes them again.
+  package func hold(_ client: Client, _ isHeld: Bool) {
+    connections.first { $0.client == client }?.connection.isHeld = isHeld
+  }
+
+  /// Takes nothing from a client any more and lets it go when it has what waits for it.
+  package func end(_ client: Client) { connections.first { $0.client == client }?.connection.end() }
+
+  private func accept() -> [Event] {
+    var events: [Event] = []
+    while true {
+      let descriptor = Glibc.accept(self.descriptor, nil, nil)
+      if descriptor >= 0 {
+        admit(LineConnection(socket: descriptor), &events)
+      } else if errno == EMFILE || errno == ENFILE, spare >= 0 {
+        turnAway()
+      } else if errno != EINTR && errno != ECONNABORTED {
+        return events
+      }
+    }
+  }
+
+  private func admit(_ connection: LineConnection, _ events: inout [Event]) {
+    guard connections.count < Self.maximumClientCount else {
+      let text = "too many clients; at most \(Self.maximumClientCount) can connect"
+      return connection.send(.error(ListenError(.busy, text)))
+    }
+    connections.append((nextClient, connection))
+    events.append(.connected(nextClient))
+    nextClient += 1
+  }
+
+  /// Closes a connection for which there is no descriptor, lest it wake the program for ever.
+  private func turnAway() {
+    close(spare)
+    let descriptor = Glibc.accept(self.descriptor, nil, nil)
+    if descriptor >= 0 { close(descriptor) }
+    spare = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
+  }
+}
+
+/// A socket's file, made for its user alone and removed at the end.
+final class SocketFile {
+  let descriptor: Int32
+  private let path: String
+  private let stamp: FileStamp?
+
+  /// Makes the file; one that was left by a program that is gone gives way.
+  init(_ path: String) throws(FileError) {
+    self.path = path
+    let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+    descriptor = socket(AF_UNIX, kind, 0)
+    guard descriptor >= 0 else {
+      stamp = nil
+      throw .system(path, "cannot be opened")
+    }
+    do throws(FileError) { stamp = try Self.bind(descriptor, to: path) } catch {
+      stamp = nil
+      throw error
+    }
+  }
+
+  deinit {
+    // Somebody may have removed the file and put another there.
+    if let stamp, FileStamp(path) == stamp { unsafe unlink(path) }
+    close(descriptor)
+  }
+
+  private static func bind(_ descriptor: Int32, to path: String) throws(FileError) -> FileStamp? {
+    var address = try address(path)
+    let folder = FileSystem.folder(of: path)
+    // Two programs that start at once must not take each other's new socket for an old one.
+    let lock = unsafe open(folder.isEmpty ? "." : folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard lock >= 0 else { throw .system(path, "cannot be created") }
+    defer { close(lock) }
+    guard flock(lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK else {
+      throw FileError(path, "is being created by another program; try again")
+    }
+    // The file takes the permissions of the socket, so nobody else can connect at any time.
+    fchmod(descriptor, 0o600)
+    if !Self.bind(descriptor, &address) {
+      guard errno == EADDRINUSE else { throw .system(path, "cannot be created") }
+      try removeLeftover(path, &address)
+      guard Self.bind(descriptor, &address) else { throw .system(path, "cannot be created") }
+    }
+    guard listen(descriptor, SOMAXCONN) == 0 else {
+      let error = FileError.system(path, "cannot accept connections")
+      unsafe unlink(path)
+      throw error
+    }
+    return FileStamp(path)
+  }
+
+  private static func bind(_ descriptor: Int32, _ address: inout sockaddr_un) -> Bool {
+    unsafe withAddress(&address) { unsafe Glibc.bind(descriptor, $0, $1) } == 0
+  }
+
+  /// Removes a socket at which nobody answers, and nothing else.
+  private static func removeLeftover(_ path: String, _ address: inout sockaddr_un) throws(FileError) {
+    var status = stat()
+    guard unsafe lstat(path, &status) == 0 else { return }
+    guard status.st_mode & S_IFMT == S_IFSOCK else {
+      throw FileError(path, "exists and is not a socket; choose another path")
+    }
+    let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+    let probe = socket(AF_UNIX, kind, 0)
+    guard probe >= 0 else { throw .system(path, "cannot be opened") }
+    defer { close(probe) }
+    let result = unsafe withAddress(&address) { unsafe connect(probe, $0, $1) }
+    // A queue that is full is somebody's too.
+    guard result != 0 && errno != EAGAIN else { throw FileError(path, "is in use; another program listens there") }
+    guard errno == ECONNREFUSED else { throw .system(path, "exists and cannot be checked") }
+    guard unsafe unlink(path) == 0 else { throw .system(path, "cannot be replaced") }
+  }
+
+  private static func address(_ path: String) throws(FileError) -> sockaddr_un {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    let bytes = Array(path.utf8)
+    let room = MemoryLayout.size(ofValue: address.sun_path) - 1
+    guard !bytes.isEmpty, bytes.count <= room else {
+      throw FileError(path, "is not a valid socket path; it must have 1 to \(room) bytes")
+    }
+    unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
+    return address
+  }
+
+  private static func withAddress(_ address: inout sockaddr_un, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32)
+    -> Int32
+  {
+    unsafe withUnsafePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        unsafe body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
   }
 }

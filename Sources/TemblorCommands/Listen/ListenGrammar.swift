@@ -5,121 +5,101 @@ internal import SystemSupport
 
 /// The commands of `temblor listen`, from which reading, help and manual come.
 package enum ListenGrammar {
-  static let rates = RenderPlayer.playbackRates
   /// Seconds that a time can be away, or a thing can last.
   static let seconds = 0...FrameConversion.longest
   /// Seconds of a session: thirty years.
   static let sessionSeconds = 0...1e9
 
+  /// What a word has to be, by what stands for it in the syntax of a command.
+  static let kinds: [String: ListenCommandSyntax.Kind] = [
+    "PATTERN": .text, "NAME": .text, "COMMAND": .text, "POS": .text, "TIME": .time, "SECONDS": .number(seconds),
+    "INTENSITY": .number(0...1), "SHARPNESS": .number(0...1), "STRENGTH": .number(0...1), "GAIN": .number(0...1),
+    "RATE": .number(RenderPlayer.playbackRates), "OCTAVES": .number(SampledSignal.noiseBandwidths),
+    "SEED": .number(0...65_535), "N": .number(0...9), "PARAMETER": .choice(ListenParameter.names),
+    "VALUE": .number(-1...1), "SWITCH": .choice(["on", "off"]),
+  ]
+
   /// All commands, in the order of help.
   static let forms: [ListenCommandSyntax] = [
-    ListenCommandSyntax(
-      verb: "play", operands: [pattern],
-      options: [
-        .init(keyword: "loop"), at, .init(keyword: "as", slot: name), .init(keyword: "rate", slot: rate),
-        .init(keyword: "strength", slot: unit("STRENGTH")), .init(keyword: "from", slot: duration), priority,
-      ],
-      help: """
-        Play a pattern, replacing the sound of the same name. NAME defaults to the name of the pattern.
-        """
+    .init(
+      "play PATTERN [loop] [at TIME] [as NAME] [rate RATE] [strength STRENGTH] [from SECONDS] [priority N]",
+      "Play a pattern, replacing the sound of the same name. NAME defaults to the name of the pattern."
     ) { values throws(ListenError) in
       .play(
         .init(
           pattern: values.text("PATTERN") ?? "", isLooping: values.flag("loop"), start: values.time,
           name: values.text("as"), rate: values.number("rate") ?? 1, strength: values.number("strength") ?? 1,
-          position: values.number("from") ?? 0, priority: Int(values.number("priority") ?? 0)))
+          position: values.number("from") ?? 0, priority: values.priority))
     },
-    ListenCommandSyntax(
-      verb: "tap", operands: [unit("INTENSITY", isOptional: true), unit("SHARPNESS", isOptional: true)], options: [at],
-      help: "Play one transient. Default: intensity 1, sharpness 0.5."
+    .init(
+      "tap [INTENSITY] [SHARPNESS] [at TIME]", "Play one transient. Default: intensity 1, sharpness 0.5."
     ) { values throws(ListenError) in
       .tap(intensity: values.number("INTENSITY") ?? 1, sharpness: values.number("SHARPNESS") ?? 0.5, at: values.time)
     },
-    ListenCommandSyntax(
-      verb: "hum", operands: [unit("INTENSITY"), unit("SHARPNESS"), duration],
-      options: [at, .init(keyword: "as", slot: name), priority], help: "Play one continuous event."
+    .init(
+      "hum INTENSITY SHARPNESS SECONDS [at TIME] [as NAME] [priority N]", "Play one continuous event."
     ) { values throws(ListenError) in
       .hum(
         .init(
           intensity: values.number("INTENSITY") ?? 0, sharpness: values.number("SHARPNESS") ?? 0,
           duration: values.number("SECONDS") ?? 0, start: values.time, name: values.text("as"),
-          priority: Int(values.number("priority") ?? 0)))
+          priority: values.priority))
     },
-    ListenCommandSyntax(
-      verb: "noise",
-      operands: [
-        unit("INTENSITY"), unit("SHARPNESS"), .init(name: "OCTAVES", kind: .number(SampledSignal.noiseBandwidths)),
-        duration,
-      ],
-      options: [
-        at, .init(keyword: "as", slot: name), priority,
-        .init(keyword: "seed", slot: .init(name: "SEED", kind: .number(0...65_535))),
-      ],
-      help: """
-        Play noise of a bandwidth around the frequency of SHARPNESS. The same SEED gives the same noise. Default: seed 0.
-        """
+    .init(
+      "noise INTENSITY SHARPNESS OCTAVES SECONDS [at TIME] [as NAME] [priority N] [seed SEED]",
+      """
+      Play noise of a bandwidth around the frequency of SHARPNESS. The same SEED gives the same noise. Default: seed 0.
+      """
     ) { values throws(ListenError) in
       .noise(
         .init(
           intensity: values.number("INTENSITY") ?? 0, sharpness: values.number("SHARPNESS") ?? 0,
           bandwidth: values.number("OCTAVES") ?? 1, duration: values.number("SECONDS") ?? 0,
           seed: Int(values.number("seed") ?? 0), start: values.time, name: values.text("as"),
-          priority: Int(values.number("priority") ?? 0)))
+          priority: values.priority))
     },
-    ListenCommandSyntax(
-      verb: "set",
-      operands: [
-        .init(name: "PARAMETER", kind: .choice(ListenParameter.names)), .init(name: "VALUE", kind: .number(-1...1)),
-      ], options: [.init(keyword: "of", slot: name), .init(keyword: "over", slot: duration), at],
-      help: """
-        Set the strength or a dynamic parameter of NAME, or of all sounds: \
-        \(ListenParameter.names.joinedWithOr).
-        """, make: setting),
-    ListenCommandSyntax(
-      verb: "stop", operands: [optionalName], options: [at],
-      help: "Stop NAME, or everything including taps, and cancel what is scheduled later."
-    ) { values throws(ListenError) in .stop(name: values.text("NAME"), at: values.time) },
-    ListenCommandSyntax(verb: "pause", operands: [optionalName], help: "Pause NAME, or everything except taps.") {
-      values throws(ListenError) in .pause(name: values.text("NAME"))
+    .init(
+      "set PARAMETER VALUE [of NAME] [over SECONDS] [at TIME]",
+      "Set the strength or a dynamic parameter of NAME, or of all sounds: \(ListenParameter.names.joinedWithOr).",
+      make: setting),
+    .init("stop [NAME] [at TIME]", "Stop NAME, or everything including taps, and cancel what is scheduled later.") {
+      values throws(ListenError) in .stop(name: values.text("NAME"), at: values.time)
     },
-    ListenCommandSyntax(verb: "resume", operands: [optionalName], help: "Continue after a pause.") {
-      values throws(ListenError) in .resume(name: values.text("NAME"))
+    .init("pause [NAME]", "Pause NAME, or everything except taps.") { values throws(ListenError) in
+      .pause(name: values.text("NAME"))
     },
-    ListenCommandSyntax(verb: "seek", operands: [name, duration], help: "Move to a position in the pattern.") {
-      values throws(ListenError) in .seek(name: values.text("NAME") ?? "", position: values.number("SECONDS") ?? 0)
+    .init("resume [NAME]", "Continue after a pause.") { values throws(ListenError) in
+      .resume(name: values.text("NAME"))
     },
-    ListenCommandSyntax(
-      verb: "loop", operands: [name, .init(name: "SWITCH", kind: .choice(["on", "off"]))],
-      options: [.init(keyword: "end", slot: duration)],
-      help: "Turn looping on or off; end sets where the loop restarts."
-    ) { values throws(ListenError) in
+    .init("seek NAME SECONDS", "Move to a position in the pattern.") { values throws(ListenError) in
+      .seek(name: values.text("NAME") ?? "", position: values.number("SECONDS") ?? 0)
+    },
+    .init("loop NAME SWITCH [end SECONDS]", "Turn looping on or off; end sets where the loop restarts.") {
+      values throws(ListenError) in
       let isOn = values.text("SWITCH") == "on"
       guard isOn || !values.flag("end") else { throw ListenError(.unexpectedArgument, "'end' requires 'on'") }
       return .loop(name: values.text("NAME") ?? "", isOn: isOn, end: values.number("end"))
     },
-    ListenCommandSyntax(verb: "rate", operands: [name, rate], help: "Set the playback rate; 1 is normal.") {
-      values throws(ListenError) in .rate(name: values.text("NAME") ?? "", rate: values.number("RATE") ?? 1)
+    .init("rate NAME RATE", "Set the playback rate; 1 is normal.") { values throws(ListenError) in
+      .rate(name: values.text("NAME") ?? "", rate: values.number("RATE") ?? 1)
     },
-    ListenCommandSyntax(
-      verb: "pan", operands: [name, .init(name: "POS", kind: .text)], options: [.init(keyword: "over", slot: duration)],
-      help: """
-        Pan a pattern in the array given by --array: a position on a line, degrees on a ring, or X/Y on a plane.
-        """
+    .init(
+      "pan NAME POS [over SECONDS]",
+      "Pan a pattern in the array given by --array: a position on a line, degrees on a ring, or X/Y on a plane."
     ) { values throws(ListenError) in
       .pan(name: values.text("NAME") ?? "", position: values.text("POS") ?? "", ramp: values.number("over") ?? 0)
     },
-    ListenCommandSyntax(
-      verb: "mute", operands: [optionalName], help: "Mute NAME, or everything that plays now or later."
-    ) { values throws(ListenError) in .mute(name: values.text("NAME"), isOn: true) },
-    ListenCommandSyntax(verb: "unmute", operands: [optionalName], help: "Unmute NAME, or everything.") {
-      values throws(ListenError) in .mute(name: values.text("NAME"), isOn: false)
+    .init("mute [NAME]", "Mute NAME, or everything that plays now or later.") { values throws(ListenError) in
+      .mute(name: values.text("NAME"), isOn: true)
     },
-    ListenCommandSyntax(
-      verb: "duck", operands: [unit("GAIN")],
-      options: [.init(keyword: "attack", slot: duration), .init(keyword: "release", slot: duration)],
-      help: """
-        Set the gain of sounds while one of a higher priority plays; 1, the default, leaves them alone. Default: attack 0.05, release 0.3 seconds.
-        """
+    .init("unmute [NAME]", "Unmute NAME, or everything.") { values throws(ListenError) in
+      .mute(name: values.text("NAME"), isOn: false)
+    },
+    .init(
+      "duck GAIN [attack SECONDS] [release SECONDS]",
+      """
+      Set the gain of sounds while one of a higher priority plays; 1, the default, leaves them alone. Default: attack 0.05, release 0.3 seconds.
+      """
     ) { values throws(ListenError) in
       let usual = Ducking()
       return .duck(
@@ -127,46 +107,23 @@ package enum ListenGrammar {
           gain: values.number("GAIN") ?? 1, attack: values.number("attack") ?? usual.attack,
           release: values.number("release") ?? usual.release))
     },
-    ListenCommandSyntax(
-      verb: "preload", operands: [pattern], help: "Load a pattern in advance, so that it starts without delay."
-    ) { values throws(ListenError) in .preload(pattern: values.text("PATTERN") ?? "") },
-    ListenCommandSyntax(verb: "status", help: "Show the session time, levels, voices and underruns.") {
-      _ throws(ListenError) in .status
+    .init("preload PATTERN", "Load a pattern in advance, so that it starts without delay.") {
+      values throws(ListenError) in .preload(pattern: values.text("PATTERN") ?? "")
     },
-    ListenCommandSyntax(verb: "list", help: "List the names of all sounds that play.") { _ throws(ListenError) in .list
+    .init("status", "Show the session time, levels, voices and underruns.") { _ throws(ListenError) in .status },
+    .init("list", "List the names of all sounds that play.") { _ throws(ListenError) in .list },
+    .init("help [COMMAND]", "List the commands, or show the syntax of one.") { values throws(ListenError) in
+      .help(verb: values.text("COMMAND"))
     },
-    ListenCommandSyntax(
-      verb: "help", operands: [.init(name: "COMMAND", kind: .text, isOptional: true)],
-      help: "List the commands, or show the syntax of one."
-    ) { values throws(ListenError) in .help(verb: values.text("COMMAND")) },
-    ListenCommandSyntax(verb: "quit", help: "Close the connection; on standard input, exit immediately.") {
-      _ throws(ListenError) in .quit
-    },
-    ListenCommandSyntax(verb: "shutdown", help: "End the program for all clients, with a fade-out.") {
-      _ throws(ListenError) in .shutdown
-    },
+    .init("quit", "Close the connection; on standard input, exit immediately.") { _ throws(ListenError) in .quit },
+    .init("shutdown", "End the program for all clients, with a fade-out.") { _ throws(ListenError) in .shutdown },
   ]
 
+  /// The form of a command, or a refusal that suggests one.
   static func form(_ verb: String) throws(ListenError) -> ListenCommandSyntax {
     if let form = forms.first(where: { $0.verb == verb }) { return form }
     throw ListenError(
       .unknownKeyword, "unknown command \(verb.inQuotes)" + Suggestion.question(verb, among: forms.map(\.verb)))
-  }
-
-  private static let pattern = ListenCommandSyntax.Operand(name: "PATTERN", kind: .text)
-  private static let name = ListenCommandSyntax.Operand(name: "NAME", kind: .text)
-  private static let optionalName = ListenCommandSyntax.Operand(name: "NAME", kind: .text, isOptional: true)
-  private static let duration = ListenCommandSyntax.Operand(name: "SECONDS", kind: .number(seconds))
-  private static let rate = ListenCommandSyntax.Operand(name: "RATE", kind: .number(rates))
-  private static let at = ListenCommandSyntax.Option(
-    keyword: "at", slot: ListenCommandSyntax.Operand(name: "TIME", kind: .time))
-
-  /// What a sound quietens: those of lower priorities, with `duck`.
-  private static let priority = ListenCommandSyntax.Option(
-    keyword: "priority", slot: ListenCommandSyntax.Operand(name: "N", kind: .number(0...9)))
-
-  private static func unit(_ name: String, isOptional: Bool = false) -> ListenCommandSyntax.Operand {
-    ListenCommandSyntax.Operand(name: name, kind: .number(0...1), isOptional: isOptional)
   }
 
   @Sendable private static func setting(_ values: ListenValues) throws(ListenError) -> ListenCommand {
@@ -174,9 +131,10 @@ package enum ListenGrammar {
     guard let parameter = values.text("PARAMETER").flatMap(ListenParameter.init) else {
       throw ListenError(.missingArgument, "'set' needs PARAMETER")
     }
-    let slot = ListenCommandSyntax.Operand(name: parameter.name, kind: .number(parameter.range))
     guard parameter.range.contains(value) else {
-      throw ListenError(.invalidValue, "\(slot.name) must be \(slot.bounds), not '\(NumberFormatting.short(value))'")
+      let bounds = ListenCommandSyntax.Kind.number(parameter.range).bounds
+      throw ListenError(
+        .invalidValue, "\(parameter.name) must be \(bounds), not '\(NumberFormatting.short(value))'")
     }
     return .set(
       .init(
@@ -205,7 +163,7 @@ package enum ListenGrammar {
     return text + """
 
       TIME is in seconds since the start of the session, as shown by status, or +SECONDS from now. INTENSITY, \
-      SHARPNESS and STRENGTH are 0 to 1, RATE is \(ListenCommandSyntax.Operand(name: "", kind: .number(rates)).bounds). \
+      SHARPNESS and STRENGTH are 0 to 1, RATE is \(kinds["RATE"]?.bounds ?? ""). \
       Commands without TIME take effect with the next period of the device; commands with TIME at that exact frame. NAME can stand for several sounds: those that play and those scheduled.
 
       Each command gets one reply line, in order: ok, followed by words or NAME=VALUE fields, or error KIND: followed by the reason. Prefix a command with @TAG to have the reply tagged: the reply to '@7 tap' is '@7 ok'. KIND is one of \(ListenError.Kind.allCases.map(\.rawValue).joinedWithOr).
@@ -217,4 +175,231 @@ package enum ListenGrammar {
       Limits: \(SocketListener.maximumClientCount) clients. \(Renderer.maximumPlayerCount) sounds in all, divided by the number of profiles; a client can hold as many as are free, so half of them when it is alone. \(ListenSession.maximumNoiseCount) noises. \(TapSchedule.maximumCount) waiting taps for each client, which do not count as sounds until their time is near. Patterns are loaded beside other commands: only the client that named one waits for it. A client that leaves \(LineConnection.longestQueue >> 20) MiB of replies unread is disconnected.
       """
   }()
+}
+
+/// How one command is written, what it does, and how it is made of its words.
+struct ListenCommandSyntax: Sendable {
+  /// What a word has to be.
+  enum Kind: Equatable, Sendable {
+    case text
+    case number(ClosedRange<Double>)
+    /// Seconds of the session, or `+` and seconds from now.
+    case time
+    case choice([String])
+  }
+
+  /// A place for a word; the name is what messages call it.
+  struct Operand: Equatable, Sendable {
+    var name: String
+    var kind: Kind
+    var isOptional = false
+  }
+
+  let verb: String
+  /// The optional ones come last.
+  private(set) var operands: [Operand] = []
+  /// What may follow the operands in any order: a keyword, and mostly a word with it.
+  private(set) var options: [(keyword: String, slot: Operand?)] = []
+  let help: String
+  /// What depends on several words is checked here.
+  let make: @Sendable (ListenValues) throws(ListenError) -> ListenCommand
+
+  /// - Parameter syntax: `play PATTERN [loop] [at TIME]`: what is in capitals is one of `ListenGrammar.kinds`.
+  init(
+    _ syntax: String, _ help: String, make: @escaping @Sendable (ListenValues) throws(ListenError) -> ListenCommand
+  ) {
+    let words = syntax.split(separator: " ").map(String.init)
+    verb = words[0]
+    self.help = help
+    self.make = make
+    var keyword: String?
+    for word in words.dropFirst() {
+      let name = word.filter { !"[]".contains($0) }
+      let kind = ListenGrammar.kinds[name]
+      let slot = kind.map { Operand(name: name, kind: $0, isOptional: word.hasPrefix("[")) }
+      switch (keyword, slot) {
+      case (let key?, let slot): options.append((key, slot))
+      case (nil, let slot?): operands.append(slot)
+      case (nil, nil) where word.hasSuffix("]"): options.append((name, nil))
+      case (nil, nil):
+        keyword = name
+        continue
+      }
+      keyword = nil
+    }
+  }
+
+  var usage: String {
+    var words = [verb] + operands.map { $0.isOptional ? "[\($0.label)]" : $0.label }
+    for option in options { words.append("[\(option.keyword)\(option.slot.map { " " + $0.label } ?? "")]") }
+    return words.joined(separator: " ")
+  }
+
+  func read(_ words: ArraySlice<ListenWord>) throws(ListenError) -> ListenValues {
+    var words = words
+    var values = ListenValues()
+    for operand in operands {
+      guard let word = words.first else {
+        if operand.isOptional { break }
+        throw ListenError(.missingArgument, "\(verb.inQuotes) requires \(operand.name); usage: \(usage)")
+      }
+      // Where a word may be left out, a keyword says that it was.
+      if operand.isOptional && options.contains(where: { word.isKeyword($0.keyword) }) { break }
+      words.removeFirst()
+      values.values[operand.name] = try operand.read(word)
+    }
+    while let word = words.popFirst() {
+      guard let option = options.first(where: { word.isKeyword($0.keyword) }) else { throw unexpected(word) }
+      guard values.values[option.keyword] == nil else {
+        throw ListenError(.unexpectedArgument, "\(option.keyword.inQuotes) is given twice")
+      }
+      guard let slot = option.slot else {
+        values.values[option.keyword] = .present
+        continue
+      }
+      guard let value = words.popFirst() else {
+        throw ListenError(.missingArgument, "\(option.keyword.inQuotes) requires \(slot.name); usage: \(usage)")
+      }
+      values.values[option.keyword] = try slot.read(value)
+    }
+    return values
+  }
+
+  private func unexpected(_ word: ListenWord) -> ListenError {
+    let question = word.isQuoted ? "" : Suggestion.question(word.text, among: options.map(\.keyword))
+    if options.isEmpty || question.isEmpty && word.isQuoted {
+      return ListenError(.unexpectedArgument, "unexpected \(word.text.inQuotes); usage: \(usage)")
+    }
+    return ListenError(
+      .unknownKeyword,
+      "unknown keyword \(word.text.inQuotes) for \(verb.inQuotes)" + (question.isEmpty ? "; usage: \(usage)" : question)
+    )
+  }
+}
+
+extension ListenCommandSyntax.Kind {
+  /// What the word may be, as help and messages say it.
+  var bounds: String {
+    switch self {
+    case .text: "a word, or text in quotes"
+    case .number(let range):
+      "\(NumberFormatting.short(range.lowerBound)) to \(NumberFormatting.short(range.upperBound))"
+    case .time: "SECONDS, or +SECONDS from now"
+    case .choice(let words): words.joinedWithOr
+    }
+  }
+}
+
+/// The words of a command by the names of their places.
+struct ListenValues {
+  enum Value: Equatable {
+    case text(String)
+    case number(Double)
+    case time(ListenTime)
+    case present
+  }
+
+  var values: [String: Value] = [:]
+
+  func text(_ name: String) -> String? { if case .text(let text) = values[name] { text } else { nil } }
+
+  func number(_ name: String) -> Double? { if case .number(let number) = values[name] { number } else { nil } }
+
+  var time: ListenTime { if case .time(let time) = values["at"] { time } else { .now } }
+  var priority: Int { Int(number("priority") ?? 0) }
+
+  func flag(_ keyword: String) -> Bool { values[keyword] != nil }
+}
+
+/// A command with the tag its answer will carry.
+struct ListenRequest: Equatable, Sendable {
+  /// What stood behind `@`, if anything.
+  var tag: String?
+  var command: Result<ListenCommand, ListenError>
+}
+
+extension ListenGrammar {
+  /// Bytes of a tag: an answer is not to be much longer than it needs to be.
+  static let longestTag = 64
+
+  /// Reads a line as it came; nothing for empty lines and comments.
+  static func read(_ line: LineReader.Line) -> ListenRequest? {
+    switch line {
+    case .text(let text): read(text)
+    case .invalidUTF8: refusal(.invalidUTF8, "the line is not valid UTF-8 or contains control characters")
+    case .tooLong: refusal(.tooLong, "the line is longer than \(LineReader.limit) bytes")
+    }
+  }
+
+  private static func refusal(_ kind: ListenError.Kind, _ text: String) -> ListenRequest {
+    ListenRequest(tag: nil, command: .failure(ListenError(kind, text)))
+  }
+
+  /// Reads a line; nothing for empty lines and comments.
+  static func read(_ line: String) -> ListenRequest? {
+    // By scalars: a mark that combines with a blank does not make it a letter.
+    var rest = line.unicodeScalars.drop(while: ListenWord.isBlank)
+    guard let start = rest.first, start != "#" else { return nil }
+    var tag: String?
+    do throws(ListenError) {
+      if start == "@" {
+        let word = rest.prefix { !ListenWord.isBlank($0) }
+        guard (2...longestTag + 1).contains(Substring(word).utf8.count), !word.contains("\"") else {
+          throw ListenError(.invalidValue, "invalid tag: must be @ followed by 1 to \(longestTag) bytes without quotes")
+        }
+        tag = String(word.dropFirst())
+        rest = rest[word.endIndex...]
+      }
+      var words = try ListenWord.split(String(rest))[...]
+      guard let verb = words.popFirst() else { throw ListenError(.missingArgument, "missing command after the tag") }
+      let form = try form(verb.text)
+      return ListenRequest(tag: tag, command: .success(try form.make(form.read(words))))
+    } catch { return ListenRequest(tag: tag, command: .failure(error)) }
+  }
+}
+
+extension ListenCommandSyntax.Operand {
+  /// The name, or the words themselves where there are but a few.
+  var label: String {
+    if case .choice(let words) = kind, words.count <= 2 { return words.joined(separator: "|") }
+    return name
+  }
+
+  /// Bytes of a text: a path of the system has at most 4096.
+  static let longestText = 4_096
+
+  func read(_ word: ListenWord) throws(ListenError) -> ListenValues.Value {
+    switch kind {
+    case .text:
+      guard (1...Self.longestText).contains(word.text.utf8.count) else {
+        throw ListenError(.invalidValue, "\(name) must have 1 to \(Self.longestText) bytes")
+      }
+      return .text(word.text)
+    case .number(let range):
+      guard let number = Self.number(word), range.contains(number) else { throw refusal(word) }
+      return .number(number)
+    case .time:
+      let isRelative = !word.isQuoted && word.text.first == "+"
+      let range = isRelative ? ListenGrammar.seconds : ListenGrammar.sessionSeconds
+      guard let number = Self.number(word), range.contains(number) else { throw refusal(word) }
+      return .time(isRelative ? .after(number) : .at(number))
+    case .choice(let choices):
+      guard choices.contains(word.text) else {
+        throw ListenError(.invalidValue, refusal(word).text + Suggestion.question(word.text, among: choices))
+      }
+      return .text(word.text)
+    }
+  }
+
+  private func refusal(_ word: ListenWord) -> ListenError {
+    ListenError(.invalidValue, "\(name) must be \(kind.bounds), not \(word.text.inQuotes)")
+  }
+
+  /// A decimal number; neither hexadecimal ones nor words such as `inf`.
+  private static func number(_ word: ListenWord) -> Double? {
+    guard !word.isQuoted, word.text.utf8.allSatisfy({ "0123456789+-.eE".utf8.contains($0) }),
+      let number = Double(word.text), number.isFinite
+    else { return nil }
+    return number
+  }
 }

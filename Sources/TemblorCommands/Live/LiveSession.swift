@@ -1,9 +1,9 @@
-internal import CommandLineKit
+import CommandLineKit
 internal import Glibc
 import HapticModel
 import HapticPlayback
 import HapticRender
-internal import SystemSupport
+import SystemSupport
 
 /// Plays a task until it is over or somebody ends it: the loop that all live verbs share.
 ///
@@ -259,5 +259,170 @@ final class KeepAwakeTone {
     followed = strength
     // At strength 0 nothing is to come out; a command too many at once changes the level later.
     try? player.setGain(strength > 0 ? 1 / Double(strength) : 0)
+  }
+}
+
+/// What a live verb does on an engine, called by its session on one thread.
+protocol SessionTask: AnyObject {
+  var watched: [PollDescriptor] { get }
+  /// What its own keys do, in the order of help; none where it has none.
+  var keys: [KeyHelp] { get }
+  var state: PlaybackStatus.State { get }
+  /// Seconds of what plays, and its length where it has one.
+  var place: (position: Double, duration: Double?) { get }
+
+  /// What is heard and how, for the live line; nothing where the time says enough.
+  var title: SessionTitle? { get }
+  /// Whether the live line must show nothing of the sound itself, its level and its voices.
+  var isBlind: Bool { get }
+
+  func perform(at now: Duration) throws -> SessionStep
+
+  /// Does what a key asks for; answers whether the key means anything here.
+  func press(_ key: KeyPress) throws -> Bool
+
+  /// Takes note of blocks that were rendered, where `wantsRecords` says so.
+  func note(_ records: [BlockTiming])
+}
+
+/// What comes after a task did what was due.
+enum SessionStep: Equatable {
+  case wait(Duration?)
+  /// There is nothing more to play.
+  case over
+}
+
+/// What is heard and how, in a few words.
+struct SessionTitle: Equatable, Sendable {
+  var long: String
+  /// The same where there is little space.
+  var short: String
+  /// How it is heard, the most important first; left out where there is no space.
+  var remarks: [String] = []
+}
+
+/// A key in the list that `?` shows.
+struct KeyHelp: Equatable {
+  var key: String
+  var meaning: String
+}
+
+extension SessionTask {
+  var watched: [PollDescriptor] { [] }
+  var keys: [KeyHelp] { [] }
+  var title: SessionTitle? { nil }
+  var isBlind: Bool { false }
+  func press(_ key: KeyPress) throws -> Bool { false }
+  func note(_ records: [BlockTiming]) {}
+}
+
+/// Keys as they are pressed.
+protocol Keyboard: AnyObject {
+  /// What to wait for before asking for keys; ask again each time.
+  var watched: [PollDescriptor] { get }
+  /// Whether there are no more keys, because the terminal went away.
+  var isClosed: Bool { get }
+
+  /// How long to wait at most before asking for keys.
+  func timeout(at now: Duration) -> Duration?
+
+  /// The keys pressed since the last call, without waiting.
+  func keys(at now: Duration) -> [KeyPress]
+}
+
+/// The keys of standard input; the terminal is as it was when this is released.
+final class TerminalKeyboard: Keyboard {
+  private var terminal: RawTerminal
+
+  /// Takes the keys, or answers nothing where standard input is not this process's terminal.
+  init?() {
+    guard let terminal = RawTerminal() else { return nil }
+    self.terminal = terminal
+  }
+
+  var watched: [PollDescriptor] { terminal.descriptors.map { PollDescriptor($0) } }
+  var isClosed: Bool { terminal.isClosed }
+
+  func timeout(at now: Duration) -> Duration? { terminal.timeout(at: now) }
+  func keys(at now: Duration) -> [KeyPress] { terminal.keys(at: now) }
+}
+
+/// Messages of a live verb, above its live line.
+final class LiveConsole {
+  let isWatched: Bool
+  private var line: StatusLine
+  private let output: Output
+  private let isQuiet: Bool
+  private var endsWithKeys = false
+  /// How long the line may stay as it is while nothing plays.
+  private static let idleInterval = Duration.seconds(1)
+
+  /// A console; a quiet one has no line and prints only what is necessary.
+  init(on terminal: Terminal, isQuiet: Bool) {
+    line = StatusLine(on: terminal)
+    output = terminal.error
+    self.isQuiet = isQuiet
+    isWatched = terminal.error.isTerminal && !isQuiet
+  }
+
+  /// How long the line may stay as it is; nothing where there is none.
+  func timeout(isIdle: Bool) -> Duration? {
+    guard isWatched, let timeout = line.timeout else { return nil }
+    return isIdle ? Self.idleInterval : timeout
+  }
+
+  func report(_ message: String) {
+    endsWithKeys = false
+    line.report(message)
+  }
+
+  func announce(_ message: String) { if !isQuiet { report(message) } }
+
+  func remark(_ message: String) { if isWatched { report(message) } }
+
+  /// Reports what keys do, in lines that break between keys; once where nothing else was reported since.
+  func showKeys(_ keys: [KeyHelp]) {
+    guard !endsWithKeys else { return }
+    defer { endsWithKeys = true }
+    var lines = [""]
+    for (index, key) in keys.enumerated() {
+      let word = "\(key.key) \(key.meaning)" + (index + 1 < keys.count ? "," : "")
+      let start = "Keys:".count
+      if start + lines[lines.count - 1].count + word.count + 1 >= output.width, lines.last != "" { lines.append("") }
+      lines[lines.count - 1] += " " + word
+    }
+    remark("Keys:" + lines.joined(separator: "\n     "))
+  }
+
+  func show(_ figures: @autoclosure () -> PlaybackStatus) { if isWatched { line.show(figures()) } }
+
+  func clear() { line.clear() }
+}
+
+extension SinkEventFolding.Report {
+  /// One line for the user of the program: what happened, what it cost, and what helps.
+  func line(rate: Double) -> String {
+    let milliseconds = NumberFormatting.rounded(Double(event.missedFrameCount) * 1_000 / rate, places: 1)
+    guard event.kind == .underrun else {
+      return event.text.printable + gap(rate) + (count > 1 ? " (\(count) times)" : "")
+    }
+    let what = count == 1 ? "underrun" : "\(count) underruns"
+    switch event.cause {
+    case .lateDelivery, nil:
+      return "\(what): \(milliseconds) ms of audio lost; allow real-time priority, or use a larger " + "'--buffer-size'"
+    case .stoppedProcess: return "\(milliseconds) ms of audio lost while the program was stopped or the system slept"
+    case .lateDevice:
+      return "\(what): \(milliseconds) ms of audio lost; the device or its sound server is late; "
+        + "give the server real-time priority, or use a larger '--buffer-size'"
+    case .droppedBuffer:
+      return "\(what): \(milliseconds) ms of audio lost; the device dropped its buffer; check its "
+        + "connection and power"
+    }
+  }
+
+  private func gap(_ rate: Double) -> String {
+    guard event.missedFrameCount > 0 else { return "" }
+    let seconds = NumberFormatting.rounded(Double(event.missedFrameCount) / rate, places: 3)
+    return "; \(seconds) s of audio lost"
   }
 }

@@ -1,13 +1,14 @@
-import HapticFormats
-import VendorFormats
-import ReviewPages
 import CommandLineKit
+internal import Glibc
+import HapticFormats
 import HapticPlayback
 import HapticRender
-import Reading
 import PatternComparison
 import PatternWorkflows
+import Reading
+import ReviewPages
 import SystemSupport
+import VendorFormats
 
 /// `temblor abx`: whether a difference between two takes can be heard at all.
 enum ABXVerb {
@@ -142,5 +143,254 @@ enum ABXVerb {
     let (a, b) = (NumberFormatting.gain(levels.gains[0]), NumberFormatting.gain(levels.gains[1]))
     let measure = levels.match == .weighted ? "felt energy" : levels.match.rawValue
     console.remark("Levels matched by \(measure): A \(a), B \(b).")
+  }
+}
+
+/// What a command line says of a blind test.
+struct ABXOptions {
+  /// Trials of a test for which nothing else is said: 12 right are then rare by guessing.
+  static let defaultTrialCount = 16
+  static let maximumTrialCount = 10_000
+
+  /// Trials that are agreed on, or nothing where the listener ends the test.
+  let count: Int?
+  /// What the draws follow from; nothing for a seed by chance.
+  let seed: UInt64?
+  let match: LevelMatch
+  /// Answers that are made up, where nobody listens.
+  let listener: SimulatedListener?
+  /// Where the record goes; nothing for the usual place.
+  let path: String?
+
+  static let options: [any OptionDeclaration] = [
+    trials, levelMatch,
+    Option(
+      "--save", value: "FILE", help: "Write the record of all trials to this JSON file.",
+      defaultText: "abx-A-B-TIME.json in the current folder; none with --simulate", completion: .file(endingIn: "json"),
+      writes: ["json"]),
+    seedOption,
+    Option(
+      "--simulate", value: "ANSWERS",
+      help: "Simulate the answers, without a listener or device: one letter per trial, such as abba, or "
+        + "\(SimulatedListener.Word.allCases.map(\.rawValue).joinedWithOr)."),
+  ]
+
+  private static let trials = Option(
+    "--trials", value: "N", help: "Number of trials, 1 to \(maximumTrialCount); 0 runs until you press q.",
+    defaultText: "\(defaultTrialCount)"
+  ).int(in: 0...maximumTrialCount)
+  private static let levelMatch = Option("--match", value: "MATCH", help: "Level matching.")
+    .choice(default: LevelMatch.loudness)
+  private static let seedOption = Option(
+    "--seed", value: "N", help: "Seed of the random order, 0 to \(ABXTest.greatestSeed).", defaultText: "random"
+  ).int(in: 0...Int(ABXTest.greatestSeed))
+
+  init(_ arguments: ParsedArguments) throws(UsageError) {
+    listener = try arguments.value("--simulate").map { (text) throws(UsageError) in try SimulatedListener(text) }
+    let asked = try arguments[Self.trials]
+    let natural = listener?.count ?? Self.defaultTrialCount
+    guard natural <= Self.maximumTrialCount else {
+      throw UsageError(.invalidValue, "'--simulate' takes at most \(Self.maximumTrialCount) answers")
+    }
+    count = asked == 0 ? nil : asked ?? natural
+    if count == nil, let listener, listener.count == nil {
+      throw UsageError(.invalidValue, "'--trials 0' with '--simulate' requires one letter per trial")
+    }
+    seed = try arguments[Self.seedOption].map { UInt64($0) }
+    match = try arguments[Self.levelMatch]
+    path = arguments.value("--save")
+  }
+
+  func keys(seed: UInt64) -> [KeyPress] {
+    guard let listener else { return [] }
+    let answers = listener.answers(seed: seed, count: count ?? listener.count ?? 0)
+    return SimulatedListener.keys(for: answers)
+  }
+}
+
+/// Where the record of a test goes when it is over; nothing is written before.
+struct RecordFile: ~Copyable {
+  private var file: AtomicFileWriter?
+
+  /// Makes sure that the file can be written, where there is to be one.
+  init(_ path: String?) throws(FileError) {
+    guard let path else {
+      file = nil
+      return
+    }
+    file = try AtomicFileWriter(path)
+  }
+
+  mutating func write(_ bytes: [UInt8]) throws(FileError) {
+    try file?.write(bytes)
+    try file?.commit()
+  }
+}
+
+/// A moment as calendars tell it, in universal time.
+struct CalendarTime: Equatable, Sendable {
+  /// Seconds since the beginning of 1970.
+  var seconds: Int
+
+  static var now: CalendarTime { CalendarTime(seconds: Glibc.time(nil)) }
+
+  /// `2026-01-31T12:00:00Z`.
+  var text: String {
+    let parts = parts
+    return "\(parts.date.joined(separator: "-"))T\(parts.time.joined(separator: ":"))Z"
+  }
+
+  /// `20260131-120000`: what the name of a file may hold.
+  var fileText: String {
+    let parts = parts
+    return "\(parts.date.joined())-\(parts.time.joined())"
+  }
+
+  private var parts: (date: [String], time: [String]) {
+    var moment = time_t(seconds)
+    var fields = unsafe tm()
+    _ = unsafe gmtime_r(&moment, &fields)
+    return (
+      ["\(unsafe fields.tm_year + 1_900)", Self.two(unsafe fields.tm_mon + 1), Self.two(unsafe fields.tm_mday)],
+      [Self.two(unsafe fields.tm_hour), Self.two(unsafe fields.tm_min), Self.two(unsafe fields.tm_sec)]
+    )
+  }
+
+  private static func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
+}
+
+/// A blind test under way: A, B and X under one play head, and keys that say which of the two X is.
+///
+/// Every change goes through silence, each trial begins with A from the beginning, and both takes run all the
+/// time: nothing but the sound of X depends on what it is.
+final class ABXTask: SessionTask {
+  private let deck: TakeSwitcher
+  private let gains: [Double]
+  private let engine: PlaybackEngine
+  private let console: LiveConsole
+  private(set) var test: ABXTest
+  private var source = ABXTest.Source.a
+  private var pending: Side?
+
+  /// A test that begins with A.
+  ///
+  /// - Parameter gains: The factors of A and B.
+  init(
+    _ test: ABXTest, _ takes: PreparedTakes, gains: [Double], on engine: PlaybackEngine, region: ClosedRange<Double>?,
+    gap: Double, session: LiveSession
+  ) throws {
+    self.test = test
+    self.gains = gains
+    self.engine = engine
+    console = session.console
+    deck = try TakeSwitcher(takes.pieces, on: engine, region: region, gap: gap, gains: AuditionTask.only(0, of: gains))
+    self.test.note(.a)
+  }
+
+  var keys: [KeyHelp] {
+    [
+      KeyHelp(key: "a b x", meaning: "listen"), KeyHelp(key: "1", meaning: "X is A"),
+      KeyHelp(key: "2", meaning: "X is B"), KeyHelp(key: "enter", meaning: "confirm the answer"),
+    ] + TakeSwitcher.keys
+  }
+
+  var state: PlaybackStatus.State { deck.state }
+  var place: (position: Double, duration: Double?) { deck.shownPlace }
+  var isBlind: Bool { true }
+
+  var title: SessionTitle? {
+    let count = test.plannedCount.map { " of \($0)" } ?? ""
+    let question = pending.map { "X is \($0.letter)? enter" }
+    return SessionTitle(
+      long: source.letter, short: source.letter,
+      remarks: [question, "trial \(test.number)\(count)", deck.loopRemark].compactMap { $0 })
+  }
+
+  func perform(at now: Duration) throws -> SessionStep { test.isOver ? .over : .wait(nil) }
+
+  func press(_ key: KeyPress) throws -> Bool {
+    guard !test.isOver else { return false }
+    if try deck.press(key) { return true }
+    switch key {
+    case .character("a"), .character("A"): try listen(to: .a)
+    case .character("b"), .character("B"): try listen(to: .b)
+    case .character("x"), .character("X"): try listen(to: .x)
+    case .character("1"): propose(.a)
+    case .character("2"): propose(.b)
+    case .enter: try confirm()
+    case .escape: pending = nil
+    default: return false
+    }
+    return true
+  }
+
+  private func listen(to source: ABXTest.Source) throws {
+    self.source = source
+    test.note(source)
+    try deck.setGainsViaSilence(gains(of: source))
+  }
+
+  private func propose(_ answer: Side) {
+    guard test.hasHeardX else { return console.remark("Press x to listen to X first.") }
+    pending = answer
+  }
+
+  private func confirm() throws {
+    guard let answer = pending else { return console.remark("Answer first: 1 for A, 2 for B.") }
+    pending = nil
+    test.answer(answer, at: engine.seconds)
+    guard !test.isOver else { return }
+    source = .a
+    test.note(.a)
+    try deck.restartThroughSilence(gains(of: .a))
+  }
+
+  private func gains(of source: ABXTest.Source) -> [Double] {
+    AuditionTask.only(test.side(of: source) == .a ? 0 : 1, of: gains)
+  }
+}
+
+/// Answers that are made up before a test begins, so that no device and no keys are needed.
+struct SimulatedListener: Equatable {
+  enum Word: String, CaseIterable {
+    case right
+    case wrong
+    /// Each is a guess; the guesses follow from the seed too.
+    case random
+  }
+
+  private static let guessing: UInt64 = 0x5eed
+
+  private let word: Word?
+  private let letters: [Side]
+
+  /// Reads `right`, `wrong`, `random`, or a letter for each trial.
+  init(_ text: String) throws(UsageError) {
+    word = Word(rawValue: text)
+    letters = word == nil ? text.lowercased().compactMap { Side(rawValue: String($0)) } : []
+    guard word != nil || (letters.count == text.count && !letters.isEmpty) else {
+      throw UsageError(
+        .invalidValue,
+        "'--simulate' takes \(Word.allCases.map(\.rawValue).joinedWithOr), or one letter per trial, such as 'abba', not \(text.inQuotes)"
+      )
+    }
+  }
+
+  /// How many trials the answers are for, where they say so.
+  var count: Int? { word == nil ? letters.count : nil }
+
+  func answers(seed: UInt64, count: Int) -> [Side] {
+    let draws = ABXTest.draws(seed: seed, count: count)
+    switch word {
+    case nil: return Array(letters.prefix(count))
+    case .right: return draws
+    case .wrong: return draws.map(\.other)
+    case .random: return ABXTest.draws(seed: seed ^ Self.guessing, count: count)
+    }
+  }
+
+  /// The keys that give answers: for each trial X is listened to, then the answer, then its confirmation.
+  static func keys(for answers: [Side]) -> [KeyPress] {
+    answers.flatMap { answer -> [KeyPress] in [.character("x"), .character(answer == .a ? "1" : "2"), .enter] }
   }
 }

@@ -1,10 +1,13 @@
-internal import HapticFormats
-internal import VendorFormats
-internal import CommandLineKit
+import CommandLineKit
 internal import Glibc
+internal import HapticFormats
+import HapticModel
 import HapticPlayback
-import Reading
+import HapticRender
 import PatternComparison
+import Reading
+import SystemSupport
+internal import VendorFormats
 
 /// `temblor audition`: patterns and recordings in turn, under one play head.
 enum AuditionVerb {
@@ -86,4 +89,167 @@ enum AuditionVerb {
     }
     return try options.report(outcome, ["takes": fields, "match": levels.match.rawValue], terminal)
   }
+}
+
+/// Takes of which the listener chooses one after the other under the same play head.
+final class AuditionTask: SessionTask {
+  private let takes: PreparedTakes
+  private let deck: TakeSwitcher
+  private var levels: [LevelMatch: MatchedLevels] = [:]
+  private(set) var match: LevelMatch
+  private(set) var chosen = 0
+
+  init(_ takes: PreparedTakes, on engine: PlaybackEngine, match: LevelMatch, region: ClosedRange<Double>?, gap: Double)
+    throws
+  {
+    self.takes = takes
+    self.match = match
+    let levels = takes.levels(by: match)
+    self.levels[match] = levels
+    deck = try TakeSwitcher(takes.pieces, on: engine, region: region, gap: gap, gains: Self.only(0, of: levels.gains))
+  }
+
+  var keys: [KeyHelp] {
+    [KeyHelp(key: choiceKeys, meaning: "choose"), KeyHelp(key: "tab", meaning: "next take")] + TakeSwitcher.keys + [
+      KeyHelp(key: "g", meaning: "match levels: none, loudness, felt")
+    ]
+  }
+
+  private var choiceKeys: String {
+    let count = takes.pieces.count
+    // The letters behind F mean other things.
+    guard count <= Self.letters.count else { return "1-\(count)" }
+    return "1-\(count) or a-\(Self.letters[count - 1])"
+  }
+
+  private static let letters: [Character] = ["a", "b", "c", "d", "e", "f"]
+
+  var state: PlaybackStatus.State { deck.state }
+  var place: (position: Double, duration: Double?) { deck.shownPlace }
+
+  var title: SessionTitle? {
+    let letter = Take.letter(chosen)
+    return SessionTitle(
+      long: "\(letter) \(FileSystem.name(of: takes.pieces[chosen].name).printable)", short: letter,
+      remarks: [deck.loopRemark, matchRemark])
+  }
+
+  func perform(at now: Duration) throws -> SessionStep { .wait(nil) }
+
+  func press(_ key: KeyPress) throws -> Bool {
+    if try deck.press(key) { return true }
+    switch key {
+    case .character("g"), .character("G"): try matchOtherwise()
+    case .tab: try choose((chosen + 1) % takes.pieces.count)
+    case .backTab: try choose((chosen + takes.pieces.count - 1) % takes.pieces.count)
+    case .character(let character):
+      guard let index = Self.index(of: character), index < takes.pieces.count else { return false }
+      try choose(index)
+    default: return false
+    }
+    return true
+  }
+
+  func levels(by match: LevelMatch) -> MatchedLevels {
+    if let known = levels[match] { return known }
+    let found = takes.levels(by: match)
+    levels[match] = found
+    return found
+  }
+
+  /// All gains 0 but one.
+  static func only(_ index: Int, of gains: [Double]) -> [Double] { gains.indices.map { $0 == index ? gains[$0] : 0 } }
+
+  /// The take of a figure, or of a letter that means nothing else.
+  private static func index(of character: Character) -> Int? {
+    if let number = Int(String(character)), number > 0 { return number - 1 }
+    return character.lowercased().first.flatMap { letters.firstIndex(of: $0) }
+  }
+
+  private func choose(_ index: Int) throws {
+    chosen = index
+    try deck.setGains(Self.only(index, of: levels(by: match).gains))
+  }
+
+  private func matchOtherwise() throws {
+    let all = LevelMatch.allCases
+    match = all[((all.firstIndex(of: match) ?? 0) + 1) % all.count]
+    try choose(chosen)
+  }
+
+  private var matchRemark: String {
+    guard match != .none else { return "levels not matched" }
+    let levels = levels(by: match)
+    let gain = levels.gains[chosen]
+    return "\(levels.match.rawValue) \(NumberFormatting.gain(gain))"
+  }
+}
+
+/// Takes that are heard once each, one after the other, where nobody can choose.
+final class SequentialAuditionTask: SessionTask {
+  private let engine: PlaybackEngine
+  private let console: LiveConsole
+  private let group: PlayerGroup
+  private let parts: [Part]
+  private var announcedCount = 0
+
+  private struct Part {
+    let name: String
+    /// The engine's frame of its first sample.
+    let start: Int64
+    /// The frame behind its last.
+    let end: Int64
+  }
+
+  /// A round of which everything is planned to the frame.
+  ///
+  /// - Parameters:
+  ///   - region: The part of each that is heard, or nothing for each as long as it is.
+  ///   - gap: Seconds of silence between two takes.
+  init(
+    _ pieces: [CompiledPattern], on engine: PlaybackEngine, gains: [Double], region: ClosedRange<Double>?, gap: Double,
+    session: LiveSession
+  ) throws {
+    self.engine = engine
+    console = session.console
+    group = PlayerGroup(try pieces.map { try engine.player(for: $0.plans, duration: $0.duration) }, of: engine)
+    var frame = FrameConversion.frame(seconds: Playlist.leadIn, rate: engine.rate)
+    var parts: [Part] = []
+    try group.loop(end: 2 * FrameConversion.longest)
+    for (index, piece) in pieces.enumerated() {
+      let heard = region ?? 0...piece.duration
+      let length = FrameConversion.frame(seconds: heard.upperBound - heard.lowerBound, rate: engine.rate)
+      parts.append(Part(name: piece.name, start: frame, end: frame + length))
+      try group.setGains(AuditionTask.only(index, of: gains), over: 0, at: .frame(frame))
+      try group.start(at: .frame(frame), from: heard.lowerBound)
+      try group.pause(at: .frame(frame + length))
+      frame += length + FrameConversion.frame(seconds: gap, rate: engine.rate)
+    }
+    self.parts = parts
+  }
+
+  var state: PlaybackStatus.State { current == nil ? .idle : .playing }
+
+  var place: (position: Double, duration: Double?) {
+    guard let current else { return (0, nil) }
+    return (Double(engine.position - current.start) / engine.rate, Double(current.end - current.start) / engine.rate)
+  }
+
+  func perform(at now: Duration) throws -> SessionStep {
+    while announcedCount < parts.count, parts[announcedCount].start <= engine.position {
+      let part = parts[announcedCount]
+      let letter = Take.letter(announcedCount)
+      let seconds = Double(part.end - part.start) / engine.rate
+      console.remark("\(letter): \(part.name.printable), \(NumberFormatting.seconds(seconds))")
+      announcedCount += 1
+    }
+    let last = parts.last?.end ?? 0
+    let tail = engine.routing.tail(rate: engine.rate)
+    let end = last + FrameConversion.frame(seconds: tail, rate: engine.rate)
+    let next = announcedCount < parts.count ? parts[announcedCount].start : end
+    if engine.position >= end { return .over }
+    return .wait(.inSeconds(Double(max(1, next - engine.position)) / engine.rate))
+  }
+
+  private var current: Part? { parts.first { ($0.start..<$0.end).contains(engine.position) } }
 }

@@ -1,12 +1,12 @@
 import CommandLineKit
-import Reading
 import HapticFormats
-import VendorFormats
 import HapticModel
 import HapticRender
 import PatternRules
 import PatternWorkflows
+import Reading
 import SystemSupport
+import VendorFormats
 
 /// `temblor check`: what is wrong with patterns, and where.
 enum CheckVerb {
@@ -201,5 +201,157 @@ enum CheckVerb {
       text += "  \(name)\(String(repeating: " ", count: max(1, 36 - name.count)))\(rule.explanation)\n"
     }
     try output.write(text)
+  }
+}
+
+/// A finding about a pattern or a profile, as `check` prints it.
+struct FindingLine {
+  let place: SourcePlace
+  /// `error`, `warning` or `note`.
+  let severity: String
+  let rule: String
+  let path: String
+  let message: String
+  let suggestion: String?
+
+  init(_ finding: Finding) {
+    place = finding.place
+    severity = "\(finding.severity)"
+    rule = finding.rule.text
+    path = finding.place.path
+    message = finding.message
+    suggestion = finding.suggestion
+  }
+
+  /// `FILE:LINE:COLUMN: SEVERITY: MESSAGE (PATH); HINT [RULE]`, with its end of line.
+  func text(for output: Output) -> String {
+    let style: Output.Style =
+      switch severity {
+      case "error": .red
+      case "warning": .yellow
+      default: .dim
+      }
+    var line = output.styled("\(place): ".printable, .bold) + output.styled("\(severity): ", style)
+    line += message.printable
+    if !path.isEmpty { line += " (\(path))" }
+    if let suggestion { line += "; \(suggestion)" }
+    return line + " " + output.styled("[\(rule)]", .dim) + "\n"
+  }
+
+  var fields: JSONFields {
+    ["file": place.name] + place.positionFields
+      + ["severity": severity, "rule": rule, "path": path, "message": message, "suggestion": suggestion]
+  }
+
+  /// `2 patterns: 1 error, 0 warnings`.
+  static func summary(_ lines: [FindingLine], of count: Int, _ noun: String) -> String {
+    let errors = lines.count { $0.severity == "error" }
+    let warnings = lines.count { $0.severity == "warning" }
+    return "\(count) \(noun)\(count == 1 ? "" : "s"): \(errors) error\(errors == 1 ? "" : "s"), "
+      + "\(warnings) warning\(warnings == 1 ? "" : "s")"
+  }
+}
+
+/// Findings for people: of one rule in one file the first three, and one line for the rest.
+enum FindingFolding {
+  static let shownCount = 3
+
+  /// The findings with repeats folded into the fourth, in their order.
+  static func fold(_ findings: [Finding]) -> [Finding] {
+    struct Key: Hashable {
+      var file: String
+      var rule: RuleID
+      var severity: Severity
+    }
+    var seen: [Key: Int] = [:]
+    // Where the folded line of a rule stands, and the last finding in it.
+    var folds: [Key: (place: Int, last: Finding)] = [:]
+    var shown: [Finding] = []
+    for finding in findings {
+      let key = Key(file: finding.place.name, rule: finding.rule, severity: finding.severity)
+      seen[key, default: 0] += 1
+      if seen[key, default: 0] <= shownCount {
+        shown.append(finding)
+      } else if let fold = folds[key] {
+        shown[fold.place].count += finding.count
+        folds[key] = (fold.place, finding)
+      } else {
+        folds[key] = (shown.count, finding)
+        shown.append(finding)
+      }
+    }
+    for (place, last) in folds.values {
+      // A single one more is as short as the line that would stand for it.
+      guard shown[place].count > 1 else { continue }
+      shown[place].message = "and \(shown[place].count) more" + lines(shown[place], to: last)
+      shown[place].suggestion = nil
+      shown[place].place.path = ""
+    }
+    return shown
+  }
+
+  /// `, lines 12–80`, or nothing where positions are not lines.
+  private static func lines(_ first: Finding, to last: Finding) -> String {
+    guard case .text(let start, _) = first.place.position, case .text(let end, _) = last.place.position else {
+      return ""
+    }
+    return start == end ? ", line \(start)" : ", lines \(start)–\(end)"
+  }
+}
+
+/// Findings in the Static Analysis Results Interchange Format of OASIS, version 2.1.0, which code hosts read.
+enum SARIFReport {
+  /// The report of one run in which some rules were checked.
+  static func fields(_ findings: [Finding], rules: [Rule]) -> JSONFields {
+    let driver: JSONFields = ["name": "temblor", "version": temblorVersion, "rules": rules.map(fields)]
+    let run: JSONFields = [
+      "tool": ["driver": driver] as JSONFields, "columnKind": "unicodeCodePoints",
+      "results": findings.map { fields($0, rules) },
+    ]
+    return ["$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [run]]
+  }
+
+  private static func fields(_ rule: Rule) -> JSONFields {
+    [
+      "id": rule.id.text, "shortDescription": ["text": rule.explanation] as JSONFields,
+      "defaultConfiguration": ["level": "\(rule.severity)"] as JSONFields,
+      "properties": ["category": rule.category.rawValue] as JSONFields,
+    ]
+  }
+
+  private static func fields(_ finding: Finding, _ rules: [Rule]) -> JSONFields {
+    let region: JSONFields? =
+      switch finding.place.position {
+      case .whole: nil
+      case .text(let line, let column): ["startLine": line, "startColumn": column]
+      case .byte(let byte, _): ["byteOffset": byte, "byteLength": 1]
+      }
+    let physical: JSONFields = [
+      "artifactLocation": ["uri": uri(finding.place.name)] as JSONFields, "region": region,
+    ]
+    let names: [JSONFields] = [["fullyQualifiedName": finding.place.path]]
+    let location: JSONFields = [
+      "physicalLocation": physical, "logicalLocations": finding.place.path.isEmpty ? nil : names,
+    ]
+    let text = finding.message + (finding.suggestion.map { "; \($0)" } ?? "")
+    return [
+      "ruleId": finding.rule.text, "ruleIndex": rules.firstIndex { $0.id == finding.rule },
+      "level": "\(finding.severity)", "message": ["text": text] as JSONFields, "locations": [location],
+    ]
+  }
+
+  /// A path as a reference of RFC 3986, relative where the path is.
+  static func uri(_ path: String) -> String {
+    var text = path.hasPrefix("/") ? "file://" : ""
+    let plain = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/".utf8)
+    for byte in path.utf8 {
+      if plain.contains(byte) {
+        text.unicodeScalars.append(Unicode.Scalar(byte))
+      } else {
+        let digits = String(byte, radix: 16, uppercase: true)
+        text += "%" + (digits.count < 2 ? "0" : "") + digits
+      }
+    }
+    return text
   }
 }

@@ -1,8 +1,10 @@
 import CommandLineKit
 import HapticFormats
-import VendorFormats
+import HapticModel
 import PatternWorkflows
+import Reading
 import SystemSupport
+import VendorFormats
 
 /// `temblor convert`: patterns in another format.
 enum ConvertVerb {
@@ -107,5 +109,225 @@ enum ConvertVerb {
         isBaked: arguments.flag("--bake"), rate: try arguments[rate]))
     conversion.leavesOutSounds = arguments.flag("--without-sounds")
     return conversion
+  }
+}
+
+/// A conversion of one pattern after the other.
+struct ConvertRun {
+  let conversion: PatternConversion
+  let formats: FormatRegistry
+  let outputs: ConvertOutputs
+  let isStrict: Bool
+  let isQuiet: Bool
+  let terminal: Terminal
+  var work: BatchWork
+  /// What was done of each input.
+  private(set) var fields: [JSONFields] = []
+  private var sounds = CopiedSounds()
+
+  init(
+    conversion: PatternConversion, formats: FormatRegistry, outputs: ConvertOutputs, isStrict: Bool, isQuiet: Bool,
+    terminal: Terminal, work: BatchWork
+  ) {
+    self.conversion = conversion
+    self.formats = formats
+    self.outputs = outputs
+    self.isStrict = isStrict
+    self.isQuiet = isQuiet
+    self.terminal = terminal
+    self.work = work
+  }
+
+  mutating func convert(_ input: PatternInput, to path: String) throws {
+    do {
+      var conversion = conversion
+      let isStream = path == OutputNames.standardOutput
+      let stem = isStream ? input.outputStem : FileSystem.stem(of: path)
+      conversion.writing.name = FileSystem.name(of: stem)
+      let result = try conversion.convert(try input.file(), formats: formats)
+      if !isQuiet {
+        for finding in result.findings where finding.rule == FormatRegistry.misnamed.id {
+          terminal.report("\(finding)".printable)
+        }
+      }
+      let found = CopiedSounds.find(result.sounds, of: input)
+      let losses = result.losses + found.losses
+      for loss in losses { terminal.report(LossLine(loss).text.printable) }
+      var files: [String] = []
+      if isStrict, !losses.isEmpty {
+        let count = "\(losses.count) \(losses.count == 1 ? "loss" : "losses")"
+        work.fail("\(input.name): not converted: \(count) with '--strict'".printable, .invalidInput)
+      } else if isStream {
+        guard result.files.count == 1 else {
+          throw FileError(input.name, "becomes \(result.files.count) files; use '--output FILE' or '--merge'")
+        }
+        let bytes = result.files[0].bytes
+        try terminal.output.write(bytes.span)
+      } else {
+        let folder = FileSystem.folder(of: path)
+        try sounds.check(found.files, folder: folder, inputs: outputs.inputs)
+        files = try write(result.files, to: path, of: input)
+        files += try sounds.copy(found.files, to: folder)
+      }
+      fields.append([
+        "input": input.name, "from": result.source.id, "to": conversion.target.id, "files": files,
+        "losses": losses.map { LossLine($0).fields },
+      ])
+    } catch { try work.attempt { _ in throw error } }
+  }
+
+  private func write(_ files: [Writing.File], to path: String, of input: PatternInput) throws -> [String] {
+    let folder = FileSystem.folder(of: path)
+    let name = FileSystem.name(of: path)
+    let stem = FileSystem.stem(of: name)
+    let ending = name.utf8.count > stem.utf8.count ? String(name.dropFirst(stem.count)) : ""
+    try FileSystem.makeFolder(folder)
+    let paths = files.map { file in
+      FileSystem.join(folder, stem + file.suffix + (file.ending.map { ".\($0)" } ?? ending))
+    }
+    for path in paths where outputs.inputs.isInput(path) {
+      throw FileError(path, "is an input; choose another '--output'")
+    }
+    for (file, path) in zip(files, paths) { try AtomicFileWriter.write(file.bytes, to: path) }
+    return paths
+  }
+
+}
+
+/// A loss as `convert` prints it.
+struct LossLine {
+  private let placed: PatternConversion.PlacedLoss
+
+  init(_ placed: PatternConversion.PlacedLoss) { self.placed = placed }
+
+  /// `PLACE: KIND: MESSAGE`.
+  var text: String { "\(placed.place): \(placed.loss.kind.rawValue): \(placed.loss.message)" }
+
+  var fields: JSONFields {
+    let size = placed.loss.size.flatMap { $0.isFinite ? $0 : nil }
+    return ["file": placed.place.name] + placed.place.positionFields + [
+      "path": placed.place.path, "kind": placed.loss.kind.rawValue, "message": placed.loss.message, "size": size,
+    ]
+  }
+}
+
+/// Where each converted pattern goes, and in what format.
+struct ConvertOutputs {
+  let format: any HapticFormat
+  /// The path of each input's output; those of further files have suffixes.
+  private(set) var items: [(input: PatternInput, path: String)] = []
+  let inputs: OutputGuard
+
+  init(_ arguments: ParsedArguments, inputs: [PatternInput], problemCount: Int, formats: FormatRegistry) throws {
+    let output = arguments.value("--output")
+    let count = inputs.count + problemCount
+    let isFolder =
+      output != OutputNames.standardOutput
+      && (count > 1 || inputs.contains(where: \.isFromFolder)
+        || output.map { $0.hasSuffix("/") || FileSystem.entry(at: $0) == .folder } ?? true)
+    if let id = arguments.value("--to"), let named = formats.format(id: id) {
+      format = named
+    } else {
+      format = try Self.format(ofName: isFolder ? nil : output, formats)
+    }
+    if output == OutputNames.standardOutput, count != 1 || arguments.flag("--json") {
+      throw UsageError(.remove, "'--output -' requires a single pattern, without '--json'")
+    }
+    for input in inputs {
+      let ending = format.endings.first ?? format.id
+      let path = isFolder ? FileSystem.join(output ?? "", input.outputStem + "." + ending) : output ?? input.name
+      items.append((input, path))
+    }
+    try OutputNames.refuseClashes(items.map { ($0.input.name, $0.path) })
+    if let output, isFolder, output != OutputNames.standardOutput {
+      try OutputNames.checkFolder(output, count: count, "patterns")
+    }
+    self.inputs = OutputGuard(reading: inputs.flatMap(\.sources))
+    for (_, path) in items where path != OutputNames.standardOutput {
+      guard !self.inputs.isInput(path) else {
+        throw UsageError(.invalidValue, "\(path.inQuotes) is an input; choose another '--output'")
+      }
+    }
+  }
+
+  /// The format that the ending of an output stands for, where it is one that can be written.
+  private static func format(ofName output: String?, _ formats: FormatRegistry) throws(UsageError) -> any HapticFormat {
+    guard let output, output != OutputNames.standardOutput else {
+      throw UsageError(.missingValue, "'--to' is required where no output file is named")
+    }
+    let named = formats.formats(named: output)
+    let candidates = named.filter(\.isWritable)
+    guard let first = candidates.first else {
+      throw UsageError(
+        .invalidValue,
+        named.first.map { "the format \($0.id) cannot be written; choose another with '--to'" }
+          ?? "unknown file extension of \(output.inQuotes); set the format with '--to'")
+    }
+    guard candidates.count == 1 else {
+      throw UsageError(
+        .missingValue,
+        "the extension of \(output.inQuotes) stands for \(candidates.map(\.id).joinedWithOr); " + "choose with '--to'")
+    }
+    return first
+  }
+}
+
+/// The sound files that converted patterns name, copied so that each output finds its own.
+struct CopiedSounds {
+  /// A sound file that a pattern names, and where it is.
+  struct File {
+    var name: String
+    var source: String
+  }
+
+  private var sources: [String: String] = [:]
+
+  static func find(_ references: [Examination.SoundReference], of input: PatternInput) -> (
+    files: [File], losses: [PatternConversion.PlacedLoss]
+  ) {
+    var files: [File] = []
+    var losses: [PatternConversion.PlacedLoss] = []
+    for reference in references {
+      do throws(InputError) {
+        let source = try WaveformFiles.file(reference, in: input.folder)
+        files.append(File(name: reference.path, source: source))
+      } catch {
+        let hint = error.finding.suggestion.map { "; \($0)" } ?? ""
+        losses.append(.init(loss: Loss(.dropped, .composition, error.finding.message + hint), place: reference.place))
+      }
+    }
+    return (files, losses)
+  }
+
+  /// Refuses copies that would replace an input or the sound file of another pattern.
+  func check(_ files: [File], folder: String, inputs: OutputGuard) throws(FileError) {
+    for (file, path) in copies(of: files, in: folder) {
+      if inputs.isInput(path) { throw FileError(path, "is an input; choose another '--output'") }
+      if let other = sources[OutputGuard.place(of: path)], other != file.source {
+        throw FileError(
+          path,
+          "would be a copy of \(other.inQuotes) and of \(file.source.inQuotes); "
+            + "convert their patterns to different folders")
+      }
+    }
+  }
+
+  /// Copies sound files below a folder; returns the paths of the copies.
+  mutating func copy(_ files: [File], to folder: String) throws(FileError) -> [String] {
+    var paths: [String] = []
+    for (file, path) in copies(of: files, in: folder) {
+      try FileSystem.makeFolder(FileSystem.folder(of: path))
+      guard sources.updateValue(file.source, forKey: OutputGuard.place(of: path)) == nil else { continue }
+      try AtomicFileWriter.write(FileSystem.read(file.source), to: path)
+      paths.append(path)
+    }
+    return paths
+  }
+
+  /// The files that are not already where they are looked for.
+  private func copies(of files: [File], in folder: String) -> [(file: File, path: String)] {
+    files.map { ($0, FileSystem.join(folder, $0.name)) }.filter {
+      FileIdentity($0.1) == nil || FileIdentity($0.1) != FileIdentity($0.0.source)
+    }
   }
 }

@@ -1,13 +1,17 @@
-internal import HapticFormats
-internal import VendorFormats
 internal import CommandLineKit
 internal import Glibc
+internal import HapticFormats
+import HapticModel
 import HapticRender
 import PatternComparison
 internal import PatternWorkflows
 import ReviewPages
 import SignalAnalysis
+internal import SoundFile
+internal import Synchronization
 internal import SystemSupport
+import TransducerProfiles
+internal import VendorFormats
 
 /// `temblor gallery`: many patterns on one page.
 enum GalleryVerb {
@@ -69,5 +73,126 @@ enum GalleryVerb {
   static func page(_ takes: [ReviewTakes], title: String) throws -> [UInt8] {
     let gallery = PatternGallery(title: title, generator: "Temblor \(temblorVersion)")
     return try gallery.html(takes.map(\.take), sounds: takes.map(\.sounds))
+  }
+}
+
+/// A pattern and what a page plays of it: as it is felt, and for small speakers.
+struct ReviewTakes: Sendable {
+  static let speakerProfile = "speaker"
+  /// The rate, in hertz, of patterns with sounds for the ear.
+  private static let fullRate = 48_000
+
+  var take: Take
+  /// What the page plays: the take itself, and what small speakers play instead.
+  var sounds: PageSounds
+
+  /// Reads and renders a pattern, which is called what an output would be.
+  init(_ input: PatternInput, job: RenderJob) throws {
+    var job = job
+    let pattern = try LoadedPattern(input, reading: job.reading)
+    // Sounds of a pattern's own may need more than haptics do.
+    if pattern.composition.layers.flatMap(\.pattern.events).contains(where: { !$0.kind.isHaptic }) {
+      job.rate = Self.fullRate
+    }
+    take = try TakeInput.render(pattern, job)
+    take.name = input.outputStem
+    sounds = PageSounds(actuator: take.signal, speaker: try Self.speakerSignal(.pattern(input), job: job))
+  }
+
+  /// Reads and renders patterns on all cores; each comes out by itself.
+  static func read(_ inputs: [PatternInput], job: RenderJob, on terminal: Terminal, isQuiet: Bool) -> [Result<
+    ReviewTakes, any Error
+  >] {
+    let results = Mutex([Result<ReviewTakes, any Error>?](repeating: nil, count: inputs.count))
+    var line = ProgressLine(on: terminal)
+    WorkerPool.run(inputs.count) { index in
+      let result = Result {
+        if job.isCancelled() { throw FileError(inputs[index].name, "interrupted") }
+        return try ReviewTakes(inputs[index], job: job)
+      }
+      results.withLock { $0[index] = result }
+    } meanwhile: { done in
+      if !isQuiet { line.show("\(done) of \(inputs.count) patterns") }
+    }
+    line.clear()
+    return results.withLock { $0 }.compactMap(\.self)
+  }
+
+  /// What small speakers play of a pattern; nothing for a sound, or where the job is for them anyway.
+  static func speakerSignal(_ input: TakeInput, job: RenderJob) throws -> Signal? {
+    guard case .pattern(let pattern) = input, pattern.origin != .standardInput, job.profile.name != speakerProfile,
+      let profile = ProfileCatalog.profile(named: speakerProfile)
+    else { return nil }
+    var job = job
+    job.profile = profile
+    return try input.take(job).signal
+  }
+}
+
+/// The page that `compare --output` writes.
+enum ReportOutput {
+  /// Writes the page of a comparison to a file.
+  ///
+  /// - Parameters:
+  ///   - inputs: What was compared, the reference first.
+  ///   - takes: The same, read.
+  ///   - comparisons: Each other take against the first.
+  ///   - levelMatch: By what the page matches levels; by loudness where that is nothing or none.
+  ///   - job: What patterns were rendered with.
+  ///   - command: The command that makes the page again.
+  static func write(
+    to path: String, inputs: [TakeInput], takes: [Take], comparisons: [Comparison], levelMatch: LevelMatch?,
+    job: RenderJob, command: String
+  ) throws {
+    guard path != OutputNames.standardOutput else {
+      throw UsageError(.invalidValue, "'--output' requires a file name")
+    }
+    let sounds = try pageSounds(inputs, takes: takes, job: job)
+    let report = ComparisonReport(
+      generator: "Temblor \(temblorVersion)", command: command,
+      levelMatch: levelMatch == LevelMatch.none ? .loudness : levelMatch ?? .loudness)
+    let page = try report.html(takes: named(takes, inputs: inputs), comparisons: comparisons, sounds: sounds)
+    try AtomicFileWriter.write(page, to: path)
+  }
+
+  /// What the page plays of each take, at the lowest rate that holds it: patterns are rendered at
+  /// that rate, recordings are resampled.
+  private static func pageSounds(_ inputs: [TakeInput], takes: [Take], job: RenderJob) throws -> [PageSounds] {
+    var sounds: [PageSounds] = []
+    for (input, take) in zip(inputs, takes) {
+      var job = job
+      job.rate = Int(PageSounds.lowestRate(holding: take.signal))
+      sounds.append(
+        PageSounds(
+          actuator: try signal(of: input, take: take, job: job), speaker: try ReviewTakes.speakerSignal(input, job: job)
+        ))
+    }
+    // Some takes for small speakers and others not would not be comparable.
+    guard sounds.allSatisfy({ $0.speaker != nil }) else { return sounds.map { PageSounds(actuator: $0.actuator) } }
+    return sounds
+  }
+
+  private static func signal(of input: TakeInput, take: Take, job: RenderJob) throws -> Signal {
+    let rate = Double(job.rate)
+    guard rate != take.signal.rate else { return take.signal }
+    if case .pattern(let pattern) = input, pattern.origin != .standardInput { return try input.take(job).signal }
+    let sound = Sound(
+      interleaved: take.signal.interleaved, channelCount: max(1, take.signal.channels.count), rate: take.signal.rate)
+    let resampled = try sound.resampled(to: rate, path: take.name)
+    return Signal(interleaved: resampled.interleaved, channelCount: resampled.channelCount, rate: resampled.rate)
+  }
+
+  /// The takes without the folders in their names, and patterns without their endings, where these
+  /// are not needed to distinguish them.
+  private static func named(_ takes: [Take], inputs: [TakeInput]) -> [Take] {
+    let stems = zip(takes, inputs).map { take, input in
+      take.composition == nil ? FileSystem.name(of: take.name) : input.outputStem
+    }
+    guard Set(stems).count == stems.count else { return takes }
+    return zip(takes, stems).map { take, name in
+      var take = take
+      take.name = name
+      return take
+    }
   }
 }

@@ -1,10 +1,12 @@
 import CommandLineKit
 import HapticFormats
-import VendorFormats
 import HapticModel
+import HapticOutputs
+import HapticPlayback
 import Reading
 import ShippedFiles
 import SystemSupport
+import VendorFormats
 
 /// `temblor patterns`: the patterns that come with Temblor.
 enum PatternsVerb {
@@ -52,5 +54,95 @@ enum PatternsVerb {
     }
     try terminal.output.write(text)
     return .done
+  }
+}
+
+/// `temblor devices`: what can be played on.
+enum DevicesVerb {
+  static let description = CommandDescription(
+    "devices", abstract: "List output devices.",
+    discussion: """
+      Each device is opened briefly to query its capabilities; nothing is played, and busy devices are skipped. A device that does not respond within two seconds is listed as such. The first device is the default.
+      """,
+    options: [Option("--names", help: "Print only the names, one per line; no device is opened."), SharedOptions.json],
+    examples: [.init("temblor devices", "List the devices.")]
+  ) { arguments, terminal in
+    guard !arguments.flag("--names") else {
+      let names = OutputRegistry.standard.outputs(probing: false).map(\.name)
+      try terminal.output.write(names.map { $0.printable + "\n" }.joined())
+      return .done
+    }
+    guard !arguments.flag("--json") else {
+      try terminal.output.write(json: OutputRegistry.standard.outputs().map(fields))
+      return .done
+    }
+    try OutputRegistry.standard.probeOutputs { device in try terminal.output.write(text([device], for: terminal.output))
+    }
+    return .done
+  }
+
+  /// Two lines for each device: what it is, and what it can do or why it cannot be asked.
+  static func text(_ devices: [OutputListing], for output: Output) -> String {
+    var text = ""
+    for device in devices {
+      text += output.styled(device.name.printable, .bold)
+      text += device.description.isEmpty ? "\n" : "  \(device.description.printable)\n"
+      if let abilities = device.capabilities {
+        text += "    \(line(abilities))\n"
+      } else if device.problem?.kind == .busy {
+        text += "    " + output.styled("busy: in use by another program", .yellow) + "\n"
+      } else if let problem = device.problem {
+        // That it has a name means only that the configuration would know it.
+        let reason = problem.kind == .notFound ? "not available" : "cannot be opened: \(problem.description)"
+        text += "    " + output.styled(reason, .dim) + "\n"
+      }
+    }
+    return text
+  }
+
+  /// Frames beyond which a bound on periods is none.
+  private static let longestPeriod = 1 << 24
+
+  /// `2 channels; 44100, 48000 Hz; s16; periods of 32 to 4096 frames; hardware`.
+  private static func line(_ abilities: OutputListing.Capabilities) -> String {
+    let channels = ranges(abilities.channelCounts)
+    let periods = abilities.periodSizes
+    return [
+      "\(channels) channel\(channels == "1" ? "" : "s")",
+      abilities.rates.map(String.init).joined(separator: ", ") + " Hz", abilities.encodings.joined(separator: ", "),
+      periods.upperBound > longestPeriod
+        ? "periods of any length" : "periods of \(periods.lowerBound) to \(periods.upperBound) frames",
+    ].joined(separator: "; ") + (abilities.isHardware ? "; hardware" : "")
+  }
+
+  /// Numbers with runs drawn together: `1, 2, 4–8`.
+  static func ranges(_ numbers: [Int]) -> String {
+    var runs: [ClosedRange<Int>] = []
+    for number in numbers {
+      if let last = runs.last, last.upperBound + 1 == number {
+        runs[runs.count - 1] = last.lowerBound...number
+      } else {
+        runs.append(number...number)
+      }
+    }
+    return runs.map { run in
+      switch run.count {
+      case 1: "\(run.lowerBound)"
+      case 2: "\(run.lowerBound), \(run.upperBound)"
+      default: "\(run.lowerBound)–\(run.upperBound)"
+      }
+    }.joined(separator: ", ")
+  }
+
+  private static func fields(_ device: OutputListing) -> JSONFields {
+    let abilities: JSONFields? = device.capabilities.map {
+      [
+        "rates": $0.rates, "channels": $0.channelCounts, "formats": $0.encodings,
+        "minPeriodSize": $0.periodSizes.lowerBound, "maxPeriodSize": $0.periodSizes.upperBound,
+        "hardware": $0.isHardware,
+      ]
+    }
+    return ["name": device.name, "description": device.description, "busy": device.problem?.kind == .busy] + abilities
+      + ["problem": device.problem?.description]
   }
 }

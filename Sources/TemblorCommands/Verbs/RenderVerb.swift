@@ -1,12 +1,12 @@
-import HapticFormats
-import VendorFormats
 import CommandLineKit
+import HapticFormats
 import HapticModel
 import HapticRender
-import Reading
 import PatternWorkflows
+import Reading
 import SoundFile
 import SystemSupport
+import VendorFormats
 
 /// `temblor render`: patterns to sound files.
 enum RenderVerb {
@@ -114,5 +114,174 @@ enum RenderVerb {
       )
     }
     return job
+  }
+}
+
+/// Renders a batch and reports what became of each file.
+struct RenderReport {
+  let batch: RenderBatch
+  let problems: [FileError]
+
+  private static let greatestChangeCount = 3
+  /// The peak from which the limiter changed a sound by 0.1 dB and more.
+  private static let leastLimited = Float(Renderer.ceiling) * 1.0116
+
+  /// Renders everything and reports on standard error; as JSON also on standard output.
+  func run(on terminal: Terminal, isQuiet: Bool, asJSON: Bool) throws -> ExitStatus {
+    var line = ProgressLine(on: terminal)
+    let items = batch.items
+    let showsProgress = items.count > 1 || terminal.error.isTerminal
+    let results = batch.run(
+      progress: !showsProgress
+        ? nil
+        : { done, fraction in
+          guard !isQuiet else { return }
+          line.show(
+            items.count == 1
+              ? "\(items[0].name.printable): \(Int(fraction * 100)) %" : "\(done) of \(items.count) sounds")
+        })
+    line.clear()
+    report(results, on: terminal, isQuiet: isQuiet)
+    if asJSON { try terminal.output.write(json: fields(results)) }
+    let statuses: [ExitStatus] = results.map {
+      switch $0 {
+      case .written: .done
+      // The reader of standard output has all it wants, as `head` does.
+      case .failed(let error as StreamError) where error.kind == .brokenPipe: .done
+      case .failed(let error): Failure.status(of: error)
+      }
+    }
+    return Failure.worst(statuses + problems.map { _ in .failure })
+  }
+
+  private func report(_ results: [RenderBatch.Outcome], on terminal: Terminal, isQuiet: Bool) {
+    var failures = problems.map(\.description)
+    var changed: [String] = []
+    var written = 0
+    for (item, result) in zip(batch.items, results) {
+      switch result {
+      case .written(let seconds, let statistics, let warnings):
+        written += 1
+        guard !isQuiet else { continue }
+        for warning in warnings { terminal.report(warning.description.printable) }
+        // Of two stems one is often silent, and strength 0 is silence asked for.
+        if statistics.peak == 0, item.buses == .all, batch.job.strength > 0 {
+          terminal.report(
+            "\(item.name.printable): silent: all events have level 0 or "
+              + (warnings.isEmpty ? "silent sound files" : "silent or damaged sound files"))
+        }
+        let level = LevelText(statistics, rate: Double(batch.job.rate))
+        let protection = ProtectionSummary(statistics)
+        let text = level.whole + (protection.map { ", \($0.text)" } ?? "")
+        if batch.items.count <= 2, terminal.error.isTerminal {
+          terminal.report("\(item.name.printable): \(NumberFormatting.seconds(seconds)), \(text)")
+        } else if statistics.peak > Self.leastLimited || protection?.cause != nil {
+          changed.append("\(item.name.printable): \(text)")
+        }
+      case .failed(let error as StreamError) where error.kind == .brokenPipe: continue
+      case .failed(let error): failures.append(Failure.message(error))
+      }
+    }
+    // What changes a sound is said in a log, too; how far rendering got is for those who wait.
+    for line in changed.prefix(Self.greatestChangeCount) { terminal.report(line) }
+    let more = changed.count - Self.greatestChangeCount
+    if more > 0 { terminal.report("\(more) more \(more == 1 ? "sound was" : "sounds were") limited") }
+    for failure in failures { terminal.report(failure) }
+    let count = batch.items.count + problems.count
+    guard count > 2, !failures.isEmpty || !isQuiet && terminal.error.isTerminal else { return }
+    terminal.report("\(written) of \(count) sounds written" + (failures.isEmpty ? "" : ", \(failures.count) failed"))
+  }
+
+  private func fields(_ results: [RenderBatch.Outcome]) -> [JSONFields] {
+    let files = zip(batch.items, results).map { item, result -> JSONFields in
+      let names: JSONFields = ["pattern": item.input.name, "file": item.name]
+      switch result {
+      case .written(let seconds, let statistics, let warnings):
+        return names + [
+          "seconds": seconds, "peakDecibels": NumberFormatting.decibels(statistics.peak),
+          "limitedFrames": Int(statistics.limitedFrameCount),
+        ] + ProtectionSummary(statistics)?.fields + [
+          "warnings": warnings.isEmpty ? nil : warnings.map { FindingLine($0).fields }
+        ]
+      case .failed(let error): return names + ["error": Failure.message(error)]
+      }
+    }
+    return files + problems.map { ["pattern": $0.path, "error": $0.description] }
+  }
+}
+
+/// The level of a rendering in words: its peak before the limiter, and what the limiter made of it.
+struct LevelText {
+  /// `peak -3.2 dBFS`; above the ceiling `peak 0.7 dBFS before the limiter`.
+  let peak: String
+  /// `limited to -1 dBFS for 0.57 s`, or nothing where the limiter did not act.
+  let limiting: String?
+
+  init(_ statistics: RenderStatistics, rate: Double) {
+    let frames = statistics.limitedFrameCount
+    peak = NumberFormatting.peak(statistics.peak) + (frames > 0 ? " before the limiter" : "")
+    guard frames > 0 else {
+      limiting = nil
+      return
+    }
+    let ceiling = NumberFormatting.rounded(NumberFormatting.decibels(Float(Renderer.ceiling)), places: 0)
+    limiting = "limited to \(ceiling) dBFS for \(NumberFormatting.seconds(Double(frames) / rate))"
+  }
+
+  var whole: String { ([peak] + [limiting].compactMap(\.self)).joined(separator: ", ") }
+}
+
+/// What protection did for a transducer, for people and for programs.
+struct ProtectionSummary: Equatable, Sendable {
+  enum Cause: String, Sendable {
+    case excursion
+    case power
+  }
+
+  /// Frames in which the movement was held back.
+  var excursionLimitedFrameCount: Int64
+  /// Frames in which the power was.
+  var powerLimitedFrameCount: Int64
+  /// The least factor on the drive.
+  var leastGain: Float
+  /// The greatest temperature rise, as a fraction of the limit.
+  var temperatureRise: Double
+  /// The greatest movement, as a fraction of the limit; 0 where none is followed.
+  var peakExcursion = 0.0
+
+  /// What held the drive back longer; nothing where it was not.
+  var cause: Cause? {
+    if excursionLimitedFrameCount == 0 && powerLimitedFrameCount == 0 { return nil }
+    return powerLimitedFrameCount > excursionLimitedFrameCount ? .power : .excursion
+  }
+
+  /// `excursion 41 %, heat 63 %`, and `gain -1.8 dB (power)` where the drive was held back.
+  var text: String {
+    func percent(_ share: Double) -> String { "\(Int((share * 100).rounded())) %" }
+    let excursion = peakExcursion > 0 ? "excursion \(percent(peakExcursion)), " : ""
+    let heat = excursion + "heat \(percent(temperatureRise))"
+    guard let cause else { return heat }
+    let gain = NumberFormatting.rounded(NumberFormatting.decibels(leastGain), places: 1)
+    return "\(heat), gain \(gain) dB (\(cause.rawValue))"
+  }
+
+  var fields: JSONFields {
+    [
+      "excursionLimitedFrames": excursionLimitedFrameCount, "powerLimitedFrames": powerLimitedFrameCount,
+      "gainReductionDecibels": NumberFormatting.decibels(leastGain), "temperatureRise": temperatureRise,
+      "peakExcursion": peakExcursion,
+    ]
+  }
+}
+
+extension ProtectionSummary {
+  /// The figures of rendering; nothing where no transducer was moved or warmed.
+  init?(_ statistics: RenderStatistics) {
+    guard statistics.peakTemperatureRise > 0 || statistics.peakExcursion > 0 else { return nil }
+    excursionLimitedFrameCount = statistics.excursionLimitedFrameCount
+    powerLimitedFrameCount = statistics.powerLimitedFrameCount
+    leastGain = statistics.minimumProtectionGain
+    temperatureRise = Double(statistics.peakTemperatureRise)
+    peakExcursion = Double(statistics.peakExcursion)
   }
 }

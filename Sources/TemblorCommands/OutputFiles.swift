@@ -1,11 +1,11 @@
-internal import HapticFormats
-internal import VendorFormats
 import CommandLineKit
+internal import HapticFormats
 import HapticRender
 import PatternWorkflows
 import SignalPlots
 import SoundFile
 import SystemSupport
+internal import VendorFormats
 
 /// Where each rendering goes.
 struct RenderOutputs: Sendable {

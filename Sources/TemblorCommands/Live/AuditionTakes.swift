@@ -1,0 +1,267 @@
+import CommandLineKit
+internal import Glibc
+import HapticFormats
+import HapticModel
+import HapticPlayback
+import HapticRender
+import PatternComparison
+import PatternWorkflows
+import ReviewPages
+import SignalAnalysis
+import SoundFile
+import SystemSupport
+
+/// The takes that a user wants to hear in turn, all of them or none: letters must stay where they are.
+struct AuditionTakes: Sendable {
+  static let most = 9
+
+  /// The takes in the order of their letters.
+  let all: [AuditionTake]
+
+  /// Reads takes; reports what is wrong and answers the status where any cannot be played.
+  static func read(
+    _ words: [String], reading: ReadingOptions, formats: FormatRegistry, sounds: PatternInput.SoundLookup,
+    _ terminal: Terminal
+  ) throws(UsageError) -> (takes: AuditionTakes?, status: ExitStatus) {
+    let (inputs, problems) = TakeInput.find(words, formats: formats, sounds: sounds)
+    var work = BatchWork(on: terminal, problems: problems)
+    if problems.isEmpty, !(2...most).contains(inputs.count) {
+      throw UsageError(
+        inputs.count < 2 ? .missingValue : .remove,
+        "'audition' takes two to \(most) patterns or sound files, not \(inputs.count)")
+    }
+    var takes: [AuditionTake] = []
+    for input in inputs {
+      do { takes.append(try AuditionTake(input, reading: reading)) } catch {
+        work.fail(Failure.message(error), Failure.status(of: error))
+      }
+    }
+    return (work.status == .done ? AuditionTakes(all: takes) : nil, work.status)
+  }
+
+  var sources: [String] {
+    all.flatMap { take in
+      switch take.content {
+      case .pattern(let pattern): pattern.sources
+      case .recording: [take.name]
+      }
+    }
+  }
+
+  var channelCounts: [Int] { all.compactMap(\.channelCount) }
+}
+
+/// One of the things that are listened to in turn: a pattern that was read, or a recording.
+struct AuditionTake: Sendable {
+  enum Content: Sendable {
+    case pattern(LoadedPattern)
+    case recording(Sound)
+  }
+
+  let name: String
+  /// What an output made from it is called, without folder and ending.
+  let stem: String
+  let content: Content
+  /// The SHA-256 of its file.
+  let hash: String
+
+  /// Reads a pattern or a sound file.
+  ///
+  /// - Throws: `InputError`, `FileError` or `SoundFileError`.
+  init(_ input: TakeInput, reading: ReadingOptions) throws {
+    name = input.name
+    stem = FileSystem.stem(of: input.outputStem)
+    switch input {
+    case .pattern(let pattern):
+      let loaded = try LoadedPattern(pattern, reading: reading)
+      content = .pattern(loaded)
+      hash = SHA256.hash(of: loaded.file.bytes)
+    case .sound(let path):
+      let (sound, hash) = try Self.read(path)
+      content = .recording(sound)
+      self.hash = hash
+    }
+  }
+
+  var channelCount: Int? {
+    switch content {
+    case .pattern: nil
+    case .recording(let sound): sound.channelCount
+    }
+  }
+
+  private static func read(_ path: String) throws -> (Sound, hash: String) {
+    let descriptor = try FileSystem.open(path)
+    defer { close(descriptor) }
+    var hash = SHA256()
+    var block = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+      let count = unsafe Glibc.read(descriptor, &block, block.count)
+      guard count > 0 else { break }
+      hash.add(Array(block[..<count]))
+    }
+    lseek(descriptor, 0, SEEK_SET)
+    let sound = try Sound(readingDescriptor: descriptor, path: path)
+    guard sound.frameCount > 0 else { throw FileError(path, "contains no audio") }
+    return (sound, hash.finish())
+  }
+}
+
+/// Takes that are compiled for an engine, and what they sound like for measuring.
+struct PreparedTakes: Sendable {
+  let pieces: [CompiledPattern]
+  let signals: [Signal]
+
+  /// Nothing, before a device is known.
+  static let none = PreparedTakes(pieces: [], signals: [])
+
+  /// Seconds of the longest.
+  var duration: Double { pieces.map(\.duration).max() ?? 0 }
+
+  var areEqual: Bool { signals.count > 1 && signals.allSatisfy { $0.channels == signals[0].channels } }
+
+  /// The factors by which a match makes all as strong as the weakest.
+  ///
+  /// - Returns: The factors, and what they are really by: felt energy, where a take is too quiet for a
+  ///   loudness.
+  func levels(by match: LevelMatch) -> MatchedLevels {
+    let gains = match.gains(for: signals)
+    guard match == .loudness, gains.contains(where: { $0 != 1 }) else {
+      return MatchedLevels(match: match, gains: gains)
+    }
+    // Two measures never agree to the last bit unless one stands in for the other.
+    let rendersAcceleration = LevelMatch.weighted.gains(for: signals) == gains
+    return MatchedLevels(match: rendersAcceleration ? .weighted : .loudness, gains: gains)
+  }
+}
+
+extension AuditionTakes {
+  func prepared(for engine: PlaybackEngine) throws -> PreparedTakes {
+    let channels = RecordingChannels(engine.routing)
+    let sounds = try all.map { take in try take.sound(at: engine.rate) }
+    let pieces = try zip(all, sounds).map { take, sound in try take.piece(for: engine, sound: sound, on: channels) }
+    let count = min(channels.count, sounds.compactMap { $0?.channelCount }.max() ?? 1)
+    let signals = zip(pieces, sounds).map { piece, sound in
+      sound.map { channels.signal(of: $0, channelCount: count) } ?? piece.signal(channelCount: count)
+    }
+    return PreparedTakes(pieces: pieces, signals: signals)
+  }
+}
+
+extension AuditionTake {
+  /// A recording at an engine's rate; nothing for a pattern.
+  fileprivate func sound(at rate: Double) throws -> Sound? {
+    guard case .recording(let sound) = content else { return nil }
+    return try sound.resampled(to: rate, path: name)
+  }
+
+  fileprivate func piece(for engine: PlaybackEngine, sound: Sound?, on channels: RecordingChannels) throws
+    -> CompiledPattern
+  {
+    if let sound {
+      return CompiledPattern(
+        name: name, plans: try channels.plans(of: sound), duration: Double(sound.frameCount) / engine.rate)
+    }
+    guard case .pattern(let pattern) = content else { throw FileError(name, "cannot be played") }
+    let plans = try pattern.plans(for: engine.profiles, rate: engine.rate)
+    let length = plans.map(\.length).max() ?? 0
+    return CompiledPattern(name: name, plans: plans, duration: Double(length) / engine.rate)
+  }
+}
+
+extension CompiledPattern {
+  fileprivate func signal(channelCount: Int) -> Signal {
+    guard let plan = plans.first else { return Signal(channels: [[]], rate: 48_000) }
+    var rendering = OfflineRenderer(plan: plan)
+    let samples = rendering.samples()
+    return Signal(channels: Array(repeating: samples, count: channelCount), rate: plan.rate)
+  }
+}
+
+/// Factors that make takes as strong as the weakest.
+struct MatchedLevels: Equatable, Sendable {
+  var match: LevelMatch
+  /// One for each take, none above 1.
+  var gains: [Double]
+}
+
+/// Where the channels of a recording are heard: on the outputs that carry haptics, in turn.
+///
+/// A recording with more channels than there are such outputs is heard as their mean on all of them. Where no
+/// output carries haptics, it is heard as audio.
+struct RecordingChannels {
+  private let places: [Int]
+  private let hapticChannelCount: Int
+
+  init(_ routing: OutputRouting) {
+    let buses = routing.channels.compactMap(\.hapticBus)
+    hapticChannelCount = buses.count
+    places = (0..<routing.hapticBusCount).map { buses.firstIndex(of: $0) ?? 0 }
+  }
+
+  var count: Int { max(1, hapticChannelCount) }
+
+  /// Gives outputs buses of their own as far as recordings of some channels need it; profiles stay.
+  static func separated(_ routing: OutputRouting, _ profiles: [TransducerProfile], for channelCounts: [Int]) -> (
+    routing: OutputRouting, profiles: [TransducerProfile]
+  ) {
+    let total = routing.channels.count { $0.hapticBus != nil }
+    let counts = channelCounts.filter { $0 <= total }
+    var keys: [[Int]] = []
+    var routing = routing
+    var newProfiles: [TransducerProfile] = []
+    var place = 0
+    for index in routing.channels.indices {
+      guard let bus = routing.channels[index].hapticBus else { continue }
+      // Outputs that carry the same channel of every recording share a bus.
+      let key = [bus] + counts.map { place % $0 }
+      place += 1
+      let number = keys.firstIndex(of: key) ?? keys.count
+      if number == keys.count {
+        keys.append(key)
+        newProfiles.append(bus < profiles.count ? profiles[bus] : profiles[0])
+      }
+      routing.channels[index].hapticBus = number
+    }
+    return (routing, newProfiles.isEmpty ? profiles : newProfiles)
+  }
+
+  func plans(of sound: Sound) throws -> [RenderPlan] {
+    guard hapticChannelCount > 0 else { return try places.map { _ in try audioPlan(of: sound) } }
+    var made: [Int: RenderPlan] = [:]
+    return try places.map { place in
+      let channel = sound.channelCount <= hapticChannelCount ? place % sound.channelCount : -1
+      if let plan = made[channel] { return plan }
+      let samples = channel < 0 ? sound.mean : sound.channel(channel)
+      let plan = try RenderPlan(recording: AudioBuffer(interleaved: samples, channelCount: 1), rate: sound.rate)
+      made[channel] = plan
+      return plan
+    }
+  }
+
+  func signal(of sound: Sound, channelCount: Int) -> Signal {
+    let channels = (0..<channelCount).map { place in
+      sound.channelCount <= count ? sound.channel(place % sound.channelCount) : sound.mean
+    }
+    return Signal(channels: channels, rate: sound.rate)
+  }
+
+  private func audioPlan(of sound: Sound) throws -> RenderPlan {
+    let path = "recording"
+    let event = HapticEvent(kind: .audioCustom, time: 0, waveform: AudioWaveform(path: path, usesVolumeEnvelope: false))
+    return try RenderPlan(
+      compiling: HapticPattern(events: [event]), rate: sound.rate,
+      samples: [path: AudioBuffer(interleaved: sound.interleaved, channelCount: sound.channelCount)])
+  }
+}
+
+extension Sound {
+  fileprivate func channel(_ index: Int) -> [Float] { (0..<frameCount).map { interleaved[$0 * channelCount + index] } }
+
+  fileprivate var mean: [Float] {
+    let share = 1 / Float(channelCount)
+    return (0..<frameCount).map { frame in
+      (0..<channelCount).reduce(0) { $0 + interleaved[frame * channelCount + $1] } * share
+    }
+  }
+}
