@@ -53,7 +53,6 @@ package struct CommandDescription: Sendable {
     assert(verbs.isEmpty || arguments.isEmpty && verbs.allSatisfy(\.verbs.isEmpty))
   }
 
-  /// The options of all groups and `--help`, in the order of help.
   var everyOption: [Option] { optionSections.flatMap(\.options) }
 
   var optionSections: [OptionGroup] {
@@ -61,7 +60,6 @@ package struct CommandDescription: Sendable {
     return [general] + groups
   }
 
-  /// The option with a name, or nil.
   package func option(named name: String) -> Option? {
     // Every value of a command line is looked for: the lists are not joined for it.
     if let option = options.first(where: { $0.names.contains(name) }) { return option }
@@ -83,7 +81,6 @@ package struct CommandDescription: Sendable {
       command: self, given: reader.given.merging(assigned) { first, _ in first }, positionals: reader.positionals)
   }
 
-  /// Shares the positional words out: each argument takes one, the repeatable one what is left.
   private func assign(_ words: [String]) throws(UsageError) -> [String: [String]] {
     let required = arguments.filter { !$0.isOptional }
     if words.count < required.count { throw UsageError(.missingValue, "missing \(required[words.count].name)") }
@@ -109,9 +106,6 @@ package struct CommandDescription: Sendable {
     ([program, name, "[OPTIONS]"] + arguments.map(\.usage)).joined(separator: " ")
   }
 
-  /// The help of this verb, laid out for a stream.
-  ///
-  /// - Parameter isShort: Whether to leave out the discussion and the options that several verbs share.
   package func help(of program: String, for output: Output, isShort: Bool = false) -> String {
     var layout = TextLayout(for: output)
     layout.paragraphs(abstract)
@@ -173,7 +167,6 @@ private struct WordReader {
     }
   }
 
-  /// `--name`, `--name value`, `--name=value`.
   private mutating func readLong(_ word: String) throws(UsageError) {
     let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     let name = String(parts[0])
@@ -256,7 +249,6 @@ extension Option {
 }
 
 extension TextLayout {
-  /// The examples under their heading: what one does, then the line to copy.
   package mutating func examples(_ examples: [CommandDescription.Example]) {
     if examples.isEmpty { return }
     heading("Examples")

@@ -10,7 +10,6 @@ package struct TextLayout {
     self.width = min(max(output.width, 40), 100)
   }
 
-  /// A heading after an empty line, in capitals.
   package mutating func heading(_ title: String) {
     emptyLine()
     text += output.styled(title.uppercased(), .bold) + "\n"
@@ -54,7 +53,6 @@ package struct TextLayout {
 
   private mutating func emptyLine() { if !text.isEmpty { text += "\n" } }
 
-  /// The paragraphs of a text, without the empty lines between them.
   package static func split(_ body: String) -> [String] {
     var paragraphs: [String] = []
     var current: [Substring] = []
@@ -110,7 +108,6 @@ package enum ColumnText {
 }
 
 extension Program {
-  /// The manual page, section 1, in roff with the man macros.
   package func manualPage() -> String {
     var page = ManualPage(name: name, date: date, source: "\(name) \(version)")
     page.section("Name")

@@ -8,7 +8,6 @@ internal import SystemSupport
 package struct RawTerminal: ~Copyable {
   private let descriptor: Int32
   private var decoder = KeyDecoder()
-  /// Whether the terminal went away; there are no more keys then.
   package private(set) var isClosed = false
 
   /// Takes the keys of standard input, or answers nothing where it is not this process's terminal.
@@ -38,7 +37,6 @@ package struct RawTerminal: ~Copyable {
 
   private static let interval = Duration.milliseconds(250)
 
-  /// The keys pressed since the last call, without waiting.
   package mutating func keys(at now: Duration) -> [KeyPress] {
     TerminalMode.lowerWake()
     return decoder.decode(read(), at: now)

@@ -13,7 +13,6 @@ package struct Option: Sendable {
   package var choices: [String]
   /// What shells offer for the value; the choices where there are any.
   package var completion: Completion
-  /// Whether it may be given more than once. Flags always may.
   package var isRepeatable: Bool
   /// For the name of a file to write, the endings it may have, without dots, or none where the verb decides;
   /// nothing for an option that names no such file.
@@ -133,7 +132,6 @@ extension String {
 
 /// One argument of a verb, found by its position.
 package struct Argument: Sendable {
-  /// What stands for it in help, `PATTERN`.
   package var name: String
   package var help: String
   /// The only words allowed; empty allows all.
@@ -179,7 +177,6 @@ package struct Completion: Equatable, Sendable {
   package var query: String
   package var paths: Paths
 
-  /// What is offered; by itself nothing.
   package init(words: [String] = [], query: String = "", paths: Paths = .none) {
     self.words = words
     self.query = query

@@ -8,7 +8,6 @@ package struct ParsedArguments: Sendable {
   package let command: CommandDescription
   /// Options by key, arguments by name; a flag has one empty value for each time it was given.
   package let given: [String: [String]]
-  /// All positional words in order.
   let positionals: [String]
 
   package func flag(_ name: String) -> Bool { !values(name).isEmpty }
@@ -27,7 +26,6 @@ package struct ParsedArguments: Sendable {
     return value
   }
 
-  /// What an option read.
   package subscript<Value>(_ option: TypedOption<Value>) -> Value {
     get throws(UsageError) { try option.read(self) }
   }
@@ -148,8 +146,6 @@ package struct UsageError: Error, Equatable, CustomStringConvertible {
 
 extension OutputGuard {
   /// Refuses an output that would destroy an input, or that no folder is there for.
-  ///
-  /// - Parameter option: The option to choose another by.
   package func check(_ path: String, option: String) throws(UsageError) {
     if isInput(path) {
       throw UsageError(.invalidValue, "\(path.inQuotes) is an input; choose another \(option.inQuotes)")

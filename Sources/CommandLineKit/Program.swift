@@ -54,7 +54,6 @@ package struct Program: Sendable {
 
   package static let options = [Option.help, Option("--version", help: "Show the version.")]
 
-  /// The declared verbs and `help`.
   var everyCommand: [CommandDescription] {
     let commands = commands
     return commands + [helpCommand(listing: commands)]

@@ -53,7 +53,6 @@ extension String {
     return String(words[...end].joined(separator: " ").dropLast())
   }
 
-  /// The text with a backslash before each of some characters.
   package func escaping(_ characters: Set<Character>) -> String {
     String(flatMap { characters.contains($0) ? ["\\", $0] : [$0] })
   }

@@ -36,7 +36,6 @@ package struct Output: Sendable {
 
   package func line(_ text: String = "") throws(StreamError) { try write(text + "\n") }
 
-  /// The text in a style where the stream shows styles, else as it is.
   package func styled(_ text: String, _ style: Style) -> String {
     isColoured ? "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m" : text
   }
@@ -54,7 +53,6 @@ package struct Output: Sendable {
 
   static var standardError: Output { Output(descriptor: STDERR_FILENO, name: "standard error") }
 
-  /// A stream of the operating system; `name` is how messages call it.
   package init(descriptor: Int32, name: String) {
     let isTerminal = isatty(descriptor) == 1
     let isDumb = environment("TERM") == "dumb"
@@ -106,7 +104,6 @@ package struct StreamError: Error, Equatable, CustomStringConvertible {
   }
 
   package var kind: Kind
-  /// The stream's name, `standard output`.
   package var stream: String
   /// The error number of `write`.
   package var code: Int32
@@ -136,7 +133,6 @@ package struct Terminal: Sendable {
     return Terminal(output: .standardOutput, error: .standardError, clock: clock)
   }
 
-  /// Writes a message; one that cannot be written has nowhere else to go.
   package func report(_ message: String) { try? error.line(message) }
 }
 
@@ -172,8 +168,6 @@ package struct ProgressLine {
   }
 
   /// Shows what is made for the columns there are, unless the last one is too recent and was as wide.
-  ///
-  /// - Parameter make: The text for so many columns, and how many it takes.
   package mutating func draw(_ make: (_ width: Int) -> (text: String, length: Int)) {
     guard terminal.error.isTerminal else { return }
     let now = terminal.clock()
@@ -190,7 +184,6 @@ package struct ProgressLine {
     try? terminal.error.write((isResized ? Self.erasing : "\r") + text + blank + "\r")
   }
 
-  /// Takes the line away; the next text is shown at once.
   package mutating func clear() {
     lastTime = nil
     guard lastLength > 0, terminal.error.canRewrite else { return }

@@ -15,9 +15,6 @@ struct RenderOutputs: Sendable {
 
   private(set) var items: [RenderBatch.Item] = []
 
-  /// Works out the files from the command line.
-  ///
-  /// - Parameter problemCount: How many more patterns were asked for and could not be found.
   init(_ arguments: ParsedArguments, inputs: [PatternInput], problemCount: Int) throws {
     let asked = try arguments[Self.container]
     let stems: [RenderSettings.Buses] = arguments.flag("--stems") ? [.haptics, .audio] : [.all]
@@ -60,7 +57,6 @@ struct RenderOutputs: Sendable {
     try OutputNames.refuseClashes(items.map { ($0.input.name, $0.name) })
   }
 
-  /// What the name of a stem has before its ending.
   private static func suffix(of buses: RenderSettings.Buses) -> String {
     switch buses {
     case .all: ""
@@ -95,8 +91,6 @@ enum OutputNames {
   static let pageEndings = ["html", "htm"]
 
   /// Refuses a name for several files that is plainly meant for one.
-  ///
-  /// - Parameter noun: What there is one file of each, `patterns`.
   static func checkFolder(_ path: String, count: Int, _ noun: String) throws(UsageError) {
     guard count > 1, !path.hasSuffix("/"), FileSystem.entry(at: path) != .folder else { return }
     let isFile =
@@ -129,7 +123,6 @@ enum OutputNames {
     return kind
   }
 
-  /// Refuses two inputs that would be written to one path.
   static func refuseClashes(_ files: [(input: String, path: String)]) throws(UsageError) {
     var owners: [String: String] = [:]
     for (input, path) in files {
@@ -144,7 +137,6 @@ enum OutputNames {
 /// Where each picture goes, and in what format.
 struct PlotOutputs: Equatable, Sendable {
   struct Item: Equatable, Sendable {
-    /// What it shows: one input, or several over one another.
     var inputs: [TakeInput]
     var path: String
     var format: PlotFormat
@@ -152,12 +144,6 @@ struct PlotOutputs: Equatable, Sendable {
 
   private(set) var items: [Item] = []
 
-  /// Works out the files from the command line.
-  ///
-  /// - Parameters:
-  ///   - output: What `--output` names.
-  ///   - groups: What each picture shows.
-  ///   - missing: How many more were asked for and could not be found.
   init(_ output: String, format asked: PlotFormat?, groups: [[TakeInput]], missing: Int) throws(UsageError) {
     let count = groups.count + missing
     if output == OutputNames.standardOutput {

@@ -24,7 +24,6 @@ enum SharedOptions {
     help: "Profile that maps intensity and sharpness to sound: a name from 'temblor profiles' or a file.",
     defaultText: TransducerProfile.phone.name, completion: profileNames)
 
-  /// What shells offer where a profile is typed.
   static let profileNames = Completion(query: "profiles --names", paths: .files(endings: ["json"]))
 
   /// The sample rates that can be rendered, in hertz.
@@ -80,7 +79,6 @@ enum SharedOptions {
 
   static func profile(named word: String) throws -> TransducerProfile { try ProfileInput.find(word).profile() }
 
-  /// Refuses sound or pictures on a terminal.
   static func checkStandardOutput(_ terminal: Terminal) throws(UsageError) {
     guard terminal.output.isTerminal else { return }
     throw UsageError(.invalidValue, "standard output is a terminal; use '--output FILE' or a pipe")
@@ -97,7 +95,6 @@ enum SharedOptions {
 }
 
 extension Completion {
-  /// What can be compared: patterns and sound files.
   static func takes(_ formats: FormatRegistry) -> Completion {
     patterns(formats, or: "wav", "flac", "aiff", "caf", "ogg")
   }

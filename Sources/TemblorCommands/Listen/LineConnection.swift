@@ -14,7 +14,6 @@ package final class LineConnection {
   static let interval = Duration.milliseconds(500)
   /// Bytes that a pipe takes without waiting when it reports space: PIPE_BUF of Linux.
   private static let piece = 4_096
-  /// The longest time that the last lines are waited for to be taken.
   private static let patience = Duration.seconds(1)
 
   private let input: Int32
@@ -23,9 +22,7 @@ package final class LineConnection {
   private var reader = LineReader()
   private var unsent = SendBuffer()
   package private(set) var isAtEnd = false
-  /// Whether lines are left where they are for now.
   package var isHeld = false
-  /// Whether nothing more can be sent.
   private var isBroken = false
 
   init(socket descriptor: Int32) {
@@ -60,10 +57,8 @@ package final class LineConnection {
       + (sends ? [PollDescriptor(output, events: Int16(POLLOUT))] : [])
   }
 
-  /// How long to wait at most.
   package var timeout: Duration? { isReading && !isOurs ? Self.interval : nil }
 
-  /// Takes no more lines; what waits is still sent.
   func end() { isAtEnd = true }
 
   /// The lines that came, at most 64 KiB of them so that every client has its turn.
@@ -133,16 +128,13 @@ package struct LineReader {
   package enum Line: Equatable, Sendable {
     /// Text without control characters, tabs apart.
     case text(String)
-    /// Bytes that are not such text.
     case invalidUTF8
-    /// More than the limit; reported once, at its end.
     case tooLong
   }
 
   private var pending: [UInt8] = []
   private var isTooLong = false
 
-  /// The lines that are complete with these bytes.
   mutating func lines(in bytes: some Collection<UInt8>) -> [Line] {
     var lines: [Line] = []
     var rest = bytes[...]
@@ -155,7 +147,6 @@ package struct LineReader {
     return lines
   }
 
-  /// The last line, where it did not end before the bytes did.
   mutating func finish() -> Line? { pending.isEmpty && !isTooLong ? nil : takeLine() }
 
   private mutating func keep(_ bytes: some Collection<UInt8>) {
@@ -182,7 +173,6 @@ struct SendBuffer {
   private var bytes: [UInt8] = []
   private var sentCount = 0
 
-  /// Bytes that wait.
   var count: Int { bytes.count - sentCount }
 
   mutating func append(_ line: String) {
@@ -214,7 +204,6 @@ struct SendBuffer {
 /// Nothing here waits: ask `watched()` what to wait for, then `receive()` what came. Only the user who
 /// runs the program can connect.
 package final class SocketListener {
-  /// Clients at once; more are refused with a message.
   static let maximumClientCount = 64
 
   package typealias Client = Int
@@ -252,7 +241,6 @@ package final class SocketListener {
     if place == nil { close(descriptor) }
   }
 
-  /// The clients that can be sent to, in the order they came.
   package var clients: [Client] { connections.map(\.client) }
 
   package var isServing: Bool { connections.contains { !$0.connection.isDone } }
@@ -275,14 +263,12 @@ package final class SocketListener {
     return events
   }
 
-  /// Sends a line to a client, as far as it takes it now and later; nothing to one who is gone.
   package func send(_ reply: ListenReply, to client: Client) {
     connections.first { $0.client == client }?.connection.send(reply)
   }
 
   package func sendToAll(_ reply: ListenReply) { for (_, connection) in connections { connection.send(reply) } }
 
-  /// Leaves a client's lines where they are, or takes them again.
   package func hold(_ client: Client, _ isHeld: Bool) {
     connections.first { $0.client == client }?.connection.isHeld = isHeld
   }
@@ -329,7 +315,6 @@ final class SocketFile {
   private let path: String
   private let stamp: FileStamp?
 
-  /// Makes the file; one that was left by a program that is gone gives way.
   init(_ path: String) throws(FileError) {
     self.path = path
     let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
@@ -379,7 +364,6 @@ final class SocketFile {
     unsafe withAddress(&address) { unsafe Glibc.bind(descriptor, $0, $1) } == 0
   }
 
-  /// Removes a socket at which nobody answers, and nothing else.
   private static func removeLeftover(_ path: String, _ address: inout sockaddr_un) throws(FileError) {
     var status = stat()
     guard unsafe lstat(path, &status) == 0 else { return }

@@ -30,13 +30,9 @@ package final class ListenSession {
   /// A session in which nothing plays.
   ///
   /// - Parameters:
-  ///   - device: What `status` calls the device.
-  ///   - array: The transducers that the engine's haptic buses drive, where a file said so.
   ///   - wake: Raised on another thread when there may be events to take.
-  ///   - formats: The formats of the patterns.
   ///   - folder: The only folder of which files are opened, as a real path; nil for any.
   ///   - loadsAside: Whether patterns are read on threads of their own; else at once.
-  ///   - message: One line about why a pattern cannot be read.
   package init(
     _ engine: PlaybackEngine, device: String, array: TransducerArray? = nil, wake: WakeSignal? = nil,
     formats: FormatRegistry = .standard, folder: String? = nil, loadsAside: Bool = false,
@@ -65,7 +61,6 @@ package final class ListenSession {
   /// Does what a request asks for; `quit` and `shutdown` are for the owner of the connection.
   ///
   /// - Parameters:
-  ///   - client: Whose request it is.
   ///   - piece: Its pattern, where it has one; loaded here where it is nil.
   func answer(
     _ request: ListenRequest, client: Int = 0, with piece: Result<PatternLoader.CachedPattern, ListenError>? = nil
@@ -104,7 +99,6 @@ package final class ListenSession {
   /// Lets what plays come to its end: loops end with the running pass, and what is paused is stopped.
   ///
   /// What was asked to end at a time does so then.
-  /// - Returns: Whether there was space to ask for all that; if not, ask again a period later.
   package func finishPlaying() -> Bool {
     collect()
     do throws(PlaybackError) {
@@ -260,8 +254,6 @@ package final class ListenSession {
   }
 
   /// Reports something that happened at the device.
-  ///
-  /// - Parameter now: When, on the clock that `reportFolded` goes by.
   package func note(_ event: SinkEvent, at now: Duration) { for report in trouble.add(event, at: now) { tell(report) } }
 
   /// How long until events of the device that repeat are to be reported; nil where there are none.
@@ -503,8 +495,6 @@ extension ListenSession {
   }
 
   /// Ends a voice at a moment; one that would start no sooner never does.
-  ///
-  /// - Parameter isSuccession: Whether another of the same name follows, so that the end is not an event.
   func end(_ voice: ListenPlayer, at moment: ScheduledTime, isSuccession: Bool = false) throws(PlaybackError) {
     let isToCome = !voice.hasStarted && voice.start >= moment.frame
     if isToCome { try voice.player.cancel() } else { try voice.player.stop(at: moment.time) }

@@ -54,10 +54,8 @@ final class PatternLoader: Sendable {
   /// An empty cache for the profiles of an engine's haptic buses, and its rate.
   ///
   /// - Parameters:
-  ///   - formats: The formats of the patterns.
   ///   - folder: The only folder of which files are opened, as a real path; nil for any.
   ///   - loadsAside: Whether jobs have threads of their own; else they are done at once.
-  ///   - message: One line about why a pattern cannot be read.
   init(
     profiles: [TransducerProfile], rate: Double, formats: FormatRegistry = .standard, folder: String? = nil,
     loadsAside: Bool = false, message: @escaping @Sendable (any Error) -> String = { "\($0)" }
@@ -73,15 +71,11 @@ final class PatternLoader: Sendable {
   var count: Int { entries.withLock { $0.count } }
 
   /// Starts to load the pattern of a file or a shipped one.
-  ///
-  /// - Parameter wake: Raised when it is done.
   func begin(_ word: String, wake: WakeSignal?) throws(ListenError) -> Job {
     try begin(wake: wake) { [self] () throws(ListenError) in try piece(word) }
   }
 
   /// Starts to make a noise.
-  ///
-  /// - Parameter wake: Raised when it is done.
   func begin(_ noise: ListenCommand.Noise, wake: WakeSignal?) throws(ListenError) -> Job {
     try begin(wake: wake) { [self] () throws(ListenError) in try piece(noise) }
   }
@@ -228,11 +222,6 @@ package struct ListenQueue {
 
   /// Obeys some lines and hands on the answers, until one asks for an end, finds no space, or waits for its
   /// pattern.
-  ///
-  /// - Parameters:
-  ///   - client: Whose lines they are.
-  ///   - period: Time in which space is freed.
-  /// - Returns: What the owner is to end.
   package mutating func execute(
     by session: ListenSession, client: Int = 0, at now: Duration, period: Duration, answer: (ListenReply) -> Void
   ) -> Ending? {

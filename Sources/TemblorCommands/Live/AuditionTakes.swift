@@ -66,8 +66,6 @@ struct AuditionTake: Sendable {
   let hash: String
 
   /// Reads a pattern or a sound file.
-  ///
-  /// - Throws: `InputError`, `FileError` or `SoundFileError`.
   init(_ input: TakeInput, reading: ReadingOptions) throws {
     name = input.name
     stem = FileSystem.stem(of: input.outputStem)
@@ -121,9 +119,6 @@ struct PreparedTakes: Sendable {
   var areEqual: Bool { signals.count > 1 && signals.allSatisfy { $0.channels == signals[0].channels } }
 
   /// The factors by which a match makes all as strong as the weakest.
-  ///
-  /// - Returns: The factors, and what they are really by: felt energy, where a take is too quiet for a
-  ///   loudness.
   func levels(by match: LevelMatch) -> MatchedLevels {
     let gains = match.gains(for: signals)
     guard match == .loudness, gains.contains(where: { $0 != 1 }) else {

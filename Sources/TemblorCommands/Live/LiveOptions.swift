@@ -66,8 +66,6 @@ struct LiveOptions {
   }
 
   /// Refuses a recording, or a file in the place of a device, that would replace what is played or the other.
-  ///
-  /// - Parameter sources: The files that are played, which the command line need not name.
   func checkOutputs(reading sources: [String]) throws(UsageError) {
     let inputs = OutputGuard(reading: sources)
     if let recordPath { try inputs.check(recordPath, option: "--record") }
@@ -84,13 +82,6 @@ struct LiveOptions {
   { LiveSession(on: backend, terminal: terminal, isQuiet: isQuiet || !isWatched, wantsRecords: wantsRecords || asJSON) }
 
   /// Plays in a session.
-  ///
-  /// - Parameters:
-  ///   - channelCounts: The channels of recordings that are to be heard apart.
-  ///   - makeTask: Makes what plays on an engine of the device's rate and channels.
-  ///
-  /// - Throws: `OutputError` where a device that the user named cannot be opened, `NoDefaultDevice` where it
-  ///   is the default.
   func play(
     in session: LiveSession, recordingsOf channelCounts: [Int] = [],
     makeTask: (PlaybackEngine) throws -> any SessionTask
@@ -168,8 +159,6 @@ struct DeviceOptions: Sendable {
   }
 
   /// What a command line asks for.
-  ///
-  /// - Parameter minimumChannelCount: Channels that are needed for what is routed.
   init(_ arguments: ParsedArguments, minimumChannelCount: Int = 1) throws(UsageError) {
     var request = OutputRequest()
     let name = arguments.value("--device")

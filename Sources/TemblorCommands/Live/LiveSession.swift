@@ -27,9 +27,6 @@ final class LiveSession {
   private var tally = SinkEventFolding()
   private lazy var keyboard: (any Keyboard)? = backend.keyboard()
 
-  /// A session.
-  ///
-  /// - Parameter wantsRecords: Whether to look at every block that is rendered.
   init(on backend: any SessionBackend, terminal: Terminal, isQuiet: Bool, wantsRecords: Bool) {
     self.backend = backend
     self.wantsRecords = wantsRecords
@@ -46,7 +43,6 @@ final class LiveSession {
   ///
   /// - Parameters:
   ///   - seconds: How long a recording may become; nil means no limit.
-  ///   - prepare: Makes engine and task for what was granted.
   func run(
     _ options: DeviceOptions, keepsAwake: Bool, recording path: String?, upTo seconds: Double? = nil,
     prepare: (DeviceSummary) throws -> (engine: PlaybackEngine, task: any SessionTask)
@@ -192,7 +188,6 @@ final class LiveSession {
       protection: task.isBlind ? nil : takeProtection(engine))
   }
 
-  /// Does what a key asks for; answers whether that is to end.
   private func press(_ key: KeyPress, _ playing: Playing) throws -> Bool {
     switch key {
     case .character("q"), .character("Q"), .control("d"): return true
@@ -278,7 +273,6 @@ protocol SessionTask: AnyObject {
 
   func perform(at now: Duration) throws -> SessionStep
 
-  /// Does what a key asks for; answers whether the key means anything here.
   func press(_ key: KeyPress) throws -> Bool
 
   /// Takes note of blocks that were rendered, where `wantsRecords` says so.
@@ -326,7 +320,6 @@ protocol Keyboard: AnyObject {
   /// How long to wait at most before asking for keys.
   func timeout(at now: Duration) -> Duration?
 
-  /// The keys pressed since the last call, without waiting.
   func keys(at now: Duration) -> [KeyPress]
 }
 

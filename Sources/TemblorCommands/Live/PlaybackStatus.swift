@@ -27,8 +27,6 @@ struct PlaybackStatus: Equatable, Sendable {
   var protection: ProtectionSummary?
 
   /// The live line in at most so many columns: what matters least goes first.
-  ///
-  /// - Returns: The text with the colours the output allows, and the columns it takes.
   func line(width: Int, for output: Output) -> (text: String, length: Int) {
     var best = Parts(times: [mark], counts: [])
     for detail in Detail.allCases {

@@ -136,11 +136,8 @@ final class SingleTrackPlayer {
   private var piece: CompiledPattern?
   private(set) var isPaused = false
 
-  /// A player.
-  ///
   /// - Parameters:
   ///   - passCount: How often each piece is played, or nothing for endlessly.
-  ///   - wake: Raised when a piece ends.
   ///   - shares: What each haptic bus gets of every piece; none for all of it.
   init(_ engine: PlaybackEngine, passCount: Int?, wake: WakeSignal, shares: [SendAutomation] = []) {
     self.engine = engine

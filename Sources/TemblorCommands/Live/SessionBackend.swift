@@ -52,7 +52,6 @@ protocol EngineDriver: AnyObject {
   /// Fades out, lets the rest be heard, and returns when that is done, or when a time has passed.
   ///
   /// - Parameter limit: How long to wait at most; nil for as long as the sink may take in good order.
-  /// - Returns: Whether it was done.
   func stop(within limit: Duration?) -> Bool
 
   /// Takes the records of blocks since the last call, oldest first; more than about 1,000 are dropped.

@@ -52,16 +52,13 @@ final class TakeSwitcher {
     return isAtEnd ? .idle : .playing
   }
 
-  /// The play head in seconds.
   var place: Double {
     guard let sought, isPaused || group.position == sought.left else { return group.position }
     return sought.place
   }
 
-  /// Seconds of the play head for the live line, and of the longest take.
   var shownPlace: (position: Double, duration: Double?) { (min(place, duration), duration) }
 
-  /// Whether all have ended and nothing repeats.
   private var isAtEnd: Bool { !isLooping && place >= duration }
 
   private var beginning: Double { isLooping ? region?.lowerBound ?? 0 : 0 }
@@ -90,7 +87,6 @@ final class TakeSwitcher {
 
   // MARK: The play head
 
-  /// Pauses or resumes all; past the end they restart.
   func togglePause() throws {
     if isAtEnd {
       try move(to: 0)
@@ -115,7 +111,6 @@ final class TakeSwitcher {
 
   func step(_ count: Double) throws { try move(to: min(place, duration) + count * duration * Self.stepShare) }
 
-  /// Puts the play head where playing begins.
   func moveToBeginning() throws { try move(to: beginning) }
 
   // MARK: What repeats
@@ -158,7 +153,6 @@ final class TakeSwitcher {
     KeyHelp(key: "backspace", meaning: "loop everything"), KeyHelp(key: "l", meaning: "loop on or off"),
   ]
 
-  /// Does what a key asks for; answers whether the key means anything here.
   func press(_ key: KeyPress) throws -> Bool {
     switch key {
     case .character(" "): try togglePause()

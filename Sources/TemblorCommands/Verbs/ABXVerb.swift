@@ -44,7 +44,6 @@ enum ABXVerb {
 
   /// - Parameters:
   ///   - seed: Gives the seed where the user gave none.
-  ///   - now: The time, read when the test begins.
   static func run(
     _ arguments: ParsedArguments, _ terminal: Terminal, on backend: any SessionBackend,
     formats: FormatRegistry = .standard, seed: () -> UInt64, now: () -> CalendarTime
@@ -154,12 +153,9 @@ struct ABXOptions {
 
   /// Trials that are agreed on, or nothing where the listener ends the test.
   let count: Int?
-  /// What the draws follow from; nothing for a seed by chance.
   let seed: UInt64?
   let match: LevelMatch
-  /// Answers that are made up, where nobody listens.
   let listener: SimulatedListener?
-  /// Where the record goes; nothing for the usual place.
   let path: String?
 
   static let options: [any OptionDeclaration] = [
@@ -212,7 +208,6 @@ struct ABXOptions {
 struct RecordFile: ~Copyable {
   private var file: AtomicFileWriter?
 
-  /// Makes sure that the file can be written, where there is to be one.
   init(_ path: String?) throws(FileError) {
     guard let path else {
       file = nil
@@ -272,9 +267,6 @@ final class ABXTask: SessionTask {
   private var source = ABXTest.Source.a
   private var pending: Side?
 
-  /// A test that begins with A.
-  ///
-  /// - Parameter gains: The factors of A and B.
   init(
     _ test: ABXTest, _ takes: PreparedTakes, gains: [Double], on engine: PlaybackEngine, region: ClosedRange<Double>?,
     gap: Double, session: LiveSession
@@ -376,7 +368,6 @@ struct SimulatedListener: Equatable {
     }
   }
 
-  /// How many trials the answers are for, where they say so.
   var count: Int? { word == nil ? letters.count : nil }
 
   func answers(seed: UInt64, count: Int) -> [Side] {

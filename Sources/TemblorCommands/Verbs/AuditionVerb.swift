@@ -157,7 +157,6 @@ final class AuditionTask: SessionTask {
     return found
   }
 
-  /// All gains 0 but one.
   static func only(_ index: Int, of gains: [Double]) -> [Double] { gains.indices.map { $0 == index ? gains[$0] : 0 } }
 
   /// The take of a figure, or of a letter that means nothing else.

@@ -146,7 +146,6 @@ enum CheckVerb {
     findings.map { FindingLine($0).text(for: output) }.joined()
   }
 
-  /// The rules that patterns are checked for, in the order in which they are listed.
   private static func knownRules(_ formats: FormatRegistry) -> [Rule] {
     let rules =
       formats.rules + PatternRules.composition + PatternRules.defaults + PatternRules.hardware + PatternRules.refusals
@@ -158,7 +157,6 @@ enum CheckVerb {
 
   private static var categories: [String] { Rule.Category.allCases.map(\.rawValue) }
 
-  /// The rules to leave out; those whose findings are errors cannot be.
   private static func disabledRules(_ arguments: ParsedArguments, of formats: FormatRegistry) throws -> Set<RuleID> {
     let rules = knownRules(formats)
     let only = arguments.values("--only")
@@ -256,7 +254,6 @@ struct FindingLine {
 enum FindingFolding {
   static let shownCount = 3
 
-  /// The findings with repeats folded into the fourth, in their order.
   static func fold(_ findings: [Finding]) -> [Finding] {
     struct Key: Hashable {
       var file: String
@@ -301,7 +298,6 @@ enum FindingFolding {
 
 /// Findings in the Static Analysis Results Interchange Format of OASIS, version 2.1.0, which code hosts read.
 enum SARIFReport {
-  /// The report of one run in which some rules were checked.
   static func fields(_ findings: [Finding], rules: [Rule]) -> JSONFields {
     let driver: JSONFields = ["name": "temblor", "version": temblorVersion, "rules": rules.map(fields)]
     let run: JSONFields = [

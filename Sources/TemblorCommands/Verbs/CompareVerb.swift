@@ -171,7 +171,6 @@ struct ComparisonText {
     return lines.map { $0 + "\n" }.joined()
   }
 
-  /// A row of the table: what is measured, and in what.
   private struct Row {
     var name: String
     var unit: String

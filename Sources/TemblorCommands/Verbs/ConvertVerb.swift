@@ -121,7 +121,6 @@ struct ConvertRun {
   let isQuiet: Bool
   let terminal: Terminal
   var work: BatchWork
-  /// What was done of each input.
   private(set) var fields: [JSONFields] = []
   private var sounds = CopiedSounds()
 
@@ -214,7 +213,6 @@ struct LossLine {
 /// Where each converted pattern goes, and in what format.
 struct ConvertOutputs {
   let format: any HapticFormat
-  /// The path of each input's output; those of further files have suffixes.
   private(set) var items: [(input: PatternInput, path: String)] = []
   let inputs: OutputGuard
 
@@ -250,7 +248,6 @@ struct ConvertOutputs {
     }
   }
 
-  /// The format that the ending of an output stands for, where it is one that can be written.
   private static func format(ofName output: String?, _ formats: FormatRegistry) throws(UsageError) -> any HapticFormat {
     guard let output, output != OutputNames.standardOutput else {
       throw UsageError(.missingValue, "'--to' is required where no output file is named")
@@ -274,7 +271,6 @@ struct ConvertOutputs {
 
 /// The sound files that converted patterns name, copied so that each output finds its own.
 struct CopiedSounds {
-  /// A sound file that a pattern names, and where it is.
   struct File {
     var name: String
     var source: String
@@ -299,7 +295,6 @@ struct CopiedSounds {
     return (files, losses)
   }
 
-  /// Refuses copies that would replace an input or the sound file of another pattern.
   func check(_ files: [File], folder: String, inputs: OutputGuard) throws(FileError) {
     for (file, path) in copies(of: files, in: folder) {
       if inputs.isInput(path) { throw FileError(path, "is an input; choose another '--output'") }
@@ -312,7 +307,6 @@ struct CopiedSounds {
     }
   }
 
-  /// Copies sound files below a folder; returns the paths of the copies.
   mutating func copy(_ files: [File], to folder: String) throws(FileError) -> [String] {
     var paths: [String] = []
     for (file, path) in copies(of: files, in: folder) {
@@ -324,7 +318,6 @@ struct CopiedSounds {
     return paths
   }
 
-  /// The files that are not already where they are looked for.
   private func copies(of files: [File], in folder: String) -> [(file: File, path: String)] {
     files.map { ($0, FileSystem.join(folder, $0.name)) }.filter {
       FileIdentity($0.1) == nil || FileIdentity($0.1) != FileIdentity($0.0.source)

@@ -67,7 +67,6 @@ enum GalleryVerb {
     }
   }
 
-  /// What the page is called where nobody says.
   private static let usualTitle = "Haptic patterns"
 
   static func page(_ takes: [ReviewTakes], title: String) throws -> [UInt8] {
@@ -83,10 +82,8 @@ struct ReviewTakes: Sendable {
   private static let fullRate = 48_000
 
   var take: Take
-  /// What the page plays: the take itself, and what small speakers play instead.
   var sounds: PageSounds
 
-  /// Reads and renders a pattern, which is called what an output would be.
   init(_ input: PatternInput, job: RenderJob) throws {
     var job = job
     let pattern = try LoadedPattern(input, reading: job.reading)
@@ -134,12 +131,7 @@ enum ReportOutput {
   /// Writes the page of a comparison to a file.
   ///
   /// - Parameters:
-  ///   - inputs: What was compared, the reference first.
-  ///   - takes: The same, read.
-  ///   - comparisons: Each other take against the first.
   ///   - levelMatch: By what the page matches levels; by loudness where that is nothing or none.
-  ///   - job: What patterns were rendered with.
-  ///   - command: The command that makes the page again.
   static func write(
     to path: String, inputs: [TakeInput], takes: [Take], comparisons: [Comparison], levelMatch: LevelMatch?,
     job: RenderJob, command: String

@@ -105,7 +105,7 @@ struct PatternSummary {
     playedFrequencies = profile.bandMapped(rate: plan.rate).frequencies(of: pattern.composition)
   }
 
-  /// What the pattern holds: the name of one, of several, and how many there are.
+  /// The name of one, the key for programs, and how many there are.
   private var counts: [(noun: String, key: String, count: Int)] {
     let patterns = pattern.composition.layers.map(\.pattern)
     func count(_ kind: HapticEvent.Kind) -> Int { patterns.reduce(0) { $0 + $1.events.count { $0.kind == kind } } }
@@ -169,7 +169,6 @@ struct PatternSummary {
 struct SoundSummary {
   /// The edges of the bands that energy is listed for, in hertz; the last band has no end.
   private static let bandEdges = [0.0, 20, 80, 250, 1_000]
-  /// Onsets that are listed by their times; of more, only their number.
   private static let mostTimes = 8
 
   private let name: String

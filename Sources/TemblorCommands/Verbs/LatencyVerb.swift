@@ -97,7 +97,6 @@ enum LatencyVerb {
 
 /// Taps at moments nobody can foresee, and how long each took in transit.
 final class LatencyProbe: SessionTask {
-  /// The way of one tap, in seconds.
   struct Measurement: Equatable, Sendable {
     /// From the call until the first frame was handed to the device.
     var handing: Double
@@ -124,8 +123,6 @@ final class LatencyProbe: SessionTask {
   private var trigger: Duration?
   private var records: [BlockTiming] = []
 
-  /// A probe.
-  ///
   /// - Parameter seed: Equal seeds give equal pauses.
   init(_ count: Int, seed: UInt64, on engine: PlaybackEngine, time: any TimeSource) throws {
     self.count = count

@@ -113,9 +113,6 @@ final class ListenTask: SessionTask {
   /// A task without any command yet.
   ///
   /// - Parameters:
-  ///   - listener: The socket; without one, the end of standard input is the end.
-  ///   - inbox: What happens at the device.
-  ///   - period: Time in which the engine takes commands.
   ///   - idleLimit: How long there may be no client and no sound before it is over; nil for ever.
   init(
     _ session: ListenSession, standard: LineConnection, listener: SocketListener?, inbox: EventInbox,
@@ -157,7 +154,6 @@ final class ListenTask: SessionTask {
     return step
   }
 
-  /// Reports what is left to tell, when nothing plays any more.
   func finish() {
     takeEvents()
     session.reportFolded(at: nil)
@@ -165,7 +161,6 @@ final class ListenTask: SessionTask {
     standard.finish(time)
   }
 
-  /// Obeys what clients sent; returns whether one asked for the end of the program.
   private func obeyClients(at now: Duration) -> Bool {
     guard let listener else { return false }
     for event in listener.receive() {
@@ -186,7 +181,6 @@ final class ListenTask: SessionTask {
     return isOver
   }
 
-  /// Whether nobody has been connected and nothing has played for long enough, and when to look again.
   private func idleStep(at now: Duration) -> (isOver: Bool, limit: Duration?) {
     guard let idleLimit, let listener, standard.isAtEnd, !listener.isServing, let left = session.secondsLeft() else {
       idleSince = nil
@@ -199,7 +193,6 @@ final class ListenTask: SessionTask {
     return (now - since >= idleLimit, max(.zero, since + idleLimit - now))
   }
 
-  /// What comes next, and the end where standard input has ended and nobody else can command.
   private func step(at now: Duration, next: Duration?) -> SessionStep {
     let idle = idleStep(at: now)
     if idle.isOver { return .over }
@@ -262,7 +255,6 @@ final class ListenBackend: SessionBackend {
   /// A backend in front of another.
   ///
   /// - Parameters:
-  ///   - needsDevice: Whether it is an error that the device cannot be opened.
   ///   - report: Told when there is none.
   init(_ backend: any SessionBackend, needsDevice: Bool, report: @escaping @Sendable (String) -> Void) {
     self.backend = backend
@@ -272,7 +264,6 @@ final class ListenBackend: SessionBackend {
 
   var time: any TimeSource { backend.time }
 
-  /// The device that plays, or nothing where none does.
   var device: DeviceSummary? { granted.withLock { $0 } }
 
   func keyboard() -> (any Keyboard)? { nil }

@@ -81,7 +81,6 @@ enum DevicesVerb {
     return .done
   }
 
-  /// Two lines for each device: what it is, and what it can do or why it cannot be asked.
   static func text(_ devices: [OutputListing], for output: Output) -> String {
     var text = ""
     for device in devices {

@@ -89,7 +89,6 @@ struct LivePatterns {
       + failures.map { ["pattern": $0.name, "error": $0.message] }
   }
 
-  /// Compiles what can be for an engine; the rest is reported and left out.
   mutating func compile(for engine: PlaybackEngine, _ terminal: Terminal) -> [CompiledPattern] {
     var pieces: [CompiledPattern] = []
     var left: [LoadedPattern] = []
@@ -216,9 +215,6 @@ final class SavedPattern: SessionTask {
   private(set) var goodCount = 0
   private(set) var brokenCount = 0
 
-  /// Starts to play what the file holds now.
-  ///
-  /// - Parameter output: Where findings are shown, for its colours.
   init(
     _ input: PatternInput, at path: String, reading: ReadingOptions, on engine: PlaybackEngine, passCount: Int?,
     session: LiveSession, output: Output

@@ -138,7 +138,6 @@ enum PlotVerb {
 }
 
 extension PlotVerb {
-  /// How a picture looks: the options that have nothing to do with what it shows.
   struct Style {
     var parts: Set<PlotPart>
     /// Nil for that of the page that an SVG is shown on.
@@ -202,12 +201,6 @@ extension PlotVerb {
 }
 
 extension TakeInput {
-  /// Reads it as what a picture shows, and renders it where its sound is needed.
-  ///
-  /// - Parameters:
-  ///   - needsSignal: Whether events alone are not enough.
-  ///   - hasProfile: Whether the user says what a sound was rendered with.
-  /// - Throws: `InputError`, `FileError` or `SoundFileError`.
   func subject(_ job: RenderJob, needsSignal: Bool, hasProfile: Bool) throws -> PlotSubject {
     switch self {
     case .sound:

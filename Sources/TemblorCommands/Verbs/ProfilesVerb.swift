@@ -135,10 +135,8 @@ struct ProfileRow {
     reading = Result { try ProfileFile.read(text: entry.text(), name: entry.textName) }
   }
 
-  /// Why it cannot be used, or nothing.
   var error: (any Error)? { if case .failure(let error) = reading { error } else { nil } }
 
-  /// Name, band, where it comes from, and what it is for.
   var columns: [String] {
     switch reading {
     case .success(let profile):
@@ -238,7 +236,6 @@ enum ProfilesNewVerb {
     return .done
   }
 
-  /// Writes a profile's file where users' profiles are, or to a path, and reports what to do next.
   static func write(_ text: [UInt8], named name: String, to output: String?, replaces: Bool, on terminal: Terminal)
     throws
   {
@@ -301,8 +298,6 @@ struct ProfileInput {
   let stem: String?
 
   /// The text behind a name, or behind a path, which has a slash or ends in `.json`.
-  ///
-  /// - Parameter takesInput: Whether `-` stands for standard input.
   static func find(_ word: String, takesInput: Bool = false) throws -> ProfileInput {
     if word == "-" && takesInput {
       let text = try FileSystem.read("-", limit: ProfileFile.maximumByteCount)

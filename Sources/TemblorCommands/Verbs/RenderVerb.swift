@@ -126,7 +126,6 @@ struct RenderReport {
   /// The peak from which the limiter changed a sound by 0.1 dB and more.
   private static let leastLimited = Float(Renderer.ceiling) * 1.0116
 
-  /// Renders everything and reports on standard error; as JSON also on standard output.
   func run(on terminal: Terminal, isQuiet: Bool, asJSON: Bool) throws -> ExitStatus {
     var line = ProgressLine(on: terminal)
     let items = batch.items
@@ -249,7 +248,6 @@ struct ProtectionSummary: Equatable, Sendable {
   /// The greatest movement, as a fraction of the limit; 0 where none is followed.
   var peakExcursion = 0.0
 
-  /// What held the drive back longer; nothing where it was not.
   var cause: Cause? {
     if excursionLimitedFrameCount == 0 && powerLimitedFrameCount == 0 { return nil }
     return powerLimitedFrameCount > excursionLimitedFrameCount ? .power : .excursion
