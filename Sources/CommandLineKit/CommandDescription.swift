@@ -144,11 +144,6 @@ private struct WordReader {
   var given: [String: [String]] = [:]
   var positionals: [String] = []
 
-  init(command: CommandDescription, words: [String]) {
-    self.command = command
-    self.words = words
-  }
-
   mutating func readAll() throws(UsageError) {
     while next < words.count {
       let word = words[next]

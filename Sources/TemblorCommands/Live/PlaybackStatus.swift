@@ -51,11 +51,6 @@ struct PlaybackStatus: Equatable, Sendable {
     var times: [String]
     var counts: [(text: String, isAlarm: Bool)]
 
-    init(times: [String], counts: [(text: String, isAlarm: Bool)]) {
-      self.times = times
-      self.counts = counts
-    }
-
     /// Columns with a blank between each two; all characters are one column wide.
     var length: Int {
       times.reduce(0) { $0 + $1.count } + counts.reduce(0) { $0 + $1.text.count }

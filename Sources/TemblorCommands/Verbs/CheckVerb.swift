@@ -89,7 +89,7 @@ enum CheckVerb {
       }
       for failure in failures { terminal.report(failure) }
       if terminal.error.isTerminal {
-        terminal.report(FindingLine.summary(findings.map(FindingLine.init), of: inputs.count, "pattern"))
+        terminal.report(FindingLine.summary(findings, of: inputs.count, "pattern"))
       }
       let hasErrors = findings.contains { $0.severity == .error }
       return Failure.worst([hasErrors ? .invalidInput : .done, failures.isEmpty ? .done : .failure])
@@ -204,47 +204,36 @@ enum CheckVerb {
 
 /// A finding about a pattern or a profile, as `check` prints it.
 struct FindingLine {
-  let place: SourcePlace
-  /// `error`, `warning` or `note`.
-  let severity: String
-  let rule: String
-  let path: String
-  let message: String
-  let suggestion: String?
+  let finding: Finding
 
-  init(_ finding: Finding) {
-    place = finding.place
-    severity = "\(finding.severity)"
-    rule = finding.rule.text
-    path = finding.place.path
-    message = finding.message
-    suggestion = finding.suggestion
-  }
+  init(_ finding: Finding) { self.finding = finding }
 
   /// `FILE:LINE:COLUMN: SEVERITY: MESSAGE (PATH); HINT [RULE]`, with its end of line.
   func text(for output: Output) -> String {
     let style: Output.Style =
-      switch severity {
-      case "error": .red
-      case "warning": .yellow
-      default: .dim
+      switch finding.severity {
+      case .error: .red
+      case .warning: .yellow
+      case .note: .dim
       }
-    var line = output.styled("\(place): ".printable, .bold) + output.styled("\(severity): ", style)
-    line += message.printable
-    if !path.isEmpty { line += " (\(path))" }
-    if let suggestion { line += "; \(suggestion)" }
-    return line + " " + output.styled("[\(rule)]", .dim) + "\n"
+    var line = output.styled("\(finding.place): ".printable, .bold) + output.styled("\(finding.severity): ", style)
+    line += finding.message.printable
+    if !finding.place.path.isEmpty { line += " (\(finding.place.path))" }
+    if let suggestion = finding.suggestion { line += "; \(suggestion)" }
+    return line + " " + output.styled("[\(finding.rule.text)]", .dim) + "\n"
   }
 
   var fields: JSONFields {
-    ["file": place.name] + place.positionFields
-      + ["severity": severity, "rule": rule, "path": path, "message": message, "suggestion": suggestion]
+    ["file": finding.place.name] + finding.place.positionFields + [
+      "severity": "\(finding.severity)", "rule": finding.rule.text, "path": finding.place.path,
+      "message": finding.message, "suggestion": finding.suggestion,
+    ]
   }
 
   /// `2 patterns: 1 error, 0 warnings`.
-  static func summary(_ lines: [FindingLine], of count: Int, _ noun: String) -> String {
-    let errors = lines.count { $0.severity == "error" }
-    let warnings = lines.count { $0.severity == "warning" }
+  static func summary(_ findings: [Finding], of count: Int, _ noun: String) -> String {
+    let errors = findings.count { $0.severity == .error }
+    let warnings = findings.count { $0.severity == .warning }
     return "\(count) \(noun)\(count == 1 ? "" : "s"): \(errors) error\(errors == 1 ? "" : "s"), "
       + "\(warnings) warning\(warnings == 1 ? "" : "s")"
   }

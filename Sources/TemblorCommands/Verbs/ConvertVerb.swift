@@ -121,21 +121,8 @@ struct ConvertRun {
   let isQuiet: Bool
   let terminal: Terminal
   var work: BatchWork
-  private(set) var fields: [JSONFields] = []
-  private var sounds = CopiedSounds()
-
-  init(
-    conversion: PatternConversion, formats: FormatRegistry, outputs: ConvertOutputs, isStrict: Bool, isQuiet: Bool,
-    terminal: Terminal, work: BatchWork
-  ) {
-    self.conversion = conversion
-    self.formats = formats
-    self.outputs = outputs
-    self.isStrict = isStrict
-    self.isQuiet = isQuiet
-    self.terminal = terminal
-    self.work = work
-  }
+  var fields: [JSONFields] = []
+  var sounds = CopiedSounds()
 
   mutating func convert(_ input: PatternInput, to path: String) throws {
     do {

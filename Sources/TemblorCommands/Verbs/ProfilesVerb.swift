@@ -90,22 +90,22 @@ enum ProfilesCheckVerb {
     ], options: [SharedOptions.json], examples: [.init("temblor profiles check mine.json", "Check a profile.")]
   ) { arguments, terminal in
     let words = arguments.values("PROFILE")
-    var findings: [FindingLine] = []
+    var findings: [Finding] = []
     var failures: [String] = []
     for word in words {
       do {
         let input = try ProfileInput.find(word, takesInput: true)
-        findings += input.findings.map(FindingLine.init)
+        findings += input.findings
       } catch { failures.append(Failure.message(error)) }
     }
     if arguments.flag("--json") {
-      try terminal.output.write(json: findings.map(\.fields))
+      try terminal.output.write(json: findings.map { FindingLine($0).fields })
     } else {
-      try terminal.output.write(findings.map { $0.text(for: terminal.output) }.joined())
+      try terminal.output.write(findings.map { FindingLine($0).text(for: terminal.output) }.joined())
     }
     for failure in failures { terminal.report(failure) }
     if terminal.error.isTerminal { terminal.report(FindingLine.summary(findings, of: words.count, "profile")) }
-    let hasErrors = findings.contains { $0.severity == "error" }
+    let hasErrors = findings.contains { $0.severity == .error }
     return Failure.worst([hasErrors ? .invalidInput : .done, failures.isEmpty ? .done : .failure])
   }
 }
