@@ -25,9 +25,6 @@ public protocol HapticFormat: Sendable {
   /// Reads a file and reports everything there is to say about it.
   func examine(_ file: SourceFile, options: ReadingOptions) -> Examination
 
-  /// Reads a large file in pieces, where nothing is to be reported; nil where it has to be examined as a whole.
-  func reading(_ file: SourcePieces, options: ReadingOptions) -> PieceReading?
-
   /// The names of the ways in which the format can be written, the usual one first; empty where there
   /// is one.
   var dialects: [String] { get }
@@ -47,9 +44,6 @@ public protocol HapticFormat: Sendable {
 extension HapticFormat {
   /// False: the endings are the format's own.
   public var sharesEndings: Bool { false }
-
-  /// Nil: files are read as a whole.
-  public func reading(_ file: SourcePieces, options: ReadingOptions) -> PieceReading? { nil }
 
   /// Empty: the format is written in one way.
   public var dialects: [String] { [] }

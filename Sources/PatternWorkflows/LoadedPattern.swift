@@ -10,7 +10,7 @@ internal import SystemSupport
 public struct LoadedPattern: Sendable {
   /// Where the pattern came from.
   public let input: PatternInput
-  /// The file as it was read; without bytes where they were not to be kept.
+  /// The file as it was read.
   public let file: SourceFile
   /// What the file holds, its curves made of straight lines.
   public let composition: HapticComposition
@@ -24,22 +24,11 @@ public struct LoadedPattern: Sendable {
   /// - Parameters:
   ///   - input: The pattern.
   ///   - reading: How it is read.
-  ///   - keepsFile: Whether `file` has its bytes; without them large files take a fraction of the memory.
   /// - Throws: `InputError` or `FileError`.
-  public init(_ input: PatternInput, reading: ReadingOptions = ReadingOptions(), keepsFile: Bool = true) throws {
+  public init(_ input: PatternInput, reading: ReadingOptions = ReadingOptions()) throws {
     var reading = reading
     reading.wantsFindings = false
-    if !keepsFile, let (pieces, places) = input.readingInPieces(reading) {
-      self.input = input
-      file = SourceFile([], name: input.name)
-      composition = pieces.composition.linearized()
-      details = pieces.details
-      self.places = places
-      sounds = []
-      return
-    }
-    let file = try input.file()
-    self.file = keepsFile ? file : SourceFile([], name: input.name)
+    file = try input.file()
     let examination = input.formats.examine(file, options: reading)
     var composition = try examination.get().linearized()
     if input.sounds == .none { composition.removeSoundFiles() }

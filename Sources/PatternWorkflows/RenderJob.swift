@@ -56,7 +56,7 @@ public struct RenderJob: Sendable {
   public func plans(_ input: PatternInput, for profiles: [TransducerProfile]? = nil) throws -> (
     plans: [RenderPlan], pattern: LoadedPattern
   ) {
-    let pattern = try LoadedPattern(input, reading: reading, keepsFile: false)
+    let pattern = try LoadedPattern(input, reading: reading)
     let plans = try pattern.plans(for: profiles ?? channels.profiles, rate: Double(rate))
     return (plans, pattern)
   }

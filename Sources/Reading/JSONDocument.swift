@@ -26,14 +26,6 @@ public final class JSONDocument: Sendable {
     tolerances = reader.tolerances.sorted { $0.offset < $1.offset }
   }
 
-  /// A piece of a text: an array of elements that were read.
-  init(elements nodes: [JSONNode], of text: [UInt8]) {
-    name = ""
-    self.text = text
-    self.nodes = nodes
-    tolerances = []
-  }
-
   /// The outermost value.
   public var root: JSONValue { JSONValue(document: self, index: 0) }
 

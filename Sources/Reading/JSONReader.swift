@@ -11,10 +11,6 @@ struct JSONReader {
   private(set) var isInObject = false
   private var ordinal = 0
   private var depth = 0
-  /// The array of the outermost object that ends reading once it is open, by its key.
-  private var lastKey: [UInt8] = []
-  /// Where the elements of a piece end that it has whole, and how many nodes they have.
-  private var whole = (end: 0, nodeCount: 1)
 
   init(limits: JSONLimits) { self.limits = limits }
 
@@ -36,47 +32,11 @@ struct JSONReader {
     }
   }
 
-  /// Reads the start of a text up to the bracket that opens an array of the outermost object; false where there is
-  /// none.
-  mutating func readStart(_ text: Span<UInt8>, ofArray key: [UInt8]) throws(JSONFault) -> Bool {
-    lastKey = key
-    try readStart(text)
-    try readValues(text)
-    return parent != JSONNode.none
-  }
-
-  /// Reads a piece from inside an array of the outermost object, of which it begins with an element; the nodes are those
-  /// of an array of all elements that the piece has whole, with the commas behind them.
-  ///
-  /// - Returns: Where they end, and whether the array does there, at the byte behind its bracket.
-  mutating func readElements(_ text: Span<UInt8>) throws(JSONFault) -> (end: Int, isLast: Bool) {
-    nodes.reserveCapacity(text.count / 16)
-    nodes.append(JSONNode(form: .array, start: 0, extent: 0, parent: JSONNode.none, ordinal: 0, key: JSONKeySpan()))
-    parent = 0
-    depth = 2
-    do throws(JSONFault) {
-      skipSpace(text)
-      if position < text.count, text[position] == closingByte {
-        close(text)
-      } else if position < text.count {
-        try readValues(text)
-      }
-    } catch {
-      // What is cut off at the end of the piece may be right.
-      guard whole.end > 0 || error.kind == .truncated || error.offset + 64 > text.count else { throw error }
-    }
-    if parent == JSONNode.none { return (position, true) }
-    nodes.removeLast(nodes.count - whole.nodeCount)
-    nodes[0].extent = UInt32(truncatingIfNeeded: nodes.count)
-    return (whole.end, false)
-  }
-
   private mutating func readValues(_ text: Span<UInt8>) throws(JSONFault) {
     var key = JSONKeySpan()
     repeat {
       let isOpened = try readValue(text, key: key)
       if isOpened {
-        if depth == 2, !isInObject, isLast(key, text) { return }
         skipSpace(text)
         guard position < text.count else { throw endOfText(text) }
         if text[position] == closingByte {
@@ -87,19 +47,8 @@ struct JSONReader {
         }
       }
       guard try readSeparators(text) else { return }
-      if isInObject {
-        key = try readKey(text)
-      } else {
-        key = JSONKeySpan()
-        if depth == 2, parent == 0 { whole = (position, nodes.count) }
-      }
+      key = isInObject ? try readKey(text) : JSONKeySpan()
     } while true
-  }
-
-  /// Whether a key is the one that ends reading.
-  private func isLast(_ key: JSONKeySpan, _ text: Span<UInt8>) -> Bool {
-    !lastKey.isEmpty && !key.isEscaped && key.length == lastKey.count
-      && lastKey.indices.allSatisfy { lastKey[$0] == text[key.start + $0] }
   }
 
   /// Passes the byte-order mark and the space in front of the value.

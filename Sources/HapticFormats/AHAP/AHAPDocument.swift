@@ -54,8 +54,7 @@ package struct AHAPDocument: Sendable {
       composition: isReadable ? reading.composition : nil, findings: decoder.log.findings(in: json, for: options),
       errorCount: decoder.log.errorCount,
       places: AHAPPlaces(
-        document: RereadDocument(json, keepsValues: options.wantsFindings),
-        entries: decoder.entries?.index ?? json.root.index, events: decoder.eventValues,
+        json: json, entries: decoder.entries?.index ?? json.root.index, events: decoder.eventValues,
         parameters: decoder.parameterValues, curves: decoder.curveValues),
       sounds: decoder.waveforms.map { Examination.SoundReference(path: $0.string ?? "", place: $0.place) },
       allowances: allowances, details: reading.details)

@@ -1,6 +1,5 @@
 public import Reading
 public import HapticModel
-internal import Synchronization
 
 /// Apple's haptic and audio pattern, a text in JSON; read as Apple's loader is documented to.
 ///
@@ -44,16 +43,6 @@ public struct AHAPFormat: HapticFormat {
     { return Examination(error) }
   }
 
-  /// Reads the entries of a pattern in pieces; files with errors, sound files or control points that count from the
-  /// start of the pattern are read as a whole.
-  public func reading(_ file: SourcePieces, options: ReadingOptions) -> PieceReading? {
-    guard TextEncoding(of: file.start) == .utf8 else { return nil }
-    let stream = JSONElementStream(
-      key: AHAPKey.pattern.rawValue, start: file.start, pieceSize: file.pieceSize, source: file.append)
-    guard let reading = (try? PatternDecoder.reading(stream, options: options)) ?? nil else { return nil }
-    return PieceReading(composition: reading.composition, details: reading.details)
-  }
-
   /// Writes a composition as one file, or as one for each layer where layers would bend each other.
   ///
   /// Where layers with parameters or curves are to be one file, these act on the events of all, which
@@ -86,7 +75,7 @@ public struct AHAPFormat: HapticFormat {
 
 /// Where the parts of a pattern stand in the text of its file.
 struct AHAPPlaces: SourcePlaces {
-  let document: RereadDocument
+  let json: JSONDocument
   /// The numbers of the values the parts were read from.
   let entries: Int
   let events: [Int]
@@ -101,32 +90,6 @@ struct AHAPPlaces: SourcePlaces {
       case .parameter(_, let index): parameters.indices.contains(index) ? parameters[index] : nil
       case .curve(_, let index): curves.indices.contains(index) ? curves[index] : nil
       }
-    guard let json = document.json else { return SourcePlace(name: document.name) }
     return JSONValue(document: json, index: value ?? entries).place
-  }
-}
-
-/// A document whose values are read again when they are first asked for: their memory is more than the text's,
-/// and most patterns are compiled without an error.
-final class RereadDocument: Sendable {
-  let name: String
-  private let text: [UInt8]
-  private let kept: Mutex<JSONDocument?>
-
-  /// Remembers a document by its text.
-  ///
-  /// - Parameter keepsValues: Whether many places will be asked for, so that its values stay.
-  init(_ json: JSONDocument, keepsValues: Bool) {
-    name = json.name
-    text = json.text
-    kept = Mutex(keepsValues ? json : nil)
-  }
-
-  /// The document with its values.
-  var json: JSONDocument? {
-    kept.withLock { kept in
-      if kept == nil { kept = try? JSONDocument(text: text, name: name) }
-      return kept
-    }
   }
 }

@@ -194,9 +194,6 @@ extension PatternDecoder {
 
   // MARK: - Times
 
-  /// Whether control points may count from the start of the pattern.
-  var looksAbsolute: Bool { options.curveTimes == .absolute || evidenceOfAbsoluteTimes != .none }
-
   /// Makes control points relative that count from the start of the pattern; whether any did.
   mutating func rebaseCurves() -> Bool {
     let evidence = evidenceOfAbsoluteTimes

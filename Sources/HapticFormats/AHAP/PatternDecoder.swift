@@ -3,7 +3,7 @@ import HapticModel
 
 /// Turns a document into a pattern, and notes what it finds.
 struct PatternDecoder {
-  private(set) var json: JSONDocument
+  let json: JSONDocument
   let options: ReadingOptions
   var log = FindingLog()
   var pattern = HapticPattern()
@@ -24,24 +24,6 @@ struct PatternDecoder {
   init(_ json: JSONDocument, options: ReadingOptions) {
     self.json = json
     self.options = options
-  }
-
-  /// Reads a text that comes in pieces; nil where there is an error, or something else that needs a place.
-  static func reading(_ stream: consuming JSONElementStream, options: ReadingOptions) throws -> AHAPReading? {
-    var stream = stream
-    guard let first = try stream.next() else { return nil }
-    var decoder = PatternDecoder(first, options: options)
-    var piece: JSONDocument? = first
-    while let document = piece {
-      for entry in document.root.elements { decoder.decodeEntry(entry) }
-      guard decoder.log.errorCount == 0, decoder.waveforms.isEmpty else { return nil }
-      decoder.eventValues.removeAll(keepingCapacity: true)
-      piece = try stream.next()
-    }
-    decoder.json = try stream.remainder()
-    guard !decoder.looksAbsolute else { return nil }
-    let reading = decoder.decode()
-    return decoder.log.errorCount == 0 ? reading : nil
   }
 
   /// Reads everything that can be read; what cannot is in the log as an error.
