@@ -94,11 +94,6 @@ extension Examination {
   private static let unusedAllowance = Rule(
     "unused-allowance", group: "grammar", .note, "AllowedRules should not contain rules that the file does not break.")
 
-  /// Rules under the names they had before, which files may use for one more version.
-  private static let formerNames: [RuleID: RuleID] = [
-    "tap-gap": "transient-gap", "tap-count": "transient-count", "tap-spacing": "transient-spacing",
-  ]
-
   /// The findings of the file and of further checks, in the order of the file, with its allowances
   /// applied.
   ///
@@ -116,7 +111,7 @@ extension Examination {
     let hasErrors = all.contains { $0.severity == .error }
     var allowed: [RuleID: String] = [:]
     for allowance in allowances {
-      let id = Self.formerNames[allowance.rule] ?? allowance.rule
+      let id = allowance.rule
       guard let rule = rules.first(where: { $0.id == id }) else {
         let names = JSONNames(rules.map(\.id.text))
         all.append(
@@ -124,12 +119,6 @@ extension Examination {
             Self.unknownRule, place: allowance.place, "unknown rule \(allowance.rule.text.quoted())",
             suggestion: names.nearest(to: allowance.rule.text).map { "did you mean \"\($0)\"?" }))
         continue
-      }
-      if id != allowance.rule {
-        all.append(
-          Finding(
-            Self.unknownRule, severity: .note, place: allowance.place,
-            "rule \"\(allowance.rule)\" is now called \"\(id)\"", suggestion: "rename it"))
       }
       allowed[id] = allowance.reason
       let isUsed = all.contains { $0.rule == id && $0.severity < .error }

@@ -30,12 +30,15 @@ package struct JSONFieldRules: Sendable {
   package var unknownWord: Rule?
   /// Nil where texts may be empty.
   package var emptyText: Rule?
+  /// Whether values under a key that repeats are checked too, though the last one counts.
+  package var checksRepeatedKeys: Bool
   package var fraction: Fraction
   package var null: Null
 
   package init(
     missingKey: Rule, expectedKey: Rule? = nil, wrongType: Rule, outOfRange: Rule, unknownKey: Rule? = nil,
-    unknownWord: Rule? = nil, emptyText: Rule? = nil, fraction: Fraction = .refused, null: Null = .wrongType
+    unknownWord: Rule? = nil, emptyText: Rule? = nil, checksRepeatedKeys: Bool = false, fraction: Fraction = .refused,
+    null: Null = .wrongType
   ) {
     self.missingKey = missingKey
     self.expectedKey = expectedKey
@@ -44,6 +47,7 @@ package struct JSONFieldRules: Sendable {
     self.unknownKey = unknownKey
     self.unknownWord = unknownWord
     self.emptyText = emptyText
+    self.checksRepeatedKeys = checksRepeatedKeys
     self.fraction = fraction
     self.null = null
   }
@@ -163,10 +167,10 @@ extension JSONFieldReader {
     case .rounded(let noted):
       (whole, rule) = (number.rounded(), noted)
     }
-    let used = min(max(whole, Double(Int32.min)), Double(UInt32.max))
     if whole != number {
-      log.add(rule, at: value, "\(key.name) is \(value.shortLexeme); \(used.shortText) is used")
+      log.add(rule, at: value, "\(key.name) is \(value.shortLexeme); \(whole.shortText) is used")
     }
+    if case .dropped = rules.fraction { return min(max(whole, Double(Int32.min)), Double(Int32.max)) }
     return whole
   }
 

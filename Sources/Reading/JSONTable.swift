@@ -159,7 +159,7 @@ package struct JSONField<Owner, Reader: JSONFieldReader>: Sendable {
 ///
 /// ```swift
 /// struct ClipReader: JSONFieldReader {
-///   static let rules = JSONFieldRules(missingKey: .structure, wrongType: .structure, outOfRange: .range)
+///   let rules = JSONFieldRules(missingKey: .structure, wrongType: .structure, outOfRange: .range)
 ///   var log = FindingLog()
 /// }
 /// typealias Table<Owner> = JSONTable<Owner, ClipReader>
@@ -212,7 +212,11 @@ package final class JSONTable<Owner, Reader: JSONFieldReader>: Sendable {
     }
     if !members.areDistinct(among: known) {
       for member in object.members {
-        if let index = shape.names.index(ofKey: member), known & 1 << UInt32(index) != 0 { continue }
+        if let index = shape.names.index(ofKey: member), known & 1 << UInt32(index) != 0 {
+          let isRepeated = members[index]?.index != member.index
+          if isRepeated, reader.rules.checksRepeatedKeys { _ = rows[index].read(member, &owner, &reader) }
+          continue
+        }
         reader.noteUnknownKey(member, in: shape)
       }
     }
@@ -240,6 +244,16 @@ package final class JSONTable<Owner, Reader: JSONFieldReader>: Sendable {
     for row in rows where row.condition?(owner) ?? true { row.write(owner, usual, &object) }
   }
 
+  /// Writes a list of objects.
+  package func write(
+    _ owners: [Owner], unless usual: Owner? = nil, as name: String, layout: JSONWriter.Layout? = nil,
+    to object: inout JSONObjectWriter
+  ) {
+    object.array(name) { list in
+      for owner in owners { list.object(layout: layout) { write(owner, unless: usual, to: &$0) } }
+    }
+  }
+
   /// The text of a value.
   package func text(_ owner: Owner, layout: JSONWriter.Layout = .lines) -> [UInt8] {
     var writer = JSONWriter(layout: layout)
@@ -249,9 +263,14 @@ package final class JSONTable<Owner, Reader: JSONFieldReader>: Sendable {
 }
 
 extension JSONField {
-  /// A key that is known, checked by no one and not written.
+  /// A key that is known and not kept; a text is checked.
   package static func ignored(_ name: String, _ type: JSONType = .any, _ meaning: String = "") -> Self {
-    Self(JSONKey(name, type, meaning)) { _, _, _ in true }
+    let key = JSONKey(name, type, meaning)
+    return Self(key) { value, _, reader in
+      guard case .text = type else { return true }
+      let text: String? = reader.scalar(value, key)
+      return text != nil
+    }
   }
 
   /// A number, an integer, a boolean or a text; where it is left out, it is the default or, without one, as in the
@@ -269,7 +288,7 @@ extension JSONField {
       var (owner, usual) = (owner, usual)
       place(&owner) { value in
         if presence == .optional {
-          if let defaultValue {
+          if let defaultValue, !Value.isOptional {
             if value == Value(.number(defaultValue)) { return }
           } else if usual != nil {
             var isUsual = false
@@ -412,10 +431,7 @@ extension JSONField {
         let elements = elements
         if var other = usual.take() { place(&other) { isUsual = $0 == elements } }
         if isUsual, presence == .optional { return }
-        let (table, new) = (table(), new())
-        object.array(name) { list in
-          for element in elements { list.object(layout: layout) { table.write(element, unless: new, to: &$0) } }
-        }
+        table().write(elements, unless: new(), as: name, layout: layout, to: &object)
       }
     }
   }
@@ -427,6 +443,8 @@ extension JSONField {
 package protocol JSONScalar: Equatable, Sendable {
   /// Nil where the content is of another kind.
   init?(_ content: JSONContent)
+  /// Whether none is a value.
+  static var isOptional: Bool { get }
   /// The number of a text as the type holds it.
   static func nearest(to number: Double) -> Double
   /// Writes a member; in short, whole numbers have no point.
@@ -451,6 +469,7 @@ extension JSONWord where Self: RawRepresentable<String> {
 }
 
 extension JSONScalar {
+  package static var isOptional: Bool { false }
   package static func nearest(to number: Double) -> Double { number }
 }
 
@@ -526,6 +545,7 @@ extension Optional: JSONScalar where Wrapped: JSONScalar {
     self = .some(wrapped)
   }
 
+  package static var isOptional: Bool { true }
   package static func nearest(to number: Double) -> Double { Wrapped.nearest(to: number) }
 
   package func write(_ key: String, isShort: Bool, to object: inout JSONObjectWriter) {

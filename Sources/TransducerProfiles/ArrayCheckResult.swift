@@ -20,19 +20,15 @@ public struct ArrayCheckResult: Sendable {
       let document = try ProfileFile.document(text, name: name)
       let root = document.root
       let layout = root["layout"]?.string.flatMap(TransducerArray.Layout.init) ?? .line
-      var checker = ProfileChecker(document, subject: "an array")
-      checker.check(ArrayKeys.array(layout))
+      var checker = ProfileChecker(document, source: ArrayProfiles(folder: folder, library: library))
+      var array = TransducerArray(name: "", transducers: [])
+      checker.read(ArrayKeys.array(layout), into: &array)
       let transducers = root["transducers"].map { Array($0.elements) } ?? []
-      let source = ArrayProfiles(folder: folder, library: library)
-      let profiles = transducers.map { checker.profile(of: $0, from: source) }
       checker.checkChannels(of: transducers)
       checker.checkPlaces(of: transducers, layout)
       findings = checker.findings
       if let error = checker.refusal { throw error }
-      outcome = .success(
-        TransducerArray(
-          name: root["name"]?.string ?? "", layout: layout,
-          transducers: zip(transducers, profiles).map { TransducerArray.Transducer(known: $0, profile: $1) }))
+      outcome = .success(array)
     } catch {
       if findings.isEmpty { findings = [error.finding] }
       outcome = .failure(error)
@@ -45,15 +41,7 @@ public struct ArrayCheckResult: Sendable {
   }
 }
 
-extension TransducerArray.Transducer {
-  /// Reads a transducer of a text in which nothing was found wrong.
-  init(known value: JSONValue, profile: TransducerProfile) {
-    self.init(
-      channel: Int(value["channel"]?.number ?? 0), position: value["at"].map(ArrayPosition.init) ?? ArrayPosition(0),
-      profile: profile, gain: value["gain"]?.number ?? 0, delay: value["delay"]?.number ?? 0,
-      isInverted: value["invert"]?.boolean ?? false)
-  }
-}
+extension TransducerArray.Layout: JSONWord {}
 
 extension ArrayPosition {
   /// Reads a number, or `{ "x", "y" }`.
@@ -74,47 +62,61 @@ enum ArrayKeys {
   static let gain = -120.0...24.0
 
   /// The whole text of an array that lies in some way.
-  static func array(_ layout: TransducerArray.Layout) -> ProfileFields {
-    ProfileFields(keys: [
-      ProfileKey("name", .text, presence: .required, "Display name of the array."),
-      ProfileKey("layout", .word(TransducerArray.Layout.allCases.map(\.rawValue)), "Arrangement of the transducers."),
-      ProfileKey(
-        "transducers", .list(.object(transducer(layout)), count: 1...OutputRouting.maximumChannelCount),
-        presence: .required, "The transducers, one for each channel that has one."),
-      ProfileKey(ProfileKeys.schemaKey, .text, "Schema reference for editors; ignored by Temblor."),
-    ])
+  static func array(_ layout: TransducerArray.Layout) -> ProfileTable<TransducerArray> {
+    ProfileTable(
+      "an array",
+      [
+        .value("name", .text(), is: .required, "Display name of the array.") { $1(&$0.name) },
+        .word("layout", is: .optional, "Arrangement of the transducers.") { $1(&$0.layout) },
+        .list(
+          "transducers", of: transducer(layout), count: 1...OutputRouting.maximumChannelCount,
+          new: TransducerArray.Transducer(channel: 0, position: ArrayPosition(0)), is: .required,
+          "The transducers, one for each channel that has one."
+        ) { $1(&$0.transducers) },
+        .ignored(ProfileKeys.schemaKey, .text(), "Schema reference for editors; ignored by Temblor."),
+      ])
   }
 
-  private static func transducer(_ layout: TransducerArray.Layout) -> ProfileFields {
-    ProfileFields(keys: [
-      ProfileKey(
-        "channel", .whole(1...OutputRouting.maximumChannelCount), presence: .required, "The channel, numbered from 1."),
-      ProfileKey("at", place(layout), presence: .required, "Position of the transducer."),
-      ProfileKey("profile", .text, "Profile name, or a file in the folder of the array file. Default: phone."),
-      ProfileKey("gain", .number(gain), default: 0, "Decibels."),
-      ProfileKey("delay", .number(delay), default: 0, "Seconds."),
-      ProfileKey("invert", .boolean, "Whether the polarity is inverted. Default: false."),
-    ])
+  private static func transducer(_ layout: TransducerArray.Layout) -> ProfileTable<TransducerArray.Transducer> {
+    let profile = JSONKey(
+      "profile", .text(), "Profile name, or a file in the folder of the array file. Default: phone.")
+    return ProfileTable(
+      "an entry",
+      [
+        .value(
+          "channel", .integer(1...OutputRouting.maximumChannelCount), is: .required, "The channel, numbered from 1."
+        ) { $1(&$0.channel) }, place(layout),
+        ProfileField(profile) { value, transducer, reader in
+          guard let word: String = reader.scalar(value, profile) else { return false }
+          transducer.profile = reader.profile(word, at: value)
+          return true
+        }, .value("gain", .number(gain), default: 0, "Decibels.") { $1(&$0.gain) },
+        .value("delay", .number(delay), default: 0, "Seconds.") { $1(&$0.delay) },
+        .value("invert", .boolean, "Whether the polarity is inverted. Default: false.") { $1(&$0.isInverted) },
+      ])
   }
 
-  private static func place(_ layout: TransducerArray.Layout) -> ProfileValueType {
+  private static func place(_ layout: TransducerArray.Layout) -> ProfileField<TransducerArray.Transducer> {
+    let meaning = "Position of the transducer."
     switch layout {
-    case .line: .number(-1e6...1e6)
-    case .ring: .number(0...TransducerArray.turn)
-    case .plane:
-      .object(
-        ProfileFields(keys: [
-          ProfileKey("x", .number(-1e3...1e3), presence: .required, "Metres."),
-          ProfileKey("y", .number(-1e3...1e3), presence: .required, "Metres."),
-        ]))
+    case .line: return .value("at", .number(-1e6...1e6), is: .required, meaning) { $1(&$0.position.x) }
+    case .ring: return .value("at", .number(0...TransducerArray.turn), is: .required, meaning) { $1(&$0.position.x) }
+    case .plane: return .object("at", plane, is: .required, meaning) { $1(&$0.position) }
     }
   }
+
+  private static let plane = ProfileTable<ArrayPosition>(
+    "an object",
+    [
+      .value("x", .number(-1e3...1e3), is: .required, "Metres.") { $1(&$0.x) },
+      .value("y", .number(-1e3...1e3), is: .required, "Metres.") { $1(&$0.y) },
+    ])
 }
 
 extension ProfileChecker {
   /// The profile of a transducer; one that cannot be had is a fault.
-  mutating func profile(of transducer: JSONValue, from source: ArrayProfiles) -> TransducerProfile {
-    guard let value = transducer["profile"], let word = value.string, !word.isEmpty else { return .phone }
+  mutating func profile(_ word: String, at value: JSONValue) -> TransducerProfile {
+    guard let source else { return .phone }
     do { return try source.profile(word) } catch let error as ArrayProfiles.Missing {
       log.add(
         .invalidValue, at: value, "no profile is called \(word.quoted())",
@@ -134,7 +136,7 @@ extension ProfileChecker {
       guard let value = transducer["channel"], let number = value.number else { continue }
       guard !seen.insert(number).inserted else { continue }
       log.add(
-        .contradiction, at: value, "channel \(number.asWritten) is used twice",
+        .contradiction, at: value, "channel \(number.shortText) is used twice",
         hint: "give each transducer a channel of its own")
     }
   }
@@ -158,7 +160,7 @@ extension ProfileChecker {
 }
 
 /// Where the profiles come from that an array names: the library, or files beside the array's own.
-struct ArrayProfiles {
+struct ArrayProfiles: Sendable {
   /// Where relative paths begin; nothing for the working folder.
   let folder: String?
   let library: ProfileLibrary

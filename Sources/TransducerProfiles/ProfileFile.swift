@@ -41,13 +41,6 @@ public enum ProfileFile {
     return json.finish()
   }
 
-  /// The profile of a text in which nothing was found wrong.
-  static func profile(of root: JSONValue) -> TransducerProfile {
-    var profile = empty
-    ProfileKeys.profile.read(root, into: &profile)
-    return profile
-  }
-
   /// A text as JSON, for profiles and arrays.
   static func document(_ text: [UInt8], name: String) throws(InputError) -> JSONDocument {
     let limits = JSONLimits(textBytes: maximumByteCount, values: 1 << 16, depth: 16)
@@ -57,7 +50,7 @@ public enum ProfileFile {
   }
 
   /// A profile that says nothing; its frequency is always given.
-  private static let empty = TransducerProfile(name: "", summary: "", frequency: TransducerProfile.phone.frequency)
+  static let empty = TransducerProfile(name: "", summary: "", frequency: TransducerProfile.phone.frequency)
 }
 
 /// Everything there is to say about a profile's text.
@@ -85,10 +78,11 @@ public struct ProfileCheckResult: Sendable {
       let document = try ProfileFile.document(text, name: name)
       schema = document.root[ProfileKeys.schemaKey]?.string
       var checker = ProfileChecker(document)
-      checker.check()
+      var profile = ProfileFile.empty
+      checker.read(ProfileKeys.profile, into: &profile)
+      checker.checkAgreement(of: document.root)
       findings = checker.findings
       if let error = checker.refusal { throw error }
-      let profile = ProfileFile.profile(of: document.root)
       outcome = .success(profile)
       guard warns else { return }
       checker.warn(profile, stem: stem)

@@ -1,6 +1,9 @@
 import HapticRender
 import Reading
 
+typealias ProfileTable<Owner> = JSONTable<Owner, ProfileChecker>
+typealias ProfileField<Owner> = JSONField<Owner, ProfileChecker>
+
 /// The keys of a profile: a row for each, which reads, writes, checks and documents it.
 ///
 /// A new key stands here with its range and has a row in `Profiles/README.md`.
@@ -9,267 +12,362 @@ enum ProfileKeys {
   static let schemaKey = "$schema"
 
   /// The whole text.
-  static let profile = ProfileObject<TransducerProfile>([
-    .text("name", \.name, as: .name, "Name of the profile; the file must be NAME.json."),
-    .text("summary", \.summary, "One sentence: what the profile is for."),
-    .object(
-      "frequency", \.frequency, frequency, presence: .required, layout: .line,
-      "How sharpness maps to the frequency of continuous events."),
-    .object(
-      "intensity", \.intensity, intensity, layout: .line, "How intensity maps to amplitude. Default: power, exponent 1."
-    ),
-    .number(
-      "level", \.level, ProfileLimits.level, default: TransducerProfile.defaultLevel,
-      "The amplitude of one continuous event at full intensity; 1 is full scale."),
-    .list(
-      "partials", \.partials, of: ProfileObject(partial(\.ratio, \.gain)), new: .init(),
-      count: ProfileLimits.partialCount, "Partials of a continuous event. Default: one sine."),
-    .object(
-      "transient", \.transient, transient, derived: { TransientShape(frequency: $0.frequency, level: $0.level) },
-      "Waveform of transients."),
-    .number("duck", \.duck, ProfileLimits.share, default: 1, "Gain of continuous events while a transient sounds."),
-    .list(
-      "thresholds", \.thresholds, of: threshold, new: .init(hertz: 0, decibels: 0), count: ProfileLimits.pointCount,
-      "Threshold curve, sorted by hertz, for the intensity law sensation or for hardware. Default for hardware: that of a hand."
-    ),
-    .object(
-      "hardware", \.hardware, hardware, new: TransducerHardware(product: ""),
-      "Data of the hardware; the signal is adapted to it."),
-    .object("drive", \.drive, drive, "How the sound is fitted to the hardware."),
-    .object("amplifier", \.amplifier, amplifier, "What drives the hardware."),
-    .texts("sources", \.sources, "Sources of the data."),
-    .ignored(ProfileKey(schemaKey, .text, "Schema reference for editors; ignored by Temblor.")),
-  ])
-
-  private static let frequency = ProfileObject<FrequencyMapping>(
+  static let profile = ProfileTable<TransducerProfile>(
+    "a profile",
     [
-      .number("low", \.low, ProfileLimits.hertz, presence: .required, "Hertz at sharpness 0."),
-      .number(
-        "high", \.high, ProfileLimits.hertz, presence: .required,
-        "Hertz at sharpness 1, not below low; equal to it for a transducer of one frequency."),
-      .word(
-        "scale", \.scale, "Whether equal steps of sharpness are equal intervals or equal differences of frequency."),
-    ], orders: [.init(low: "low", high: "high")])
+      .value(
+        "name", .text(pattern: ProfileName.pattern), is: .required, "Name of the profile; the file must be NAME.json."
+      ) { $1(&$0.name) },
+      .value("summary", .text(), is: .required, "One sentence: what the profile is for.") { $1(&$0.summary) },
+      .object(
+        "frequency", frequency, is: .required, layout: .line,
+        "How sharpness maps to the frequency of continuous events."
+      ) { $1(&$0.frequency) },
+      .object("intensity", intensity, layout: .line, "How intensity maps to amplitude. Default: power, exponent 1.") {
+        $1(&$0.intensity)
+      },
+      .value(
+        "level", .number(ProfileLimits.level), default: TransducerProfile.defaultLevel,
+        "The amplitude of one continuous event at full intensity; 1 is full scale."
+      ) { $1(&$0.level) },
+      .list(
+        "partials", of: partial, count: ProfileLimits.partialCount, new: .init(), layout: .line,
+        "Partials of a continuous event. Default: one sine."
+      ) { $1(&$0.partials) },
+      .object(
+        "transient", transient, "Waveform of transients.",
+        usual: { TransientShape(frequency: $0.frequency, level: $0.level) }
+      ) { $1(&$0.transient) },
+      .value("duck", .number(ProfileLimits.share), default: 1, "Gain of continuous events while a transient sounds.") {
+        $1(&$0.duck)
+      },
+      .list(
+        "thresholds", of: threshold, count: ProfileLimits.pointCount, new: .init(hertz: 0, decibels: 0), layout: .line,
+        "Threshold curve, sorted by hertz, for the intensity law sensation or for hardware. Default for hardware: that of a hand."
+      ) { $1(&$0.thresholds) },
+      .object(
+        "hardware", hardware, new: TransducerHardware(product: ""), "Data of the hardware; the signal is adapted to it."
+      ) { $1(&$0.hardware) },
+      .object("drive", drive, "How the sound is fitted to the hardware.") { $1(&$0.drive) },
+      .object("amplifier", amplifier, "What drives the hardware.") { $1(&$0.amplifier) },
+      .values("sources", of: .text(), "Sources of the data.") { $1(&$0.sources) },
+      .ignored(schemaKey, .text(), "Schema reference for editors; ignored by Temblor."),
+    ]
+  ) { object, profile, reader in
+    if object["transient"] == nil {
+      profile.transient = TransientShape(frequency: profile.frequency, level: profile.level)
+    }
+    if let name = object["name"], let text = name.string, !text.isEmpty, !ProfileName.isValid(text) {
+      reader.log.add(
+        .invalidValue, at: name, "\(text.quoted()) is not a valid profile name", hint: ProfileName.advice)
+    }
+    return true
+  }
 
-  private static let intensity = ProfileObject<IntensityMapping>(
+  private static let frequency = ProfileTable<FrequencyMapping>(
+    "an object",
     [
-      .word("law", \.law, "power: amplitude = intensity^exponent. sensation: equal steps are felt as equal."),
-      .number("exponent", \.exponent, ProfileLimits.exponent, default: 1, "Exponent of the power law."),
-      .number(
-        "decibels", \.decibels, ProfileLimits.sensation,
-        "Level of intensity 1 above threshold in decibels, for the sensation law."),
+      .value("low", .number(ProfileLimits.hertz), is: .required, "Hertz at sharpness 0.") { $1(&$0.low) },
+      .value(
+        "high", .number(ProfileLimits.hertz), is: .required,
+        "Hertz at sharpness 1, not below low; equal to it for a transducer of one frequency."
+      ) { $1(&$0.high) },
+      .word("scale", "Whether equal steps of sharpness are equal intervals or equal differences of frequency.") {
+        $1(&$0.scale)
+      },
+    ]
+  ) { object, _, reader in reader.isOrdered(object, "low", "high") }
+
+  private static let intensity = ProfileTable<IntensityMapping>(
+    "an object",
+    [
+      .word("law", "power: amplitude = intensity^exponent. sensation: equal steps are felt as equal.") { $1(&$0.law) },
+      .value("exponent", .number(ProfileLimits.exponent), default: 1, "Exponent of the power law.") {
+        $1(&$0.exponent)
+      },
+      .value(
+        "decibels", .number(ProfileLimits.sensation),
+        "Level of intensity 1 above threshold in decibels, for the sensation law."
+      ) { $1(&$0.decibels) },
     ], choice: .init(key: "law", branches: [("power", ["exponent"], []), ("sensation", ["decibels"], ["decibels"])]))
 
-  private static func partial<Partial>(
-    _ ratio: ProfileField<Partial>.Path<Double>, _ gain: ProfileField<Partial>.Path<Double>
+  private static func ratioAndGain<Partial>(
+    _ ratio: @escaping ProfileField<Partial>.Place<Double>, _ gain: @escaping ProfileField<Partial>.Place<Double>
   ) -> [ProfileField<Partial>] {
     [
-      .number(
-        "ratio", ratio, ProfileLimits.ratio, presence: .written, default: 1,
-        "Its frequency as a multiple of the event's."),
-      .number(
-        "gain", gain, ProfileLimits.gain, presence: .written, default: 1,
-        "Amplitude as a multiple of the event's; negative values invert the polarity."),
+      .value(
+        "ratio", .number(ProfileLimits.ratio), is: .written, default: 1, "Its frequency as a multiple of the event's.",
+        ratio),
+      .value(
+        "gain", .number(ProfileLimits.gain), is: .written, default: 1,
+        "Amplitude as a multiple of the event's; negative values invert the polarity.", gain),
     ]
   }
 
-  private static let burstPartial = ProfileObject<TransientShape.Partial>(
-    partial(\.ratio, \.gain) + [
-      .number(
-        "glide", \.glide, ProfileLimits.ratio, default: 1,
-        "Its frequency at the end as a multiple of that at the start, linear between."),
-      .number(
-        "durationRatio", \.durationRatio, ProfileLimits.durationRatio, default: 1,
-        "Its length as a multiple of the burst's."
-      ).formerly("stretch"),
+  private static let partial = ProfileTable<TransducerProfile.Partial>(
+    "an entry", ratioAndGain({ $1(&$0.ratio) }, { $1(&$0.gain) }))
+
+  private static let burstPartial = ProfileTable<TransientShape.Partial>(
+    "an entry",
+    ratioAndGain({ $1(&$0.ratio) }, { $1(&$0.gain) }) + [
+      .value(
+        "glide", .number(ProfileLimits.ratio), default: 1,
+        "Its frequency at the end as a multiple of that at the start, linear between."
+      ) { $1(&$0.glide) },
+      .value(
+        "durationRatio", .number(ProfileLimits.durationRatio), default: 1, "Its length as a multiple of the burst's."
+      ) { $1(&$0.durationRatio) },
     ])
 
-  private static let transient = ProfileObject<TransientShape>(
+  static let transient = ProfileTable<TransientShape>(
+    "an object",
     [
       .object(
-        "frequency", \.frequency, frequency, layout: .line,
-        "How sharpness maps to the frequency of the burst. Default: as for continuous events."),
-      .number(
-        "cycles", \.cycles, ProfileLimits.cycles, default: TransientShape.defaultCycles.count,
-        "The burst's length in cycles."),
-      .number(
-        "minDuration", \.minDuration, ProfileLimits.seconds, default: TransientShape.defaultCycles.seconds.lowerBound,
+        "frequency", frequency, layout: .line,
+        "How sharpness maps to the frequency of the burst. Default: as for continuous events."
+      ) { $1(&$0.frequency) },
+      .value(
+        "cycles", .number(ProfileLimits.cycles), default: TransientShape.defaultCycles.count,
+        "The burst's length in cycles."
+      ) { $1(&$0.cycles) },
+      .value(
+        "minDuration", .number(ProfileLimits.seconds), default: TransientShape.defaultCycles.seconds.lowerBound,
         "Minimum length of the burst in seconds."
-      ).formerly("shortest"),
-      .number(
-        "maxDuration", \.maxDuration, ProfileLimits.seconds, default: TransientShape.defaultCycles.seconds.upperBound,
+      ) { $1(&$0.minDuration) },
+      .value(
+        "maxDuration", .number(ProfileLimits.seconds), default: TransientShape.defaultCycles.seconds.upperBound,
         "Maximum length of the burst in seconds."
-      ).formerly("longest"),
+      ) { $1(&$0.maxDuration) },
       .ends(
-        "duration", \.durationEnds, ProfileLimits.seconds, low: "Seconds at sharpness 0.",
-        high: "Seconds at sharpness 1.", isAscending: false,
+        "duration", ProfileLimits.seconds, low: "Seconds at sharpness 0.", high: "Seconds at sharpness 1.",
+        isAscending: false,
         "Length of the burst at sharpness 0 and 1, linear in between; replaces cycles, minDuration and maxDuration."
-      ).formerly("seconds"),
-      .number("level", \.level, ProfileLimits.level, "The amplitude at full intensity. Default: that of the profile."),
-      .number(
-        "floor", \.floor, ProfileLimits.share, default: 0,
-        "Fraction of the level that intensity near 0 keeps; intensity 0 itself is silent."),
+      ) { $1(&$0.durationEnds) },
+      .value("level", .number(ProfileLimits.level), "The amplitude at full intensity. Default: that of the profile.") {
+        $1(&$0.level)
+      },
+      .value(
+        "floor", .number(ProfileLimits.share), default: 0,
+        "Fraction of the level that intensity near 0 keeps; intensity 0 itself is silent."
+      ) { $1(&$0.floor) },
       .list(
-        "partials", \.partials, of: burstPartial, new: .init(), count: ProfileLimits.partialCount,
-        "Partials of a burst. Default: one sine."),
+        "partials", of: burstPartial, count: ProfileLimits.partialCount, new: .init(), layout: .line,
+        "Partials of a burst. Default: one sine."
+      ) { $1(&$0.partials) },
       .ends(
-        "squareness", \.squarenessEnds, ProfileLimits.share, low: "Fraction at sharpness 0.",
-        high: "Fraction at sharpness 1.", "Fraction of square wave in the burst. Default: 0."),
-      .number("attack", \.attack, ProfileLimits.edge, "Attack in seconds. Default: an eighth of the burst."),
-      .number("release", \.release, ProfileLimits.edge, "Release in seconds. Default: an eighth of the burst."),
-    ], orders: [.init(low: "minDuration", high: "maxDuration")],
-    exclusion: .init(key: "duration", others: ["cycles", "minDuration", "maxDuration"]))
+        "squareness", ProfileLimits.share, low: "Fraction at sharpness 0.", high: "Fraction at sharpness 1.",
+        "Fraction of square wave in the burst. Default: 0."
+      ) { $1(&$0.squarenessEnds) },
+      .value("attack", .number(ProfileLimits.edge), "Attack in seconds. Default: an eighth of the burst.") {
+        $1(&$0.attack)
+      },
+      .value("release", .number(ProfileLimits.edge), "Release in seconds. Default: an eighth of the burst.") {
+        $1(&$0.release)
+      },
+    ]
+  ) { object, _, reader in
+    let usual = TransientShape.defaultCycles.seconds
+    if object["duration"] == nil {
+      return reader.isOrdered(object, "minDuration", "maxDuration", (usual.lowerBound, usual.upperBound))
+    }
+    for key in replacedByDuration {
+      guard let member = object[key] else { continue }
+      reader.log.add(
+        .contradiction, at: member, offset: member.keyOffset, "\(key) and duration exclude each other")
+    }
+    return true
+  }
+  /// The keys of a burst's length that `duration` takes the place of.
+  static let replacedByDuration = ["cycles", "minDuration", "maxDuration"]
 
-  private static let threshold = ProfileObject<TransducerProfile.Threshold>([
-    .number("hertz", \.hertz, ProfileLimits.hertz, presence: .required, "Frequency in hertz."),
-    .number(
-      "decibels", \.decibels, ProfileLimits.threshold, presence: .required,
-      "The weakest acceleration felt there, in decibels relative to 1 g."),
-  ])
+  private static let threshold = ProfileTable<TransducerProfile.Threshold>(
+    "an entry",
+    [
+      .value("hertz", .number(ProfileLimits.hertz), is: .required, "Frequency in hertz.") { $1(&$0.hertz) },
+      .value(
+        "decibels", .number(ProfileLimits.threshold), is: .required,
+        "The weakest acceleration felt there, in decibels relative to 1 g."
+      ) { $1(&$0.decibels) },
+    ])
 
   /// The figures of a data sheet, or measured ones.
   private static let figures: [ProfileField<TransducerHardware>] = [
     .ends(
-      "band", \.bandEnds, ProfileLimits.publishedHertz, low: "Its lower end.", high: "Its upper end.",
-      "The published band in hertz."),
-    .number("resonance", \.resonance, ProfileLimits.publishedHertz, "Resonance in hertz."),
-    .number("qualityFactor", \.qualityFactor, ProfileLimits.qualityFactor, "Quality factor at resonance.").formerly(
-      "quality"), .number("impedance", \.impedance, ProfileLimits.impedance, "Nominal impedance in ohms."),
-    .number("continuousPower", \.continuousPower, ProfileLimits.power, "Continuous power in watts.").formerly("power"),
-    .number(
-      "peakPower", \.peakPower, ProfileLimits.power, "Greatest short-term power in watts, not below continuousPower."),
-    .number(
-      "acceleration", \.acceleration, ProfileLimits.acceleration,
-      "Greatest acceleration in g, at resonance and continuous power."),
-    .number(
-      "excursion", \.excursion, ProfileLimits.excursion,
-      "Maximum one-way excursion in millimetres. Default: the excursion at peak power in the band."),
+      "band", ProfileLimits.publishedHertz, low: "Its lower end.", high: "Its upper end.",
+      "The published band in hertz."
+    ) { $1(&$0.bandEnds) },
+    .value("resonance", .number(ProfileLimits.publishedHertz), "Resonance in hertz.") { $1(&$0.resonance) },
+    .value("qualityFactor", .number(ProfileLimits.qualityFactor), "Quality factor at resonance.") {
+      $1(&$0.qualityFactor)
+    }, .value("impedance", .number(ProfileLimits.impedance), "Nominal impedance in ohms.") { $1(&$0.impedance) },
+    .value("continuousPower", .number(ProfileLimits.power), "Continuous power in watts.") { $1(&$0.continuousPower) },
+    .value("peakPower", .number(ProfileLimits.power), "Greatest short-term power in watts, not below continuousPower.")
+    { $1(&$0.peakPower) },
+    .value(
+      "acceleration", .number(ProfileLimits.acceleration),
+      "Greatest acceleration in g, at resonance and continuous power."
+    ) { $1(&$0.acceleration) },
+    .value(
+      "excursion", .number(ProfileLimits.excursion),
+      "Maximum one-way excursion in millimetres. Default: the excursion at peak power in the band."
+    ) { $1(&$0.excursion) },
     .list(
-      "response", \.response, of: point, new: .init(hertz: 0, decibels: 0), count: ProfileLimits.pointCount,
+      "response", of: point, count: ProfileLimits.pointCount, new: .init(hertz: 0, decibels: 0), layout: .line,
       "Measured acceleration, sorted by hertz; corrects the resonance where its points are finer and agree, and stands in for it."
-    ), .object("thermal", \.thermal, thermal, new: usualThermal, layout: .line, "Thermal time constants."),
+    ) { $1(&$0.response) },
+    .object("thermal", thermal, new: usualThermal, layout: .line, "Thermal time constants.") { $1(&$0.thermal) },
     .list(
-      "modes", \.modes, of: mode, new: .init(resonance: 0, qualityFactor: 0, gain: 0),
-      count: 1...TransducerMode.maximumCount,
+      "modes", of: mode, count: 1...TransducerMode.maximumCount, new: .init(resonance: 0, qualityFactor: 0, gain: 0),
+      layout: .line,
       "Resonances besides that one, as chairs and platforms have; the levels follow them, the equaliser damps them and protection counts their movement."
-    ),
+    ) { $1(&$0.modes) },
   ]
 
-  /// The names of those figures.
-  private static let figureNames = figures.map(\.key.name)
-  /// The names in use of those that were called otherwise.
-  static let formerFigures = Dictionary(
-    uniqueKeysWithValues: figures.compactMap { row in row.key.formerName.map { ($0, row.key.name) } })
-
   /// The keys of `hardware`.
-  static let hardware = ProfileObject<TransducerHardware>(
-    [.text("product", \.product, "Manufacturer and model.")] + figures + [
+  static let hardware = ProfileTable<TransducerHardware>(
+    "an object",
+    [.value("product", .text(), is: .required, "Manufacturer and model.") { $1(&$0.product) }] + figures + [
       .object(
-        "measured", \.measured, measured, new: TransducerMeasurement(date: "", residual: 0, sensor: .acceleration),
-        layout: .line, "How the values were measured."),
-      .texts(
-        "estimated", \.estimated, of: .word(figureNames, former: formerFigures),
-        "Keys above whose values are estimates, not from the manufacturer."),
+        "measured", measured, new: TransducerMeasurement(date: "", residual: 0, sensor: .acceleration), layout: .line,
+        "How the values were measured."
+      ) { $1(&$0.measured) },
+      .values(
+        "estimated", of: .word(figures.map(\.key.name)),
+        "Keys above whose values are estimates, not from the manufacturer.", noun: "figure of this hardware"
+      ) { $1(&$0.estimated) },
       .object(
-        "uncertainty", \.uncertainty, uncertainty, new: .estimated, layout: .line,
+        "uncertainty", uncertainty, new: .estimated, layout: .line,
         "How far the true resonance and quality factor may be from the values; protection and equaliser hold for all within. Default: 0.15 and 1.5, or 0.03 and 1.1 with 'measured'."
-      ),
-    ], orders: [.init(low: "continuousPower", high: "peakPower")])
+      ) { $1(&$0.uncertainty) },
+    ]
+  ) { object, _, reader in reader.isOrdered(object, "continuousPower", "peakPower") }
 
-  private static let point = ProfileObject<ResponsePoint>([
-    .number("hertz", \.hertz, ProfileLimits.publishedHertz, presence: .required, "Frequency in hertz."),
-    .number(
-      "decibels", \.decibels, ProfileLimits.response, presence: .required,
-      "The acceleration there, in decibels relative to any one level."),
-  ])
-
-  private static let mode = ProfileObject<TransducerMode>([
-    .number("resonance", \.resonance, ProfileLimits.publishedHertz, presence: .required, "Resonance in hertz."),
-    .number(
-      "qualityFactor", \.qualityFactor, ProfileLimits.qualityFactor, presence: .required, "Quality factor at resonance."
-    ),
-    .number(
-      "gain", \.gain, ProfileLimits.modeGain, presence: .required,
-      "Acceleration at its resonance relative to that of the main resonance at its own; negative where it is inverted."),
-  ])
-
-  private static let uncertainty = ProfileObject<TransducerUncertainty>([
-    .number(
-      "resonance", \.resonance, ProfileLimits.resonanceUncertainty, presence: .required,
-      "Greatest deviation of the resonance as a fraction of it; 0.15 is 15 %."),
-    .number(
-      "qualityFactor", \.qualityFactor, ProfileLimits.qualityUncertainty, presence: .required,
-      "Factor within which the quality factor lies, either way; 1.5 is from two thirds to one and a half times."),
-  ])
-
-  private static let thermal = ProfileObject<ThermalParameters>(
+  private static let point = ProfileTable<ResponsePoint>(
+    "an entry",
     [
-      .number(
-        "coilTimeConstant", \.coilTimeConstant, ProfileLimits.coil, presence: .written,
-        default: usualThermal.coilTimeConstant, "Thermal time constant of the coil in seconds."
-      ).formerly("coil"),
-      .number(
-        "magnetTimeConstant", \.magnetTimeConstant, ProfileLimits.magnet, presence: .written,
-        default: usualThermal.magnetTimeConstant, "Thermal time constant of magnet and case in seconds."
-      ).formerly("magnet"),
-      .number(
-        "coilFraction", \.coilFraction, ProfileLimits.share, presence: .written, default: usualThermal.coilFraction,
-        "Fraction of the final temperature rise due to the coil."
-      ).formerly("share"),
-    ], orders: [.init(low: "coilTimeConstant", high: "magnetTimeConstant")])
+      .value("hertz", .number(ProfileLimits.publishedHertz), is: .required, "Frequency in hertz.") { $1(&$0.hertz) },
+      .value(
+        "decibels", .number(ProfileLimits.response), is: .required,
+        "The acceleration there, in decibels relative to any one level."
+      ) { $1(&$0.decibels) },
+    ])
 
-  private static let measured = ProfileObject<TransducerMeasurement>([
-    .text("date", \.date, "The day."),
-    .number(
-      "residual", \.residual, ProfileLimits.residual, presence: .required,
-      "Residual of the fit in decibels relative to the recording's power."),
-    .word("sensor", \.sensor, presence: .required, "Quantity that the sensor measures."),
-  ])
+  private static let mode = ProfileTable<TransducerMode>(
+    "an entry",
+    [
+      .value("resonance", .number(ProfileLimits.publishedHertz), is: .required, "Resonance in hertz.") {
+        $1(&$0.resonance)
+      },
+      .value("qualityFactor", .number(ProfileLimits.qualityFactor), is: .required, "Quality factor at resonance.") {
+        $1(&$0.qualityFactor)
+      },
+      .value(
+        "gain", .number(ProfileLimits.modeGain), is: .required,
+        "Acceleration at its resonance relative to that of the main resonance at its own; negative where it is inverted."
+      ) { $1(&$0.gain) },
+    ])
+
+  private static let uncertainty = ProfileTable<TransducerUncertainty>(
+    "an object",
+    [
+      .value(
+        "resonance", .number(ProfileLimits.resonanceUncertainty), is: .required,
+        "Greatest deviation of the resonance as a fraction of it; 0.15 is 15 %."
+      ) { $1(&$0.resonance) },
+      .value(
+        "qualityFactor", .number(ProfileLimits.qualityUncertainty), is: .required,
+        "Factor within which the quality factor lies, either way; 1.5 is from two thirds to one and a half times."
+      ) { $1(&$0.qualityFactor) },
+    ])
+
+  private static let thermal = ProfileTable<ThermalParameters>(
+    "an object",
+    [
+      .value(
+        "coilTimeConstant", .number(ProfileLimits.coil), is: .written, default: usualThermal.coilTimeConstant,
+        "Thermal time constant of the coil in seconds."
+      ) { $1(&$0.coilTimeConstant) },
+      .value(
+        "magnetTimeConstant", .number(ProfileLimits.magnet), is: .written, default: usualThermal.magnetTimeConstant,
+        "Thermal time constant of magnet and case in seconds."
+      ) { $1(&$0.magnetTimeConstant) },
+      .value(
+        "coilFraction", .number(ProfileLimits.share), is: .written, default: usualThermal.coilFraction,
+        "Fraction of the final temperature rise due to the coil."
+      ) { $1(&$0.coilFraction) },
+    ]
+  ) { object, _, reader in
+    reader.isOrdered(
+      object, "coilTimeConstant", "magnetTimeConstant",
+      (usualThermal.coilTimeConstant, usualThermal.magnetTimeConstant))
+  }
+
+  private static let measured = ProfileTable<TransducerMeasurement>(
+    "an object",
+    [
+      .value("date", .text(), is: .required, "The day.") { $1(&$0.date) },
+      .value(
+        "residual", .number(ProfileLimits.residual), is: .required,
+        "Residual of the fit in decibels relative to the recording's power."
+      ) { $1(&$0.residual) },
+      .word("sensor", is: .required, "Quantity that the sensor measures.") { $1(&$0.sensor) },
+    ])
 
   /// The keys of `drive`.
-  static let drive = ProfileObject<DriveSettings>([
-    .boolean(
-      "mapBand", \.isBandMapped, "Whether frequencies are mapped into the band the hardware reproduces. Default: true."
-    ).formerly("place"),
-    .number(
-      "usableRange", \.reach, ProfileLimits.reach, default: usualDrive.reach,
-      "Usable range in decibels below the most sensitive frequency."
-    ).formerly("reach"),
-    .boolean(
-      "equalize", \.isEqualized,
-      "Whether a filter equalises the resonance. Default: true if resonance and qualityFactor are known."
-    ).formerly("equalise"),
-    .number(
-      "boost", \.boost, ProfileLimits.boost, default: usualDrive.boost, "Maximum boost of that filter in decibels."),
-    .number(
-      "damping", \.damping, ProfileLimits.damping, default: usualDrive.damping,
-      "Factor by which that filter increases the damping."),
-    .boolean(
-      "equalSensation", \.hasEqualSensation,
-      "Whether equal intensity feels equally strong at every sharpness. Default: true if the response or a threshold curve is known."
-    ).formerly("sensation"),
-    .word(
-      "contours", \.contours, presence: .optional,
-      "How contours of equal sensation run above the threshold: parallel to it (Verrillo 1970), or converging, as the sensation of a hand grows faster at low frequencies (Stevens 1975). Default: parallel."
-    ),
-    .boolean(
-      "temporalSummation", \.hasTemporalSummation,
-      "Whether short bursts are as much stronger as a hand needs to feel them like long ones. Default: false."),
-    .word(
-      "feltBy", \.feltBy, presence: .optional,
-      "What feels the hardware, which decides the thresholds where the profile has none: a hand, or a seated body by ISO 2631-1. Default: hand."
-    ),
-    .number(
-      "highPass", \.highPass, ProfileLimits.hertz,
-      "High-pass corner frequency in hertz. Default: half the lowest frequency."),
-  ])
+  static let drive = ProfileTable<DriveSettings>(
+    "an object",
+    [
+      .value(
+        "mapBand", .boolean, "Whether frequencies are mapped into the band the hardware reproduces. Default: true."
+      ) { $1(&$0.isBandMapped) },
+      .value(
+        "usableRange", .number(ProfileLimits.reach), default: usualDrive.reach,
+        "Usable range in decibels below the most sensitive frequency."
+      ) { $1(&$0.reach) },
+      .value(
+        "equalize", .boolean,
+        "Whether a filter equalises the resonance. Default: true if resonance and qualityFactor are known."
+      ) { $1(&$0.isEqualized) },
+      .value(
+        "boost", .number(ProfileLimits.boost), default: usualDrive.boost, "Maximum boost of that filter in decibels."
+      ) { $1(&$0.boost) },
+      .value(
+        "damping", .number(ProfileLimits.damping), default: usualDrive.damping,
+        "Factor by which that filter increases the damping."
+      ) { $1(&$0.damping) },
+      .value(
+        "equalSensation", .boolean,
+        "Whether equal intensity feels equally strong at every sharpness. Default: true if the response or a threshold curve is known."
+      ) { $1(&$0.hasEqualSensation) },
+      .word(
+        "contours", is: .optional,
+        "How contours of equal sensation run above the threshold: parallel to it (Verrillo 1970), or converging, as the sensation of a hand grows faster at low frequencies (Stevens 1975). Default: parallel."
+      ) { $1(&$0.contours) },
+      .value(
+        "temporalSummation", .boolean,
+        "Whether short bursts are as much stronger as a hand needs to feel them like long ones. Default: false."
+      ) { $1(&$0.hasTemporalSummation) },
+      .word(
+        "feltBy", is: .optional,
+        "What feels the hardware, which decides the thresholds where the profile has none: a hand, or a seated body by ISO 2631-1. Default: hand."
+      ) { $1(&$0.feltBy) },
+      .value(
+        "highPass", .number(ProfileLimits.hertz),
+        "High-pass corner frequency in hertz. Default: half the lowest frequency."
+      ) { $1(&$0.highPass) },
+    ])
 
-  private static let amplifier = ProfileObject<AmplifierParameters>([
-    .number(
-      "power", \.power, ProfileLimits.power,
-      "Power of a full-scale sine in watts. Default: the hardware's peak power, or twice its continuous power."),
-    .number("latency", \.latency, ProfileLimits.latency, "Latency from sample to movement in seconds."),
-  ])
+  private static let amplifier = ProfileTable<AmplifierParameters>(
+    "an object",
+    [
+      .value(
+        "power", .number(ProfileLimits.power),
+        "Power of a full-scale sine in watts. Default: the hardware's peak power, or twice its continuous power."
+      ) { $1(&$0.power) },
+      .value("latency", .number(ProfileLimits.latency), "Latency from sample to movement in seconds.") {
+        $1(&$0.latency)
+      },
+    ])
 
   private static let usualThermal = ThermalParameters()
   private static let usualDrive = DriveSettings()
@@ -277,7 +375,7 @@ enum ProfileKeys {
 
 /// The law and the figure that goes with it, apart; the law is read first.
 extension IntensityMapping {
-  fileprivate enum Law: String, CaseIterable { case power, sensation }
+  fileprivate enum Law: String, JSONWord { case power, sensation }
 
   fileprivate var law: Law {
     get { if case .power = self { .power } else { .sensation } }
@@ -348,6 +446,34 @@ extension TransducerHardware {
   }
 }
 
+/// The values at sharpness 0 and 1, or the two ends of a range.
+struct ProfileEnds: Sendable {
+  var low: Double
+  var high: Double
+}
+
 extension ProfileEnds {
   fileprivate init(_ range: ClosedRange<Double>) { self.init(low: range.lowerBound, high: range.upperBound) }
+}
+
+extension FrequencyMapping.Scale: JSONWord {}
+extension SensationContours: JSONWord {}
+extension FeelingBody: JSONWord {}
+extension TransducerMeasurement.Sensor: JSONWord {}
+
+extension JSONField where Reader == ProfileChecker {
+  /// `low` and `high` of one range, on one line; absent they are left out.
+  fileprivate static func ends(
+    _ name: String, _ range: ClosedRange<Double>, low: String, high: String, isAscending: Bool = true,
+    _ meaning: String, _ place: @escaping Place<ProfileEnds?>
+  ) -> Self {
+    let inner = ProfileTable<ProfileEnds>(
+      "an object",
+      [
+        .value("low", .number(range), is: .required, low) { $1(&$0.low) },
+        .value("high", .number(range), is: .required, high) { $1(&$0.high) },
+      ]
+    ) { object, _, reader in !isAscending || reader.isOrdered(object, "low", "high") }
+    return .object(name, inner, new: ProfileEnds(low: 0, high: 0), layout: .line, meaning, place)
+  }
 }

@@ -7,7 +7,7 @@ public enum ProfileRules {
 
   /// The rules, in the order in which they are listed.
   public static let all: [Rule] = [
-    .syntax, .trailingComma, .duplicateKey, .deprecatedKey, .wrongType, .missingKey, .unknownKey, .outOfRange,
+    .syntax, .trailingComma, .duplicateKey, .wrongType, .missingKey, .unknownKey, .outOfRange,
     .invalidValue, .contradiction, .fileName, .outsideBand, .outsideTactileRange, .insufficientHeadroom,
     .missingSources, .shortThresholds, .narrowBand, .estimatedQFactor, .missingLimit, .implausibleValue,
   ]
@@ -20,10 +20,6 @@ extension Rule {
   static let trailingComma = Rule(
     "trailing-comma", group: "syntax", .error, "A comma before a closing bracket is not valid JSON.")
   static let duplicateKey = Rule("duplicate-key", group: "syntax", .error, "A key must appear only once in an object.")
-
-  static let deprecatedKey = Rule(
-    "deprecated-key", group: "syntax", .note,
-    "A key should have its name of this version; the former one is no longer read by the next.")
 
   // MARK: Grammar
 

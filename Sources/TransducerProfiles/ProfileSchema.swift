@@ -2,8 +2,7 @@ import Reading
 
 /// The JSON Schema of profiles, for editors and other programs: draft 2020-12.
 ///
-/// It says what the reader says, but for values that are compared with each other, and for former keys,
-/// which only the reader accepts.
+/// It says what the reader says, but for values that are compared with each other.
 public enum ProfileSchema {
   /// The text, the same as `Profiles/profile.schema.json`.
   public static func text() -> [UInt8] {
@@ -14,7 +13,7 @@ public enum ProfileSchema {
       schema.member(
         "description",
         "Defines how a haptic pattern is rendered for one kind of transducer: frequency, level, waveform.")
-      schema.type(.object(ProfileKeys.profile.fields))
+      schema.fields(ProfileKeys.profile.shape)
       schema.thresholdsWhereUsed()
     }
     return json.finish()
@@ -23,24 +22,22 @@ public enum ProfileSchema {
 
 extension JSONObjectWriter {
   /// Writes what is asked of a value.
-  fileprivate mutating func type(_ type: ProfileValueType) {
+  fileprivate mutating func type(_ type: JSONType) {
     switch type {
     case .number(let range):
       member("type", "number")
-      number("minimum", range.lowerBound)
-      number("maximum", range.upperBound)
-    case .whole(let range):
+      range.lowerBound.write("minimum", isShort: true, to: &self)
+      range.upperBound.write("maximum", isShort: true, to: &self)
+    case .integer(let range):
       member("type", "integer")
       member("minimum", range.lowerBound)
       member("maximum", range.upperBound)
     case .boolean: member("type", "boolean")
-    case .text:
+    case .text(let pattern):
       member("type", "string")
-      member("minLength", 1)
-    case .name:
-      member("type", "string")
-      member("pattern", ProfileName.pattern)
-    case .word(let words, _): self.words("enum", words)
+      if let pattern { member("pattern", pattern) } else { member("minLength", 1) }
+    case .any: break
+    case .word(let words): self.words("enum", words)
     case .list(let entry, let count):
       member("type", "array")
       if let count {
@@ -48,32 +45,34 @@ extension JSONObjectWriter {
         member("maxItems", count.upperBound)
       }
       object("items") { $0.type(entry) }
-    case .object(let fields): self.fields(fields)
+    case .object(let shape): fields(shape())
     }
   }
 
-  private mutating func fields(_ fields: ProfileFields) {
+  fileprivate mutating func fields(_ shape: JSONShape) {
     member("type", "object")
     object("properties") { properties in
-      for key in fields.keys {
+      for key in shape.keys {
         properties.object(key.name) { property in
           property.member("description", key.meaning)
           property.type(key.type)
-          if let usual = key.defaultValue { property.number("default", usual) }
-          if case .word(let words, _) = key.type, let first = words.first { property.member("default", first) }
+          if let usual = key.defaultValue { usual.write("default", isShort: true, to: &property) }
+          if case .word(let words) = key.type, let first = words.first { property.member("default", first) }
         }
       }
     }
-    words("required", fields.required)
+    words("required", shape.keys.filter { $0.presence == .required }.map(\.name))
     member("additionalProperties", false)
-    if let exclusion = fields.exclusion {
-      object("dependentSchemas") { dependents in dependents.object(exclusion.key) { $0.forbid(exclusion.others) } }
+    if shape === ProfileKeys.transient.shape {
+      object("dependentSchemas") { dependents in
+        dependents.object("duration") { $0.forbid(ProfileKeys.replacedByDuration) }
+      }
     }
-    if let choice = fields.choice { branches(of: choice) }
+    if let choice = shape.choice { branches(of: choice) }
   }
 
   /// Which keys go with which word; without the word, those of the first.
-  private mutating func branches(of choice: ProfileFields.Choice) {
+  private mutating func branches(of choice: JSONShape.Choice) {
     guard let usual = choice.branches.first else { return }
     array("allOf") { list in
       for branch in choice.branches {

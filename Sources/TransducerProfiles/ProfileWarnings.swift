@@ -38,12 +38,12 @@ extension ProfileChecker {
       guard let member = value?[key] else { continue }
       if let band = profile.hardware?.band, !band.contains(hertz) {
         log.add(
-          .outsideBand, at: member, "\(key) is \(hertz.asWritten) Hz, outside the published band of \(band.asHertz)")
+          .outsideBand, at: member, "\(key) is \(hertz.shortText) Hz, outside the published band of \(band.asHertz)")
       }
       if !Self.touch.contains(hertz) {
         log.add(
           .outsideTactileRange, at: member,
-          "\(key) is \(hertz.asWritten) Hz, outside \(Self.touch.asHertz), where vibration is felt")
+          "\(key) is \(hertz.shortText) Hz, outside \(Self.touch.asHertz), where vibration is felt")
       }
     }
   }
@@ -54,7 +54,7 @@ extension ProfileChecker {
     else { return }
     log.add(
       .outsideBand, at: value,
-      "the resonance is \(resonance.asWritten) Hz, outside the published band of \(band.asHertz)")
+      "the resonance is \(resonance.shortText) Hz, outside the published band of \(band.asHertz)")
   }
 
   private mutating func warnAboutLevel(_ level: Double, _ gains: [Double], at value: JSONValue?, _ pair: String) {
@@ -63,8 +63,8 @@ extension ProfileChecker {
     let most = (Renderer.ceiling / 2 / gains.reduce(0, +) * 100).rounded(.down) / 100
     log.add(
       .insufficientHeadroom, at: value,
-      "\(pair) at full intensity can reach \((2 * peak * 1_000).rounded().thousandths), above the ceiling of \(Renderer.ceiling.asWritten); the limiter will act",
-      hint: most >= ProfileLimits.level.lowerBound ? "use a level of at most \(most.asWritten)" : nil)
+      "\(pair) at full intensity can reach \((2 * peak * 1_000).rounded().thousandths), above the ceiling of \(Renderer.ceiling.shortText); the limiter will act",
+      hint: most >= ProfileLimits.level.lowerBound ? "use a level of at most \(most.shortText)" : nil)
   }
 
   private mutating func warnAboutThresholds(_ profile: TransducerProfile, at value: JSONValue?) {
@@ -93,7 +93,7 @@ extension ProfileChecker {
     {
       log.add(
         .implausibleValue, at: value,
-        "an excursion of \(excursion.asWritten) mm is very small for \((profile.hardware?.continuousPower ?? 0).asWritten) W",
+        "an excursion of \(excursion.shortText) mm is very small for \((profile.hardware?.continuousPower ?? 0).shortText) W",
         hint: "excursion is in millimetres")
     }
     if let value = root["hardware"]?["peakPower"], let peak = value.number,
@@ -101,11 +101,11 @@ extension ProfileChecker {
     {
       log.add(
         .implausibleValue, at: value,
-        "a peak power of \(peak.asWritten) W is \((peak / power).rounded().asWritten) times the continuous power")
+        "a peak power of \(peak.shortText) W is \((peak / power).rounded().shortText) times the continuous power")
     }
     if let value = root["amplifier"]?["power"], let power = value.number, !Self.amplifierPowers.contains(power) {
       log.add(
-        .implausibleValue, at: value, "an amplifier of \(power.asWritten) W is unusual", hint: "power is in watts")
+        .implausibleValue, at: value, "an amplifier of \(power.shortText) W is unusual", hint: "power is in watts")
     }
     if let burst = root["transient"], let value = burst["attack"] ?? burst["release"],
       let longest = burst["maxDuration"]?.number
@@ -114,7 +114,7 @@ extension ProfileChecker {
       if edges > longest {
         log.add(
           .implausibleValue, at: value,
-          "attack and release take \(edges.asWritten) s of a burst of \(longest.asWritten) s, which never reaches its level"
+          "attack and release take \(edges.shortText) s of a burst of \(longest.shortText) s, which never reaches its level"
         )
       }
     }
@@ -132,7 +132,7 @@ extension ProfileChecker {
     guard let hardware = profile.hardware, let value = document.root["hardware"] else { return }
     warnAboutPlacement(of: profile)
     if profile.isEqualized, hardware.estimated.contains("qualityFactor"),
-      let qualityFactor = ProfileKeys.hardware.fields.value("qualityFactor", in: value)
+      let qualityFactor = value["qualityFactor"]
     {
       log.add(
         .estimatedQFactor, at: qualityFactor,
@@ -172,14 +172,11 @@ extension ProfileChecker {
 }
 
 extension Double {
-  /// The shortest decimal that reads back equal, whole numbers without a fraction.
-  var asWritten: String { Int(exactly: self).map(String.init) ?? description }
-
   /// A whole number of thousandths as a number.
-  fileprivate var thousandths: String { (self / 1_000).asWritten }
+  fileprivate var thousandths: String { (self / 1_000).shortText }
 }
 
 extension ClosedRange<Double> {
   /// `20–80 Hz`.
-  var asHertz: String { "\(lowerBound.asWritten)–\(upperBound.asWritten) Hz" }
+  var asHertz: String { "\(lowerBound.shortText)–\(upperBound.shortText) Hz" }
 }

@@ -322,7 +322,7 @@ import Testing
     (["new", "a", "--from", "phon"], "no profile is called 'phon'; did you mean 'phone'?", " new"),
     (["new"], "missing NAME", " new"), (["check"], "missing PROFILE", " check"),
     (["shwo"], "unknown verb 'shwo' after 'profiles'; did you mean 'show'?", ""),
-    (["phone"], "unknown verb 'phone' after 'profiles'; it takes show, check, new, import or schema", ""),
+    (["phone"], "unknown verb 'phone' after 'profiles'; it takes show, check, new or schema", ""),
     (["--json", "show"], "unexpected argument 'show'", ""),
   ]) func wrongLinesAreRefusedWithOneReason(words: [String], reason: String, verb: String) throws {
     #expect(

@@ -16,7 +16,6 @@ import TransducerProfiles
   private static let broken: [String: String] = [
     "syntax": "{", "trailing-comma": profile(#""sources": ["S",], "#),
     "duplicate-key": profile(#""level": 0.2, "level": 0.2, "#),
-    "deprecated-key": profile(#""hardware": {"product": "P", "quality": 5, "resonance": 40, "continuousPower": 5}, "#),
     "wrong-type": profile(#""level": true, "#), "missing-key": "{}", "unknown-key": profile(#""levle": 0.2, "#),
     "out-of-range": profile(#""level": 2, "#), "invalid-value": profile(#""sources": [""], "#),
     "contradiction": profile(#""intensity": {"law": "sensation"}, "#), "file-name": profile(""),

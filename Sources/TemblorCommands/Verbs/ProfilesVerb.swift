@@ -15,7 +15,7 @@ enum ProfilesVerb {
       """, options: [Option("--names", help: "Print only the names, one per line."), SharedOptions.json],
     verbs: [
       ProfilesShowVerb.description, ProfilesCheckVerb.description, ProfilesNewVerb.description,
-      ProfilesImportVerb.description, ProfilesSchemaVerb.description,
+      ProfilesSchemaVerb.description,
     ],
     examples: [
       .init("temblor profiles", "List the profiles."), .init("temblor profiles show phone", "Show a profile."),

@@ -31,15 +31,6 @@ import Testing
         == "warning unknown-rule: unknown rule \"transient-gaps\"")
   }
 
-  @Test func takesFormerNamesWithANote() throws {
-    #expect(
-      try findings(#"{"tap-gap": "x"}"#, events: Self.close) == [
-        "note unknown-rule: rule \"tap-gap\" is now called \"transient-gap\"",
-        "note transient-gap: the transient follows after 20.0 ms; at least 50 ms are needed to feel "
-          + "two (allowed: x)",
-      ])
-  }
-
   @Test func notesAllowancesNobodyNeeds() throws {
     #expect(
       try findings(#"{"harsh": "x", "negative-time": "y"}"#, events: Self.tap("0")) == [
