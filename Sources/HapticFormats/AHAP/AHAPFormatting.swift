@@ -15,57 +15,7 @@ extension AHAPDocument {
   /// - A parameter: `ParameterID`, `Time`, `ParameterValue`.
   /// - A curve: `ParameterID`, `Time`, `ParameterCurveControlPoints`.
   /// - A control point: `Time`, `ParameterValue`.
-  package func formatted() -> [UInt8] {
-    var writer = JSONWriter()
-    let root = json.root
-    if root.kind == .object {
-      writer.object { Self.write(root, as: .file, to: &$0) }
-    } else {
-      writer.value(copying: root)
-    }
-    return writer.finish()
-  }
-
-  private static func write(_ value: JSONValue, as scope: AHAPScope, to object: inout JSONObjectWriter) {
-    for known in scope.keys {
-      for member in value.members where Vocabulary.keys.name(ofKey: member) == known {
-        write(member, known, in: scope, to: &object)
-      }
-    }
-    for member in value.members {
-      if let known = Vocabulary.keys.name(ofKey: member), scope.keys.contains(known) { continue }
-      object.member(member.key ?? "", copying: member)
-    }
-  }
-
-  private static func write(_ member: JSONValue, _ key: AHAPKey, in scope: AHAPScope, to object: inout JSONObjectWriter)
-  {
-    let inner = scope.scope(of: key)
-    switch member.kind {
-    case .object where inner != .unknown:
-      object.object(key.rawValue, layout: inner.layout(of: member)) { contents in
-        write(member, as: inner, to: &contents)
-      }
-    case .array where inner.element != .unknown:
-      object.array(key.rawValue) { contents in
-        for element in member.elements { write(element, as: inner.element, to: &contents) }
-      }
-    default:
-      if key.isReal, let number = member.number {
-        object.member(key.rawValue, number)
-      } else {
-        object.member(key.rawValue, copying: member)
-      }
-    }
-  }
-
-  private static func write(_ element: JSONValue, as scope: AHAPScope, to array: inout JSONArrayWriter) {
-    guard element.kind == .object else {
-      array.element(copying: element)
-      return
-    }
-    array.object(layout: scope.layout(of: element)) { write(element, as: scope, to: &$0) }
-  }
+  package func formatted() -> [UInt8] { AHAPScope.fileShape.canonical(json.root, normalizesNumbers: true) }
 }
 
 extension AHAPDocument: Equatable {
@@ -73,46 +23,35 @@ extension AHAPDocument: Equatable {
   package static func == (left: AHAPDocument, right: AHAPDocument) -> Bool { left.formatted() == right.formatted() }
 }
 
-extension AHAPKey {
-  /// Whether numbers of this key are measures, and so written with a point.
-  fileprivate var isReal: Bool {
-    switch self {
-    case .version, .time, .eventDuration, .parameterValue: true
-    default: false
-    }
-  }
-}
-
 extension AHAPScope {
-  /// What the value of a key stands for.
-  fileprivate func scope(of key: AHAPKey) -> AHAPScope {
-    switch key {
-    case .pattern: .entries
-    case .event: .event
-    case .parameter: .parameter
-    case .parameterCurve: .curve
-    case .eventParameters: .eventParameters
-    case .parameterCurveControlPoints: .controlPoints
-    default: .unknown
+  /// The keys of files in canonical order, with those of all that is inside.
+  fileprivate static let fileShape: JSONShape = {
+    let number = JSONType.anyNumber
+    func list(_ key: AHAPKey, of shape: JSONShape) -> JSONKey {
+      JSONKey(key.rawValue, .list(.object { shape }), layout: .line)
     }
-  }
-
-  /// What the elements of a list stand for.
-  fileprivate var element: AHAPScope {
-    switch self {
-    case .entries: .entry
-    case .eventParameters: .eventParameter
-    case .controlPoints: .controlPoint
-    default: .unknown
-    }
-  }
-
-  /// One line for the rows of a table, if nothing in them needs more.
-  fileprivate func layout(of object: JSONValue) -> JSONWriter.Layout? {
-    switch self {
-    case .eventParameter, .controlPoint, .parameter:
-      object.members.contains { $0.kind == .object || $0.kind == .array } ? nil : .line
-    default: nil
-    }
-  }
+    func key(_ key: AHAPKey, _ type: JSONType) -> JSONKey { JSONKey(key.rawValue, type) }
+    let eventParameter = JSONShape("an event parameter", [key(.parameterID, .any), key(.parameterValue, number)])
+    let point = JSONShape("a control point", [key(.time, number), key(.parameterValue, number)])
+    let event = JSONShape(
+      "an event",
+      [
+        key(.time, number), key(.eventType, .any), key(.eventDuration, number), key(.eventWaveformPath, .any),
+        key(.eventWaveformUseVolumeEnvelope, .any), key(.eventWaveformLoopEnabled, .any),
+        list(.eventParameters, of: eventParameter),
+      ])
+    let parameter = JSONShape(
+      "a parameter", [key(.parameterID, .any), key(.time, number), key(.parameterValue, number)])
+    let curve = JSONShape(
+      "a curve", [key(.parameterID, .any), key(.time, number), list(.parameterCurveControlPoints, of: point)])
+    let entry = JSONShape(
+      "an entry",
+      [
+        key(.event, .object { event }), JSONKey(AHAPKey.parameter.rawValue, .object { parameter }, layout: .line),
+        key(.parameterCurve, .object { curve }),
+      ])
+    return JSONShape(
+      "a pattern file",
+      [key(.version, number), key(.metadata, .any), key(.pattern, .list(.object { entry }))])
+  }()
 }

@@ -1,222 +1,221 @@
 internal import HapticFormats
-import Reading
 import HapticModel
+import Reading
 
-/// Turns the text of a `.haptic` file into a clip, and notes what it finds.
-struct HapticClipDecoder {
-  fileprivate enum Key: Int, CaseIterable {
-    case version, metadata, signals, continuous, envelopes, amplitude, frequency, time, emphasis
-    case major, minor, patch
-  }
+/// A `.haptic` file: a clip, and what the file says about itself.
+struct HapticClipFile: Sendable {
+  /// The keys of metadata in their order.
+  static let metadataKeys = ["editor", "author", "source", "project", "tags", "description"]
 
-  private static let names = JSONNames(Key.allCases.map { "\($0)" })
+  var clip = HapticClip()
+  /// Major, minor and patch; empty where the file has none.
+  var version: [Int] = []
+  /// Texts in their order.
+  var metadata: [(name: String, value: String)] = []
 
-  let json: JSONDocument
+  /// The last text with a name.
+  subscript(name: String) -> String? { metadata.last { $0.name == name }?.value }
+}
+
+/// Reads the text of a `.haptic` file by its tables, and notes what it finds.
+struct HapticClipDecoder: JSONFieldReader {
+  private typealias Table<Owner> = JSONTable<Owner, HapticClipDecoder>
+  private typealias Field<Owner> = JSONField<Owner, HapticClipDecoder>
+
   var log = FindingLog()
-  private(set) var clip = HapticClip()
+  let rules = JSONFieldRules(
+    missingKey: .clipStructure, wrongType: .clipStructure, outOfRange: .clipRange, null: .absent)
   /// The numbers of the values that layers, curves and emphases were read from.
   private(set) var amplitudeValue: Int?
   private(set) var frequencyValue: Int?
   private(set) var emphasisValues: [Int] = []
-  private(set) var version: [Int] = []
-  /// Texts of the metadata, in their order.
-  private(set) var metadata: [(name: String, value: String)] = []
-
-  init(_ json: JSONDocument) { self.json = json }
+  /// The times of the last point and emphasis, in the precision of the format.
+  private var last = -Float.infinity
+  private var lastEmphasis = -Float.infinity
+  private var isFirst = true
 
   /// Reads everything that can be read; what cannot is in the log as an error.
-  mutating func decode() {
-    let root = json.root
-    guard expect(.object, root, "the file") else { return }
-    if let version = member(.version, of: root, "the file") { decodeVersion(version) }
-    if let metadata = root[key: .metadata], expect(.object, metadata, "metadata") {
-      for item in metadata.members {
+  mutating func decode(_ json: JSONDocument) -> HapticClipFile {
+    var file = HapticClipFile()
+    Self.file.read(json.root, into: &file, &self)
+    return file
+  }
+
+  // MARK: - Tables
+
+  /// Everything in a file.
+  static let file = JSONTable<HapticClipFile, HapticClipDecoder>(
+    "the file",
+    [
+      .group("version", version, layout: .line), metadata,
+      .group(
+        "signals", Table("signals", [.group("continuous", Table("continuous", [.group("envelopes", envelopes)]))])),
+    ])
+
+  private static let version = Table<HapticClipFile>(
+    "version",
+    [
+      Field(JSONKey("major", .anyNumber, is: .required)) { value, file, reader in
+        guard let number: Double = reader.scalar(value, JSONKey("major", .anyNumber)) else { return false }
+        file.version = ["major", "minor", "patch"].map { key in
+          value.parent?[key]?.number.flatMap { Int(exactly: $0.rounded()) } ?? 0
+        }
+        if number != 1 {
+          reader.log.add(.clipVersion, at: value, "unsupported version \(value.shortLexeme); must be 1")
+        }
+        return true
+      } write: { _, _, object in
+        object.member("major", 1)
+      },
+      Field(JSONKey("minor", .any)) { _, _, _ in
+        true
+      } write: { _, _, object in
+        object.member("minor", 0)
+      },
+      Field(JSONKey("patch", .any)) { _, _, _ in
+        true
+      } write: { _, _, object in
+        object.member("patch", 0)
+      },
+    ])
+
+  private static let metadata: Field<HapticClipFile> = {
+    let shape = JSONShape("metadata", HapticClipFile.metadataKeys.map { JSONKey($0, .any) })
+    return Field(JSONKey("metadata", .object { shape })) { value, file, reader in
+      guard reader.expect(.object, value, as: "metadata") else { return false }
+      for item in value.members {
         guard let name = item.key else { continue }
         let texts = item.kind == .array ? item.elements.compactMap(\.string) : []
-        let value = item.string ?? texts.joined(separator: ", ")
-        if !value.isEmpty { self.metadata.append((name, value)) }
+        let text = item.string ?? texts.joined(separator: ", ")
+        if !text.isEmpty { file.metadata.append((name, text)) }
       }
-    }
-    guard let signals = member(.signals, of: root, "the file"), expect(.object, signals, "signals"),
-      let continuous = member(.continuous, of: signals, "signals"), expect(.object, continuous, "continuous"),
-      let envelopes = member(.envelopes, of: continuous, "continuous"), expect(.object, envelopes, "envelopes"),
-      let amplitude = member(.amplitude, of: envelopes, "envelopes"), expect(.array, amplitude, "amplitude")
-    else { return }
-    amplitudeValue = amplitude.index
-    decodeAmplitude(amplitude)
-    guard let frequency = envelopes[key: .frequency], expect(.array, frequency, "frequency") else { return }
-    frequencyValue = frequency.index
-    decodeFrequency(frequency)
-  }
-
-  private mutating func decodeVersion(_ version: JSONValue) {
-    guard expect(.object, version, "version"), let major = member(.major, of: version, "version"),
-      expect(.number, major, "major")
-    else { return }
-    self.version = [Key.major, .minor, .patch].map { key in
-      version[key: key]?.number.flatMap { Int(exactly: $0.rounded()) } ?? 0
-    }
-    guard let number = major.number, number != 1 else { return }
-    log.add(.clipVersion, at: major, "unsupported version \(String(decoding: major.lexeme, as: UTF8.self)); must be 1")
-  }
-
-  private mutating func decodeAmplitude(_ list: JSONValue) {
-    var points: [HapticClip.Point] = []
-    var last = -Float.infinity
-    var lastEmphasis = -Float.infinity
-    for value in list.elements {
-      guard expect(.object, value, "a point of amplitude") else { continue }
-      var time: JSONValue?
-      var level: JSONValue?
-      var emphasis: JSONValue?
-      for member in value.members {
-        switch Self.names.index(ofKey: member) {
-        case Key.time.rawValue: time = member
-        case Key.amplitude.rawValue: level = member
-        case Key.emphasis.rawValue: emphasis = member
-        default: continue
+      return true
+    } write: { file, _, object in
+      object.object("metadata") { metadata in
+        for key in HapticClipFile.metadataKeys {
+          if key == "tags" {
+            metadata.array(key, layout: .line) { _ in }
+          } else {
+            metadata.member(key, file[key] ?? "")
+          }
         }
       }
-      guard let time = require(time, .time, of: value), let level = require(level, .amplitude, of: value),
-        let seconds = self.seconds(time, after: &last), let amplitude = share(level, "amplitude", .clipRange)
-      else { continue }
-      var point = HapticClip.Point(time: seconds, amplitude: amplitude)
-      if let emphasis, emphasis.kind != .null {
-        point.emphasis = decodeEmphasis(emphasis, above: amplitude)
-        if point.emphasis != nil {
-          emphasisValues.append(emphasis.index)
-          if points.isEmpty {
-            log.add(.clipFirstEmphasis, at: emphasis, "an emphasis on the first point is lost by some converters")
-          }
-          if Float(seconds) == lastEmphasis {
-            log.add(.clipSameTime, at: emphasis, "another emphasis is at \(seconds) s")
-          }
-          lastEmphasis = Float(seconds)
-        }
-      }
-      points.append(point)
     }
-    clip.amplitude = points
-    var count = 0
-    for _ in list.elements { count += 1 }
+  }()
+
+  private static let envelopes: Table<HapticClipFile> = {
+    let amplitude = JSONKey("amplitude", .list(.object { point.shape }), is: .required, layout: .line)
+    let frequency = JSONKey("frequency", .list(.object { tone.shape }), layout: .line)
+    return Table(
+      "envelopes",
+      [
+        Field(amplitude) { value, file, reader in
+          reader.amplitudeValue = value.index
+          guard let points = reader.elements(of: value, amplitude, point, HapticClip.Point(time: 0, amplitude: 0))
+          else {
+            return false
+          }
+          file.clip.amplitude = points
+          reader.checkLength(of: points, value)
+          return true
+        } write: { file, _, object in
+          point.write(file.clip.amplitude, as: "amplitude", layout: .line, to: &object)
+        },
+        Field(frequency) { value, file, reader in
+          reader.frequencyValue = value.index
+          reader.last = -.infinity
+          let new = HapticClip.FrequencyPoint(time: 0, frequency: 0)
+          guard let tones = reader.elements(of: value, frequency, tone, new) else { return false }
+          file.clip.frequency = tones
+          reader.checkExtent(of: tones, value, in: file.clip.amplitude)
+          return true
+        } write: { file, _, object in
+          if let tones = file.clip.frequency { tone.write(tones, as: "frequency", layout: .line, to: &object) }
+        },
+      ])
+  }()
+
+  private static let point = Table<HapticClip.Point>(
+    "a point of amplitude",
+    [
+      time { $1(&$0.time) }, .value("amplitude", .number(0...1), is: .required) { $1(&$0.amplitude) },
+      .object("emphasis", emphasis, new: HapticClip.Emphasis(amplitude: 0, frequency: 0), layout: .line) {
+        $1(&$0.emphasis)
+      },
+    ]
+  ) { object, point, reader in
+    reader.checkEmphasis(of: &point, object["emphasis"])
+    reader.isFirst = false
+    return true
+  }
+
+  private static let tone = Table<HapticClip.FrequencyPoint>(
+    "a point of frequency",
+    [time { $1(&$0.time) }, .value("frequency", .number(0...1), is: .required) { $1(&$0.frequency) }])
+
+  private static let emphasis = Table<HapticClip.Emphasis>(
+    "an emphasis",
+    [
+      .value("amplitude", .number(0...1), is: .required, rule: .clipEmphasisRange) { $1(&$0.amplitude) },
+      .value("frequency", .number(0...1), is: .required, rule: .clipEmphasisRange) { $1(&$0.frequency) },
+    ])
+
+  /// A time that is not before the last one, by the precision of the format.
+  private static func time<Owner>(_ place: @escaping Field<Owner>.Place<Double>) -> Field<Owner> {
+    let key = JSONKey("time", .number(0...Double(Float.greatestFiniteMagnitude)), is: .required)
+    return Field(key) { value, owner, reader in
+      guard let seconds: Double = reader.scalar(value, key) else { return false }
+      guard Float(seconds) >= reader.last else {
+        reader.log.add(.clipOrder, at: value, "time \(seconds) is before the last one, \(reader.last)")
+        return false
+      }
+      reader.last = Float(seconds)
+      place(&owner) { $0 = seconds }
+      return true
+    } write: { owner, _, object in
+      var owner = owner
+      place(&owner) { object.member("time", $0) }
+    }
+  }
+
+  // MARK: - What values require of each other
+
+  private mutating func checkLength(of points: [HapticClip.Point], _ list: JSONValue) {
+    let count = list.elements.reduce(0) { count, _ in count + 1 }
     guard count >= 2 else {
-      log.add(
+      return log.add(
         .clipPointCount, at: list, "the amplitude envelope has \(count == 0 ? "no points" : "one point"); it needs two")
-      return
     }
     guard log.errorCount == 0, let first = points.first, let final = points.last else { return }
     if Float(final.time) <= Float(first.time) { log.add(.clipLength, at: list, "the amplitude envelope lasts no time") }
     if first.time > 0 { log.add(.clipLateStart, at: list, "the first point is at \(first.time) s, not at 0") }
   }
 
-  private mutating func decodeEmphasis(_ value: JSONValue, above amplitude: Float) -> HapticClip.Emphasis? {
-    guard expect(.object, value, "emphasis") else { return nil }
-    var level: JSONValue?
-    var tone: JSONValue?
-    for member in value.members {
-      switch Self.names.index(ofKey: member) {
-      case Key.amplitude.rawValue: level = member
-      case Key.frequency.rawValue: tone = member
-      default: continue
-      }
+  private mutating func checkEmphasis(of point: inout HapticClip.Point, _ value: JSONValue?) {
+    guard let value, let emphasis = point.emphasis else { return }
+    guard emphasis.amplitude >= point.amplitude else {
+      point.emphasis = nil
+      return log.add(
+        .clipEmphasisBelow, at: value["amplitude"] ?? value,
+        "the emphasis has amplitude \(emphasis.amplitude), below the \(point.amplitude) of its point")
     }
-    guard let level = require(level, .amplitude, of: value, "an emphasis"),
-      let tone = require(tone, .frequency, of: value, "an emphasis"),
-      let emphasis = share(level, "amplitude", .clipEmphasisRange),
-      let frequency = share(tone, "frequency", .clipEmphasisRange)
-    else { return nil }
-    guard emphasis >= amplitude else {
+    emphasisValues.append(value.index)
+    if isFirst {
+      log.add(.clipFirstEmphasis, at: value, "an emphasis on the first point is lost by some converters")
+    }
+    if Float(point.time) == lastEmphasis { log.add(.clipSameTime, at: value, "another emphasis is at \(point.time) s") }
+    lastEmphasis = Float(point.time)
+  }
+
+  private mutating func checkExtent(
+    of tones: [HapticClip.FrequencyPoint], _ list: JSONValue, in points: [HapticClip.Point]
+  ) {
+    let (start, end) = (points.first?.time ?? 0, points.last?.time ?? .infinity)
+    for (tone, value) in zip(tones, list.elements)
+    where Float(tone.time) < Float(start) || Float(tone.time) > Float(end) {
       log.add(
-        .clipEmphasisBelow, at: level, "the emphasis has amplitude \(emphasis), below the \(amplitude) of its point")
-      return nil
+        .clipFrequencyOutside, at: value["time"] ?? value,
+        "\(tone.time) s is outside the amplitude envelope, \(start) s to \(end) s")
     }
-    return HapticClip.Emphasis(amplitude: emphasis, frequency: frequency)
   }
-
-  private mutating func decodeFrequency(_ list: JSONValue) {
-    var points: [HapticClip.FrequencyPoint] = []
-    var last = -Float.infinity
-    let range = (clip.amplitude.first?.time ?? 0, clip.amplitude.last?.time ?? .infinity)
-    for value in list.elements {
-      guard expect(.object, value, "a point of frequency") else { continue }
-      var time: JSONValue?
-      var level: JSONValue?
-      for member in value.members {
-        switch Self.names.index(ofKey: member) {
-        case Key.time.rawValue: time = member
-        case Key.frequency.rawValue: level = member
-        default: continue
-        }
-      }
-      guard let time = require(time, .time, of: value), let level = require(level, .frequency, of: value),
-        let seconds = self.seconds(time, after: &last), let frequency = share(level, "frequency", .clipRange)
-      else { continue }
-      if Float(seconds) < Float(range.0) || Float(seconds) > Float(range.1) {
-        log.add(
-          .clipFrequencyOutside, at: time,
-          "\(seconds) s is outside the amplitude envelope, \(range.0) s to \(range.1) s")
-      }
-      points.append(HapticClip.FrequencyPoint(time: seconds, frequency: frequency))
-    }
-    clip.frequency = points
-  }
-
-  // MARK: Values
-
-  private mutating func expect(_ kind: JSONValue.Kind, _ value: JSONValue, _ name: String) -> Bool {
-    if value.kind == kind { return true }
-    log.add(.clipStructure, at: value, "\(name) must be \(kind.noun), not \(value.kind.noun)")
-    return false
-  }
-
-  private mutating func member(_ key: Key, of owner: JSONValue, _ name: String) -> JSONValue? {
-    if let value = owner[key: key] { return value }
-    log.add(.clipStructure, at: owner, "\(name) must have the key \"\(key)\"")
-    return nil
-  }
-
-  private mutating func require(_ value: JSONValue?, _ key: Key, of owner: JSONValue, _ name: String = "a point")
-    -> JSONValue?
-  {
-    if value == nil { log.add(.clipStructure, at: owner, "\(name) must have the key \"\(key)\"") }
-    return value
-  }
-
-  /// A time that is not before the last one, by the precision of the format.
-  private mutating func seconds(_ value: JSONValue, after last: inout Float) -> Double? {
-    guard let number = number(value, "time") else { return nil }
-    guard number >= 0, Float(number).isFinite else {
-      log.add(.clipRange, at: value, "time is \(number); it must be 0 or more")
-      return nil
-    }
-    guard Float(number) >= last else {
-      log.add(.clipOrder, at: value, "time \(number) is before the last one, \(last)")
-      return nil
-    }
-    last = Float(number)
-    return number
-  }
-
-  /// A number from 0 to 1.
-  private mutating func share(_ value: JSONValue, _ name: String, _ rule: Rule) -> Float? {
-    guard let number = number(value, name) else { return nil }
-    let nearest = Float(number)
-    guard (0...1).contains(nearest) else {
-      log.add(rule, at: value, "\(name) is \(number), outside 0 to 1")
-      return nil
-    }
-    // −0 is 0.
-    return nearest == 0 ? 0 : nearest
-  }
-
-  private mutating func number(_ value: JSONValue, _ name: String) -> Double? {
-    if let number = value.number { return number }
-    _ = expect(.number, value, name)
-    return nil
-  }
-}
-
-extension JSONValue {
-  /// The last member with a key of the format.
-  fileprivate subscript(key key: HapticClipDecoder.Key) -> JSONValue? { self["\(key)"] }
 }

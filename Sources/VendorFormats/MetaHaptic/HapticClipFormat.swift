@@ -34,27 +34,26 @@ public struct HapticClipFormat: HapticFormat {
     do { json = try JSONDocument(text: file.bytes, name: file.name) } catch {
       return Examination(InputError(error, rule: .clipSyntax))
     }
-    var decoder = HapticClipDecoder(json)
-    decoder.decode()
+    var decoder = HapticClipDecoder()
+    let clip = decoder.decode(json)
     if options.wantsFindings {
       decoder.log.addDeviations(of: json, byteOrderMark: .clipText, trailingComma: .clipText, duplicateKey: .clipText)
     }
     let isReadable = decoder.log.errorCount == 0
     var composition: HapticComposition?
     if isReadable {
-      func text(_ name: String) -> String? { decoder.metadata.last { $0.name == name }?.value }
       composition = HapticComposition(
-        layers: decoder.clip.layers(options.amplitude), title: text("project"), notes: text("description"))
-      composition?.author = text("author")
+        layers: clip.clip.layers(options.amplitude), title: clip["project"], notes: clip["description"])
+      composition?.author = clip["author"]
     }
-    let version = decoder.version.map(String.init).joined(separator: ".")
+    let version = clip.version.map(String.init).joined(separator: ".")
     return Examination(
       composition: composition, findings: decoder.log.findings(in: json, for: options),
       errorCount: decoder.log.errorCount,
       places: HapticClipPlaces(
         json: json, amplitude: decoder.amplitudeValue ?? 0,
         frequency: decoder.frequencyValue ?? decoder.amplitudeValue ?? 0, emphases: decoder.emphasisValues),
-      details: (version.isEmpty ? [] : [("version", version)]) + decoder.metadata)
+      details: (version.isEmpty ? [] : [("version", version)]) + clip.metadata)
   }
 
   /// Writes a composition as one clip.
@@ -64,17 +63,18 @@ public struct HapticClipFormat: HapticFormat {
   public func write(_ composition: HapticComposition, options: WritingOptions) throws(InputError) -> Writing? {
     try composition.checkFinite(.clipRange)
     var losses = LossLog()
-    let clip =
+    var file = HapticClipFile(metadata: composition.clipMetadata)
+    file.clip =
       HapticClip(exactly: composition, options.amplitude)
       ?? HapticClip(approximating: composition, options: options, losses: &losses)
-    return Writing([Writing.File(clip.text(of: composition))], losses: losses.finish())
+    return Writing([Writing.File(HapticClipDecoder.file.text(file))], losses: losses.finish())
   }
 
   /// The text in a fixed layout and order of keys; unknown keys are kept.
   public func canonical(_ file: SourceFile) throws(InputError) -> [UInt8]? {
     do {
       let json = try JSONDocument(text: file.bytes, name: file.name)
-      return HapticClipText.layout.text(of: json.root)
+      return HapticClipDecoder.file.shape.canonical(json.root)
     } catch { throw InputError(error, rule: .clipSyntax) }
   }
 }
@@ -97,5 +97,11 @@ struct HapticClipPlaces: SourcePlaces {
       case .curve(_, let index): index == 0 ? amplitude : frequency
       }
     return JSONValue(document: json, index: value ?? amplitude).place
+  }
+}
+
+extension HapticComposition {
+  fileprivate var clipMetadata: [(name: String, value: String)] {
+    [("editor", "Temblor"), ("author", author ?? ""), ("project", title ?? ""), ("description", notes ?? "")]
   }
 }

@@ -1,11 +1,14 @@
 internal import HapticFormats
 internal import Reading
 
-/// Reads a text in one of the two spellings, and notes what it finds.
-struct RichTapDecoder {
+/// Reads a text in one of the two spellings by its tables, and notes what it finds.
+struct RichTapDecoder: JSONFieldReader {
+  /// Whole factors of curves have no point.
+  static let writesShortNumbers = true
+
   let json: JSONDocument
   let dialect: RichTapDialect
-  let rules: RichTapRules
+  let own: RichTapRules
   var log = FindingLog()
   var document = RichTapDocument()
   /// The numbers of the values the events were read from, group by group.
@@ -18,11 +21,16 @@ struct RichTapDecoder {
   private var usesPercent = false
   private var unwrappedEvents: (first: Int, count: Int)?
   private var percentCurve: JSONValue?
+  /// The time of the pattern before, and the duration of the event whose curve is read.
+  fileprivate var previous = -1
+  fileprivate var duration = 0
+
+  var rules: JSONFieldRules { own.fields }
 
   init(_ json: JSONDocument, dialect: RichTapDialect) {
     self.json = json
     self.dialect = dialect
-    rules = dialect == .he ? .he : .oh
+    own = dialect == .he ? .he : .oh
   }
 
   /// Reads everything that can be read; what cannot is in the log as an error.
@@ -40,140 +48,53 @@ struct RichTapDecoder {
   private mutating func decode() {
     let root = json.root
     guard root.kind == .object else {
-      log.add(rules.structure, at: root, "the file must be an object, not \(root.kind.noun)")
-      return
+      return log.add(own.structure, at: root, "the file must be an object, not \(root.kind.noun)")
     }
-    var metadata: JSONValue?
-    var pattern: JSONValue?
-    var list: JSONValue?
-    for member in root.members {
-      switch (RichTapKey(of: member), dialect) {
-      case (.metadata?, .he), (.metaData?, .oh): metadata = member
-      case (.pattern?, .he): pattern = member
-      case (.patternList?, .he), (.channels?, .oh): list = member
-      default: continue
-      }
-    }
-    if text(exceeds: dialect.maximumFileSize) {
+    if json.text.count > dialect.maximumFileSize {
       log.add(
-        rules.fileSize, at: root, offset: 0,
-        "the file has \(json.text.count) bytes; HarmonyOS refuses more than " + "\(dialect.maximumFileSize)")
+        own.fileSize, at: root, offset: 0,
+        "the file has \(json.text.count) bytes; HarmonyOS refuses more than \(dialect.maximumFileSize)")
     }
-    switch dialect {
-    case .he: decodeHE(metadata, pattern, list)
-    case .oh: decodeOH(metadata, channels: list)
+    var read = RichTapDocument()
+    RichTapTables.of(dialect).file.read(root, into: &read, &self)
+    document = read
+    if let unwrappedEvents {
+      let count = unwrappedEvents.count
+      log.add(
+        own.noEventWrapper, at: JSONValue(document: json, index: unwrappedEvents.first),
+        (count == 1 ? "an event is" : "\(count) events are") + " not held by the key \"Event\"",
+        hint: "write {\"Event\": {…}}")
     }
-    noteConverter()
-  }
-
-  private func text(exceeds size: Int) -> Bool { json.text.count > size }
-
-  // MARK: HE
-
-  private mutating func decodeHE(_ metadata: JSONValue?, _ pattern: JSONValue?, _ list: JSONValue?) {
-    guard let metadata = object(metadata, .metadata, of: json.root) else { return }
-    guard let version = version(of: metadata) else { return }
-    let number = Int(exactly: version.number.rounded(.towardZero)) ?? 0
-    switch number {
-    case 1:
-      details.append(("version", "1"))
-      guard let pattern = array(pattern, .pattern, of: json.root) else { return }
-      decodeGroup(RichTapDocument.Group(), pattern)
-    case 2:
-      details.append(("version", "2"))
-      guard let list = array(list, .patternList, of: json.root) else { return }
-      if list.elements.isEmpty { log.add(rules.structure, at: list, "PatternList is empty") }
-      decodeList(list)
-    default: log.add(rules.version, at: version.value, "Version is \(version.lexeme), not 1 or 2")
+    if let percentCurve {
+      log.add(
+        own.percentCurve, at: percentCurve, "intensities of curves are read as percent, since one is greater than 1",
+        hint: "divide all intensities of curves by 100")
     }
   }
 
-  private mutating func decodeList(_ list: JSONValue) {
-    var previous = -1
-    for entry in list.elements {
-      guard expect(.object, entry, "an entry of PatternList") else { continue }
-      var absolute: JSONValue?
-      var pattern: JSONValue?
-      for member in entry.members {
-        switch RichTapKey(of: member) {
-        case .absoluteTime: absolute = member
-        case .pattern: pattern = member
-        default: continue
-        }
-      }
-      let time = integer(absolute, .absoluteTime, of: entry)
-      if let time, let absolute, time <= previous {
-        log.add(
-          rules.absoluteTime, at: absolute,
-          time < 0
-            ? "AbsoluteTime is \(time); must not be negative"
-            : "AbsoluteTime is \(time), not after the \(previous) of the pattern before")
-      }
-      previous = max(previous, time ?? 0)
-      guard let pattern = array(pattern, .pattern, of: entry) else { continue }
-      decodeGroup(RichTapDocument.Group(time: time ?? 0), pattern)
-    }
-  }
-
-  // MARK: HarmonyOS
-
-  private mutating func decodeOH(_ metadata: JSONValue?, channels: JSONValue?) {
-    guard let metadata = object(metadata, .metaData, of: json.root) else { return }
-    if let version = version(of: metadata) {
-      details.append(("version", version.lexeme))
-      if version.number != 1 { log.add(rules.version, at: version.value, "Version is \(version.lexeme), not 1.0") }
-    }
-    var number: JSONValue?
-    for member in metadata.members where RichTapKey(of: member) == .channelNumber { number = member }
-    let count = integer(number, .channelNumber, of: metadata)
-    if let count, let number, !(1...2).contains(count) {
-      log.add(rules.channelNumber, at: number, "ChannelNumber is \(count), not 1 or 2")
-    }
-    guard let channels = array(channels, .channels, of: json.root) else { return }
-    var found = 0
-    for channel in channels.elements {
-      found += 1
-      decodeChannel(channel)
-    }
-    if let count, let number, count != found {
-      log.add(rules.channelCount, at: number, "ChannelNumber is \(count); Channels has \(found)")
-    }
-  }
-
-  private mutating func decodeChannel(_ channel: JSONValue) {
-    guard expect(.object, channel, "an entry of Channels") else { return }
-    var parameters: JSONValue?
-    var pattern: JSONValue?
-    for member in channel.members {
-      switch RichTapKey(of: member) {
-      case .parameters: parameters = member
-      case .pattern: pattern = member
-      default: continue
-      }
-    }
-    var group = RichTapDocument.Group()
-    if let parameters = object(parameters, .parameters, of: channel) {
-      var index: JSONValue?
-      for member in parameters.members where RichTapKey(of: member) == .index { index = member }
-      if let number = integer(index, .index, of: parameters), let index { group.vibrator = vibrator(number, at: index) }
-    }
-    guard let pattern = array(pattern, .pattern, of: channel) else { return }
-    decodeGroup(group, pattern)
-  }
-
-  // MARK: Groups
-
-  private mutating func decodeGroup(_ group: RichTapDocument.Group, _ pattern: JSONValue) {
-    var group = group
+  /// Reads the events of a pattern.
+  fileprivate mutating func read(_ pattern: JSONValue, into group: inout RichTapDocument.Group) {
+    let tables = RichTapTables.of(dialect)
     var values: [Int] = []
     var count = 0
     var previous = 0
     for entry in pattern.elements {
       count += 1
-      guard expect(.object, entry, "an entry of Pattern") else { continue }
-      guard let (value, event) = decodeEntry(entry) else { continue }
+      guard expect(.object, entry, as: tables.entry.noun) else { continue }
+      let members = tables.entry.names.fields(of: entry)
+      var value = members[0]
+      if value == nil, members[1] != nil {
+        unwrappedEvents = (unwrappedEvents?.first ?? entry.index, (unwrappedEvents?.count ?? 0) + 1)
+        value = entry
+      }
+      guard let value else {
+        noteMissing(tables.entry.keys[0], isRequired: true, of: entry, tables.entry)
+        continue
+      }
+      var event = RichTapDocument.Event(isTransient: true, time: 0, intensity: 0, frequency: 0)
+      guard tables.event.read(value, into: &event, &self) else { continue }
       if dialect == .he, event.time < previous {
-        log.add(rules.time, at: value, "RelativeTime is \(event.time), before the \(previous) of the event before")
+        log.add(own.time, at: value, "RelativeTime is \(event.time), before the \(previous) of the event before")
       }
       previous = max(previous, event.time)
       group.events.append(event)
@@ -181,167 +102,335 @@ struct RichTapDecoder {
     }
     if count > dialect.maximumEventCount {
       log.add(
-        rules.eventCount, at: pattern,
+        own.eventCount, at: pattern,
         "Pattern has \(count) events; HarmonyOS refuses more than \(dialect.maximumEventCount)")
     } else if count == 0, dialect == .he {
-      log.add(rules.eventCount, at: pattern, severity: .error, "Pattern is empty")
+      log.add(own.eventCount, at: pattern, severity: .error, "Pattern is empty")
     }
-    document.groups.append(group)
     eventValues.append(values)
   }
 
-  private mutating func decodeEntry(_ entry: JSONValue) -> (value: JSONValue, event: RichTapDocument.Event)? {
-    var event: JSONValue?
-    var hasType = false
-    for member in entry.members {
-      switch RichTapKey(of: member) {
-      case .event: event = member
-      case .type: hasType = true
-      default: continue
-      }
-    }
-    if event == nil, hasType {
-      unwrappedEvents = (unwrappedEvents?.first ?? entry.index, (unwrappedEvents?.count ?? 0) + 1)
-      event = entry
-    }
-    guard let event = object(event, .event, of: entry) else { return nil }
-    return decodeEvent(event).map { (event, $0) }
-  }
-
-  private mutating func noteConverter() {
-    if let unwrappedEvents {
-      let count = unwrappedEvents.count
-      log.add(
-        rules.noEventWrapper, at: JSONValue(document: json, index: unwrappedEvents.first),
-        (count == 1 ? "an event is" : "\(count) events are") + " not held by the key \"Event\"",
-        hint: "write {\"Event\": {…}}")
-    }
-    if let percentCurve {
-      log.add(
-        rules.percentCurve, at: percentCurve, "intensities of curves are read as percent, since one is greater than 1",
-        hint: "divide all intensities of curves by 100")
-    }
-  }
-
-  // MARK: Events
-
-  private mutating func decodeEvent(_ value: JSONValue) -> RichTapDocument.Event? {
-    var type: JSONValue?
-    var start: JSONValue?
-    var length: JSONValue?
-    var index: JSONValue?
-    var parameters: JSONValue?
-    for member in value.members {
-      switch (RichTapKey(of: member), dialect) {
-      case (.type?, _): type = member
-      case (.relativeTime?, .he), (.startTime?, .oh): start = member
-      case (.duration?, _): length = member
-      case (.index?, .he): index = member
-      case (.parameters?, _): parameters = member
-      default: continue
-      }
-    }
-    guard let isTransient = isTransient(type, of: value) else { return nil }
-    let time = integer(start, dialect == .he ? .relativeTime : .startTime, of: value, in: dialect.times, rules.time)
-    var event = RichTapDocument.Event(isTransient: isTransient, time: time ?? 0, intensity: 0, frequency: 0)
-    if !isTransient {
-      event.duration = integer(length, .duration, of: value, in: dialect.durations, rules.duration) ?? 0
-    }
-    if let index, let number = integer(index, .index, of: value) { event.vibrator = vibrator(number, at: index) }
-    guard let parameters = object(parameters, .parameters, of: value) else { return nil }
-    decodeParameters(parameters, of: &event)
-    return event
-  }
-
-  private mutating func decodeParameters(_ parameters: JSONValue, of event: inout RichTapDocument.Event) {
-    var intensity: JSONValue?
-    var frequency: JSONValue?
-    var curve: JSONValue?
-    for member in parameters.members {
-      switch RichTapKey(of: member) {
-      case .intensity: intensity = member
-      case .frequency: frequency = member
-      case .curve: curve = member
-      default: continue
-      }
-    }
-    event.intensity =
-      integer(intensity, .intensity, of: parameters, in: RichTapDialect.intensities, rules.intensity) ?? 0
-    event.frequency =
-      integer(
-        frequency, .frequency, of: parameters, in: dialect.frequencies(isTransient: event.isTransient), rules.frequency)
-      ?? 0
-    guard !event.isTransient else { return }
-    if let curve {
-      if expect(.array, curve, "Curve") { decodeCurve(curve, of: &event) }
-    } else if dialect == .he {
-      log.add(rules.curveRequired, at: parameters, "a continuous event must have the key \"Curve\"")
-    }
-  }
-
-  private mutating func decodeCurve(_ curve: JSONValue, of event: inout RichTapDocument.Event) {
+  /// Reads the points of an event's curve.
+  fileprivate mutating func read(curve: JSONValue, of event: inout RichTapDocument.Event) {
+    duration = max(event.duration, 0)
+    let errors = log.errorCount
     var count = 0
-    for point in curve.elements {
+    for value in curve.elements {
       count += 1
-      guard expect(.object, point, "a point of Curve") else { continue }
-      decodePoint(point, of: &event)
+      var point = RichTapDocument.CurvePoint(time: 0, gain: 0, offset: 0)
+      guard RichTapTables.of(dialect).point.read(value, into: &point, &self) else { continue }
+      if dialect == .he, let last = event.curve.last, point.time <= last.time {
+        log.add(
+          own.curveOrder, at: value["Time"] ?? value,
+          "Time is \(point.time), not after the \(last.time) of the point before")
+      }
+      event.curve.append(point)
     }
     if !RichTapDialect.curvePointCounts.contains(count) {
-      log.add(rules.curvePointCount, at: curve, "Curve has \(count) points, not 4 to 16")
+      log.add(own.curvePointCount, at: curve, "Curve has \(count) points, not 4 to 16")
     }
-    switch dialect {
-    case .oh: event.curve = event.curve.sortedByTime
-    case .he:
-      guard let first = event.curve.first, let last = event.curve.last, event.duration > 0,
-        first.time != 0 || first.gain != 0 || last.time != event.duration || last.gain != 0
-      else { return }
-      log.add(
-        rules.curveEnds, at: curve, severity: isOfConverter ? .warning : .error,
-        "Curve goes from Intensity \(first.gain) at \(first.time) to \(last.gain) at \(last.time); "
-          + "must go from 0 at 0 to 0 at \(event.duration)")
+    guard dialect == .he else {
+      // Those of one time keep their order.
+      let points = event.curve
+      event.curve = points.indices.sorted { (points[$0].time, $0) < (points[$1].time, $1) }.map { points[$0] }
+      return
     }
-  }
-
-  private mutating func decodePoint(_ point: JSONValue, of event: inout RichTapDocument.Event) {
-    var when: JSONValue?
-    var intensity: JSONValue?
-    var frequency: JSONValue?
-    for member in point.members {
-      switch RichTapKey(of: member) {
-      case .time: when = member
-      case .intensity: intensity = member
-      case .frequency: frequency = member
-      default: continue
-      }
-    }
-    let end = max(event.duration, 0)
-    let time = integer(when, .time, of: point, in: 0...end, rules.curveOrder)
-    if dialect == .he, let time, let when, let last = event.curve.last, time <= last.time {
-      log.add(rules.curveOrder, at: when, "Time is \(time), not after the \(last.time) of the point before")
-    }
-    let gain = gain(intensity, of: point)
-    let offset = integer(frequency, .frequency, of: point, in: RichTapDialect.offsets, rules.curveRange)
-    event.curve.append(.init(time: time ?? 0, gain: gain ?? 0, offset: offset ?? 0))
+    guard let first = event.curve.first, let last = event.curve.last, duration > 0, errors == log.errorCount,
+      first.time != 0 || first.gain != 0 || last.time != duration || last.gain != 0
+    else { return }
+    log.add(
+      own.curveEnds, at: curve, severity: isOfConverter ? .warning : .error,
+      "Curve goes from Intensity \(first.gain) at \(first.time) to \(last.gain) at \(last.time); "
+        + "must go from 0 at 0 to 0 at \(duration)")
   }
 
   /// The factor of a point; the decoder drops what is beyond hundredths before it checks the range.
-  private mutating func gain(_ value: JSONValue?, of point: JSONValue) -> Float? {
-    guard var number = number(value, .intensity, of: point), let value else { return nil }
+  fileprivate mutating func gain(_ value: JSONValue, _ key: JSONKey) -> Float? {
+    guard var number: Double = scalar(value, key) else { return nil }
     if usesPercent { number /= 100 }
     if !usesPercent, number >= 1.01 {
       percentCurve = percentCurve ?? value
     } else if !(-0.01 < number && number < 1.01) {
-      let text = Self.lexeme(value)
-      let most = usesPercent ? 100 : 1
-      log.add(rules.curveRange, at: value, "Intensity is \(text), outside 0 to \(most)")
+      log.add(own.curveRange, at: value, "Intensity is \(value.shortLexeme), outside 0 to \(usesPercent ? 100 : 1)")
     } else if usesPercent, percentCurve == nil, number > 0.01 {
       percentCurve = value
     }
     return Float(min(max(number, 0), 1))
   }
+
+  // MARK: - The text as a whole
+
+  mutating func checkText() {
+    log.addDeviations(
+      of: json, byteOrderMark: own.byteOrderMark, trailingComma: own.trailingComma, duplicateKey: own.duplicateKey)
+    if log.errorCount == 0 { checkOverlaps() }
+  }
+
+  private mutating func checkOverlaps() {
+    var events: [(event: RichTapDocument.Event, value: Int)] = []
+    for (group, values) in zip(document.groups, eventValues) {
+      events += zip(group.absoluteEvents, values).map { (event: $0, value: $1) }
+    }
+    events.sort { ($0.event.time, $0.value) < ($1.event.time, $1.value) }
+    // When each vibrator is free again.
+    var left = 0
+    var right = 0
+    var found: (value: Int, count: Int)?
+    for (event, value) in events {
+      let usesLeft = event.vibrator != .right
+      let usesRight = event.vibrator != .left
+      if usesLeft && event.time < left || usesRight && event.time < right {
+        found = (found?.value ?? value, (found?.count ?? 0) + 1)
+      }
+      let end = event.time + (event.isTransient ? RichTapDialect.transientLength : event.duration)
+      if usesLeft { left = max(left, end) }
+      if usesRight { right = max(right, end) }
+    }
+    guard let found else { return }
+    let count = found.count
+    log.add(
+      own.overlap, at: JSONValue(document: json, index: found.value),
+      (count == 1 ? "an event begins" : "\(count) events begin")
+        + " while another plays on the same vibrator; both sound, but hardware may play one")
+  }
 }
 
-extension [RichTapDocument.CurvePoint] {
-  /// The points by time; those of one time keep their order.
-  fileprivate var sortedByTime: Self { indices.sorted { (self[$0].time, $0) < (self[$1].time, $1) }.map { self[$0] } }
+/// The keys of one spelling: a row for each, which reads, checks, orders and writes it.
+struct RichTapTables: Sendable {
+  typealias Table<Owner> = JSONTable<Owner, RichTapDecoder>
+  private typealias Field<Owner> = JSONField<Owner, RichTapDecoder>
+  private typealias Event = RichTapDocument.Event
+  private typealias Group = RichTapDocument.Group
+
+  private static let he = RichTapTables(.he)
+  private static let oh = RichTapTables(.oh)
+
+  let file: Table<RichTapDocument>
+  let event: Table<RichTapDocument.Event>
+  let point: Table<RichTapDocument.CurvePoint>
+  /// An entry of `Pattern`: `Event`, or the keys of an event as OpenHarmony's converter writes them.
+  let entry: JSONShape
+
+  static func of(_ dialect: RichTapDialect) -> RichTapTables { dialect == .he ? he : oh }
+
+  private init(_ dialect: RichTapDialect) {
+    let isHE = dialect == .he
+    let rules = isHE ? RichTapRules.he : .oh
+    let point = Self.point(rules)
+    let event = Self.event(dialect, rules, point)
+    let entry = JSONShape("an entry of Pattern", [JSONKey("Event", .object { event.shape })] + event.shape.keys)
+    func pattern<Owner>(_ place: @escaping Field<Owner>.Place<Group>) -> Field<Owner> {
+      Field(JSONKey("Pattern", .list(.object { entry }), is: .required)) { value, owner, reader in
+        guard reader.expect(.array, value, as: "Pattern") else { return false }
+        place(&owner) { reader.read(value, into: &$0) }
+        return true
+      } write: { owner, _, object in
+        var owner = owner
+        place(&owner) { group in
+          let events = group.events
+          object.array("Pattern") { list in
+            for one in events { list.object { $0.object("Event") { event.write(one, to: &$0) } } }
+          }
+        }
+      }
+    }
+    self.point = point
+    self.event = event
+    self.entry = entry
+    let metadata = Self.metadata(dialect, rules)
+    if isHE {
+      let list = Table<Group>(
+        "an entry of PatternList",
+        [
+          .value("AbsoluteTime", .integer(0...Int(Int32.max)), is: .required, rule: rules.absoluteTime) {
+            $1(&$0.time)
+          }, pattern { $1(&$0) },
+        ]
+      ) { object, group, reader in
+        if group.time <= reader.previous, let value = object["AbsoluteTime"], reader.previous >= 0 {
+          reader.log.add(
+            rules.absoluteTime, at: value,
+            "AbsoluteTime is \(group.time), not after the \(reader.previous) of the pattern before")
+        }
+        reader.previous = max(reader.previous, group.time)
+        return true
+      }
+      file = Table(
+        "the file",
+        [
+          .group("Metadata", metadata),
+          pattern { document, body in
+            if document.groups.isEmpty { document.groups = [Group()] }
+            body(&document.groups[0])
+          }.only { $0.version == 1 },
+          .list("PatternList", of: list, new: Group(), is: .required) { $1(&$0.groups) }.only { $0.version == 2 },
+        ]
+      ) { object, document, reader in
+        if document.version == 2, let list = object["PatternList"], list.kind == .array, list.elements.isEmpty {
+          reader.log.add(rules.structure, at: list, "PatternList is empty")
+        }
+        return true
+      }
+    } else {
+      let parameters = Table<Group>("Parameters", [Self.index(rules, is: .required) { $1(&$0.vibrator) }])
+      let channel = Table<Group>(
+        "an entry of Channels", [.group("Parameters", parameters, layout: .line), pattern { $1(&$0) }])
+      file = Table(
+        "the file",
+        [
+          .group("MetaData", metadata),
+          .list("Channels", of: channel, new: Group(), is: .required) { $1(&$0.groups) },
+        ]
+      ) { object, document, reader in
+        guard let value = object["MetaData"]?["ChannelNumber"], let list = object["Channels"], list.kind == .array,
+          document.channelCount > 0
+        else { return true }
+        let found = list.elements.reduce(0) { count, _ in count + 1 }
+        if document.channelCount != found {
+          reader.log.add(
+            rules.channelCount, at: value, "ChannelNumber is \(document.channelCount); Channels has \(found)")
+        }
+        return true
+      }
+    }
+  }
+
+  private static func metadata(_ dialect: RichTapDialect, _ rules: RichTapRules) -> Table<RichTapDocument> {
+    let version = JSONKey("Version", .anyNumber, is: .required)
+    // What is no text is nobody's business.
+    func text(_ name: String, _ place: @escaping Field<RichTapDocument>.Place<String?>) -> Field<RichTapDocument> {
+      Field(JSONKey(name, .text())) { value, document, _ in
+        place(&document) { $0 = value.string }
+        return true
+      } write: { document, _, object in
+        var document = document
+        place(&document) { if let text = $0 { object.member(name, text) } }
+      }
+    }
+    var rows: [Field<RichTapDocument>] = [
+      Field(version) { value, document, reader in
+        guard let number: Double = reader.scalar(value, version) else { return false }
+        let known = dialect == .he ? [1.0, 2] : [1]
+        if known.contains(dialect == .he ? number.rounded(.towardZero) : number) {
+          document.version = Int(number)
+          reader.details.append(("version", dialect == .he ? "\(Int(number))" : value.shortLexeme))
+        } else {
+          reader.log.add(
+            rules.version, at: value,
+            "Version is \(value.shortLexeme), not \(dialect == .he ? "1 or 2" : "1.0")")
+        }
+        return true
+      } write: { document, _, object in
+        if dialect == .he { object.member("Version", document.version) } else { object.member("Version", 1.0) }
+      }
+    ]
+    if dialect == .oh {
+      rows.append(
+        .value("ChannelNumber", .integer(1...2), is: .required, rule: rules.channelNumber) { $1(&$0.channelCount) })
+    }
+    rows += [
+      text("Created") { $1(&$0.created) }, text("Create") { $1(&$0.created) }, text("Description") { $1(&$0.notes) },
+    ]
+    return Table(dialect == .he ? "Metadata" : "MetaData", rows)
+  }
+
+  private static func event(
+    _ dialect: RichTapDialect, _ rules: RichTapRules, _ point: Table<RichTapDocument.CurvePoint>
+  ) -> Table<RichTapDocument.Event> {
+    let types = JSONNames(["transient", "continuous"])
+    let type = JSONKey("Type", .word(types.names), is: .required, noun: "event type", rule: rules.eventType)
+    let frequency = JSONKey(
+      "Frequency", .integer(dialect.frequencies(isTransient: true)), is: .required, rule: rules.frequency)
+    let parameters = Table<Event>(
+      "Parameters",
+      [
+        .value("Intensity", .integer(RichTapDialect.intensities), is: .required, rule: rules.intensity) {
+          $1(&$0.intensity)
+        },
+        Field(frequency) { value, event, reader in
+          var key = frequency
+          key.type = .integer(dialect.frequencies(isTransient: event.isTransient))
+          guard let number: Int = reader.scalar(value, key) else { return false }
+          event.frequency = number
+          return true
+        } write: { event, _, object in
+          object.member("Frequency", event.frequency)
+        },
+        Field(JSONKey("Curve", .list(.object { point.shape }), layout: .line)) { value, event, reader in
+          guard reader.expect(.array, value, as: "Curve") else { return false }
+          reader.read(curve: value, of: &event)
+          return true
+        } write: { event, _, object in
+          if event.curve.isEmpty { return }
+          point.write(event.curve, as: "Curve", layout: .line, to: &object)
+        }.only { !$0.isTransient },
+      ]
+    ) { object, event, reader in
+      if dialect == .he, !event.isTransient, object["Curve"] == nil {
+        reader.log.add(rules.curveRequired, at: object, "a continuous event must have the key \"Curve\"")
+      }
+      return true
+    }
+    let time: Field<Event> = .value(
+      dialect == .he ? "RelativeTime" : "StartTime", .integer(dialect.times), is: .required, rule: rules.time
+    ) { $1(&$0.time) }
+    return Table(
+      "Event",
+      [
+        Field(type) { value, event, reader in
+          guard let index = reader.word(value, types, type) else { return false }
+          event.isTransient = index == 0
+          return true
+        } write: { event, _, object in
+          object.member("Type", types.names[event.isTransient ? 0 : 1])
+        }, time,
+        .value("Duration", .integer(dialect.durations), is: .required, rule: rules.duration) { $1(&$0.duration) }.only {
+          !$0.isTransient
+        },
+      ] + (dialect == .he ? [index(rules, is: .written) { $1(&$0.vibrator) }] : [])
+        + [.group("Parameters", parameters)])
+  }
+
+  private static func index<Owner>(
+    _ rules: RichTapRules, is presence: JSONKey.Presence,
+    _ place: @escaping Field<Owner>.Place<RichTapDocument.Vibrator>
+  ) -> JSONField<Owner, RichTapDecoder> {
+    let key = JSONKey("Index", .integer(0...2), is: presence, rule: rules.index)
+    return JSONField(key) { value, owner, reader in
+      guard let number: Int = reader.scalar(value, key) else { return false }
+      place(&owner) { $0 = RichTapDocument.Vibrator(index: number) ?? .both }
+      return true
+    } write: { owner, _, object in
+      var owner = owner
+      place(&owner) { object.member("Index", $0.index) }
+    }
+  }
+
+  private static func point(_ rules: RichTapRules) -> Table<RichTapDocument.CurvePoint> {
+    let time = JSONKey("Time", .anyNumber, is: .required, rule: rules.curveOrder)
+    let gain = JSONKey("Intensity", .anyNumber, is: .required)
+    return Table(
+      "a point of Curve",
+      [
+        Field(time) { value, point, reader in
+          var key = time
+          key.type = .integer(0...reader.duration)
+          guard let number: Int = reader.scalar(value, key) else { return false }
+          point.time = number
+          return true
+        } write: { point, _, object in
+          object.member("Time", point.time)
+        },
+        Field(gain) { value, point, reader in
+          guard let factor = reader.gain(value, gain) else { return false }
+          point.gain = factor
+          return true
+        } write: { point, _, object in
+          point.gain.write("Intensity", isShort: true, to: &object)
+        },
+        .value("Frequency", .integer(RichTapDialect.offsets), is: .required, rule: rules.curveRange) {
+          $1(&$0.offset)
+        },
+      ])
+  }
 }

@@ -10,6 +10,16 @@ struct RichTapDocument: Equatable, Sendable {
     /// The vibrator of a channel; patterns of HE name it with each event.
     var vibrator = Vibrator.both
     var events: [Event] = []
+
+    /// The events with their times from the start of the file and their vibrator.
+    var absoluteEvents: [Event] {
+      events.map { event in
+        var event = event
+        event.time += time
+        if vibrator != .both { event.vibrator = vibrator }
+        return event
+      }
+    }
   }
 
   /// One vibration.
@@ -60,6 +70,10 @@ struct RichTapDocument: Equatable, Sendable {
     }
   }
 
+  /// Of HE, 1 for one pattern and 2 for a list; 0 where it is not known.
+  var version = 0
+  /// What HarmonyOS has beside the channels.
+  var channelCount = 0
   /// The date or the author's name, as the file gives it.
   var created: String?
   var notes: String?
@@ -67,14 +81,7 @@ struct RichTapDocument: Equatable, Sendable {
 
   /// All events with their times from the start of the file and their vibrator, by time.
   var events: [Event] {
-    let all = groups.flatMap { group in
-      group.events.map { event in
-        var event = event
-        event.time += group.time
-        if group.vibrator != .both { event.vibrator = group.vibrator }
-        return event
-      }
-    }
+    let all = groups.flatMap(\.absoluteEvents)
     return all.indices.sorted { (all[$0].time, $0) < (all[$1].time, $1) }.map { all[$0] }
   }
 }

@@ -24,11 +24,11 @@ public struct HEFormat: HapticFormat {
 
   /// Certain for a JSON object with `PatternList`, or with a `Pattern` of HE events.
   public func recognize(_ bytes: Span<UInt8>) -> Recognition {
-    guard let outline = JSONOutline(bytes), outline.has(RichTapKey.metadata.rawValue) else { return .no }
-    if outline.has(RichTapKey.patternList.rawValue) { return .certain }
+    guard let outline = JSONOutline(bytes), outline.has("Metadata") else { return .no }
+    if outline.has("PatternList") { return .certain }
     // AHAP has the same outermost keys.
     let isHE =
-      outline.has(RichTapKey.pattern.rawValue) && outline.nestedKeys.contains(RichTapKey.type.rawValue)
+      outline.has("Pattern") && outline.nestedKeys.contains("Type")
       && !outline.nestedKeys.contains("EventType")
     return isHE ? .certain : .no
   }
@@ -65,8 +65,8 @@ public struct OHFormat: HapticFormat {
 
   /// Certain for a JSON object with `Channels` and `MetaData`.
   public func recognize(_ bytes: Span<UInt8>) -> Recognition {
-    guard let outline = JSONOutline(bytes), outline.has(RichTapKey.channels.rawValue) else { return .no }
-    return outline.has(RichTapKey.metaData.rawValue) ? .certain : .no
+    guard let outline = JSONOutline(bytes), outline.has("Channels") else { return .no }
+    return outline.has("MetaData") ? .certain : .no
   }
 
   /// Reads a file and checks it against every rule.
@@ -128,43 +128,6 @@ enum RichTapText {
   }
 
   static func canonical(_ file: SourceFile, _ dialect: RichTapDialect) throws(InputError) -> [UInt8]? {
-    let root = try document(file, dialect).root
-    var writer = JSONWriter()
-    if root.kind == .object { writer.object { writeMembers(of: root, to: &$0) } } else { writer.value(copying: root) }
-    return writer.finish()
-  }
-
-  /// The keys of any object, in the order of canonical text; none is in two objects in another.
-  private static let order: [RichTapKey] = [
-    .metadata, .metaData, .version, .channelNumber, .created, .create, .description, .absoluteTime, .type, .time,
-    .relativeTime, .startTime, .duration, .index, .parameters, .intensity, .frequency, .curve, .pattern, .patternList,
-    .channels, .event,
-  ]
-
-  private static func writeMembers(of value: JSONValue, to object: inout JSONObjectWriter) {
-    for known in order {
-      for member in value.members where RichTapKey(of: member) == known { writeMember(member, to: &object) }
-    }
-    for member in value.members where RichTapKey(of: member) == nil { object.member(member.key ?? "", copying: member) }
-  }
-
-  private static func writeMember(_ member: JSONValue, to object: inout JSONObjectWriter) {
-    let key = member.key ?? ""
-    switch member.kind {
-    case .object: object.object(key) { writeMembers(of: member, to: &$0) }
-    case .array:
-      let isCurve = RichTapKey(of: member) == .curve
-      object.array(key) { array in
-        for element in member.elements {
-          guard element.kind == .object else {
-            array.element(copying: element)
-            continue
-          }
-          let isPoint = isCurve && !element.members.contains { $0.kind == .object || $0.kind == .array }
-          array.object(layout: isPoint ? .line : nil) { writeMembers(of: element, to: &$0) }
-        }
-      }
-    default: object.member(key, copying: member)
-    }
+    try RichTapTables.of(dialect).file.shape.canonical(document(file, dialect).root)
   }
 }

@@ -12,6 +12,8 @@ struct RichTapRules: Sendable {
   let absoluteTime, time, duration, index, intensity, frequency: Rule
   let curveRequired, curvePointCount, curveOrder, curveEnds, curveRange: Rule
   let noEventWrapper, percentCurve, overlap: Rule
+  /// How tables judge.
+  let fields: JSONFieldRules
   /// The rules, in the order in which they are listed.
   let all: [Rule]
 
@@ -93,6 +95,8 @@ struct RichTapRules: Sendable {
       "The Intensity of a Curve should be 0 to 1; devices refuse percent, which OpenHarmony's " + "converter writes.")
     overlap = rule(
       "overlap", "compatibility", .note, "Events should not overlap on one vibrator; hardware may play one at a time.")
+    fields = JSONFieldRules(
+      missingKey: missingKey, wrongType: wrongType, outOfRange: structure, fraction: .dropped(fraction))
     self.all = all
   }
 }

@@ -43,19 +43,7 @@ struct RichTapWriter {
         size: Double(shift))
     }
     noteEmpty(events)
-    var writer = JSONWriter()
-    writer.object { file in
-      metadata(version: 2, to: &file)
-      file.array(RichTapKey.patternList.rawValue) { list in
-        for group in groups {
-          list.object { entry in
-            entry.member(RichTapKey.absoluteTime.rawValue, group.time)
-            Self.write(group.events, .he, to: &entry)
-          }
-        }
-      }
-    }
-    return writer.finish()
+    return RichTapTables.of(.he).file.text(RichTapDocument(version: 2, notes: notes, groups: groups))
   }
 
   private mutating func append(_ event: RichTapDocument.Event, _ shift: inout Int) {
@@ -76,24 +64,13 @@ struct RichTapWriter {
         size: Double(events.count))
     }
     noteEmpty(events)
-    var writer = JSONWriter()
-    writer.object { file in
-      metadata(version: 1, to: &file)
-      Self.write(events, .he, to: &file)
-    }
-    return writer.finish()
+    return RichTapTables.of(.he).file.text(
+      RichTapDocument(version: 1, notes: notes, groups: [RichTapDocument.Group(events: events)]))
   }
 
   private mutating func noteEmpty(_ events: [RichTapDocument.Event]) {
     guard events.isEmpty else { return }
     losses.add(.approximated, .composition, "a file without events is written, which devices refuse")
-  }
-
-  private func metadata(version: Int, to file: inout JSONObjectWriter) {
-    file.object(RichTapKey.metadata.rawValue) { metadata in
-      metadata.member(RichTapKey.version.rawValue, version)
-      if let notes { metadata.member(RichTapKey.description.rawValue, notes) }
-    }
   }
 
   // MARK: HarmonyOS
@@ -119,9 +96,10 @@ struct RichTapWriter {
       }
       groups.append(RichTapDocument.Group(vibrator: vibrator, events: own))
     }
-    let text = channelText(layout: .lines)
+    let document = RichTapDocument(channelCount: groups.count, notes: notes, groups: groups)
+    let text = RichTapTables.of(.oh).file.text(document)
     guard text.count > RichTapDialect.oh.maximumFileSize else { return text }
-    let compact = channelText(layout: .compact)
+    let compact = RichTapTables.of(.oh).file.text(document, layout: .compact)
     if compact.count > RichTapDialect.oh.maximumFileSize {
       losses.add(
         .approximated, .composition,
@@ -129,74 +107,5 @@ struct RichTapWriter {
         size: Double(compact.count))
     }
     return compact
-  }
-
-  private func channelText(layout: JSONWriter.Layout) -> [UInt8] {
-    var writer = JSONWriter(layout: layout)
-    writer.object { file in
-      file.object(RichTapKey.metaData.rawValue) { metadata in
-        metadata.member(RichTapKey.version.rawValue, 1.0)
-        metadata.member(RichTapKey.channelNumber.rawValue, groups.count)
-        if let notes { metadata.member(RichTapKey.description.rawValue, notes) }
-      }
-      file.array(RichTapKey.channels.rawValue) { channels in
-        for group in groups {
-          channels.object { channel in
-            channel.object(RichTapKey.parameters.rawValue, layout: .line) { parameters in
-              parameters.member(RichTapKey.index.rawValue, group.vibrator.index)
-            }
-            Self.write(group.events, .oh, to: &channel)
-          }
-        }
-      }
-    }
-    return writer.finish()
-  }
-
-  // MARK: Events
-
-  private static func write(
-    _ events: [RichTapDocument.Event], _ dialect: RichTapDialect, to object: inout JSONObjectWriter
-  ) {
-    object.array(RichTapKey.pattern.rawValue) { pattern in
-      for event in events {
-        pattern.object { entry in entry.object(RichTapKey.event.rawValue) { write(event, dialect, to: &$0) } }
-      }
-    }
-  }
-
-  private static func write(
-    _ event: RichTapDocument.Event, _ dialect: RichTapDialect, to object: inout JSONObjectWriter
-  ) {
-    let time: RichTapKey = dialect == .he ? .relativeTime : .startTime
-    object.member(RichTapKey.type.rawValue, event.isTransient ? "transient" : "continuous")
-    object.member(time.rawValue, event.time)
-    if !event.isTransient { object.member(RichTapKey.duration.rawValue, event.duration) }
-    if dialect == .he { object.member(RichTapKey.index.rawValue, event.vibrator.index) }
-    object.object(RichTapKey.parameters.rawValue) { parameters in
-      parameters.member(RichTapKey.intensity.rawValue, event.intensity)
-      parameters.member(RichTapKey.frequency.rawValue, event.frequency)
-      guard !event.curve.isEmpty else { return }
-      parameters.array(RichTapKey.curve.rawValue) { curve in
-        for point in event.curve {
-          curve.object(layout: .line) { object in
-            object.member(RichTapKey.time.rawValue, point.time)
-            object.write(gain: point.gain)
-            object.member(RichTapKey.frequency.rawValue, point.offset)
-          }
-        }
-      }
-    }
-  }
-}
-
-extension JSONObjectWriter {
-  /// Writes a factor, whole ones without a point.
-  fileprivate mutating func write(gain: Float) {
-    if gain == gain.rounded() {
-      member(RichTapKey.intensity.rawValue, Int(gain))
-    } else {
-      member(RichTapKey.intensity.rawValue, gain)
-    }
   }
 }

@@ -36,10 +36,10 @@ import Testing
   }
 
   private func clip(_ file: SourceFile) throws -> HapticClip {
-    var decoder = HapticClipDecoder(try JSONDocument(text: file.bytes, name: file.name))
-    decoder.decode()
+    var decoder = HapticClipDecoder()
+    let read = decoder.decode(try JSONDocument(text: file.bytes, name: file.name))
     #expect(decoder.log.errorCount == 0, "\(file.name)")
-    return decoder.clip
+    return read.clip
   }
 
   @Test func everyNumberSurvivesWritingTheComposition() throws {

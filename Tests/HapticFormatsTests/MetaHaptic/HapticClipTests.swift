@@ -103,7 +103,7 @@ import Testing
     var log = LossLog()
     let clip = HapticClip(
       approximating: HapticComposition(pattern), options: WritingOptions(tolerance: tolerance), losses: &log)
-    let file = SourceFile(clip.text(of: HapticComposition(pattern)), name: "out.haptic")
+    let file = SourceFile(HapticClipDecoder.file.text(HapticClipFile(clip: clip)), name: "out.haptic")
     #expect(FormatRegistry.standard.examine(file).findings.filter { $0.severity == .error } == [])
     return (clip, log.finish())
   }

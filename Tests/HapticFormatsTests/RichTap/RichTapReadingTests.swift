@@ -132,9 +132,9 @@ enum RichTap {
     ("{}", "he/missing-key: the file must have the key \"Metadata\""),
     (RichTap.he(version: "3"), "he/version: Version is 3, not 1 or 2"),
     (RichTap.he(), "he/event-count: Pattern is empty"),
-    (RichTap.he("{}"), "he/missing-key: an entry must have the key \"Event\""),
+    (RichTap.he("{}"), "he/missing-key: an entry of Pattern must have the key \"Event\""),
     (RichTap.he("[]"), "he/wrong-type: an entry of Pattern must be an object, not an array"),
-    (RichTap.he(RichTap.tap("\"RelativeTime\": -1")), "he/relative-time: RelativeTime is -1; must not be negative"),
+    (RichTap.he(RichTap.tap("\"RelativeTime\": -1")), "he/relative-time: RelativeTime is -1; it must not be negative"),
     (
       RichTap.he(RichTap.tap("\"RelativeTime\": 9"), RichTap.tap("\"RelativeTime\": 8")),
       "he/relative-time: RelativeTime is 8, before the 9 of the event before"
@@ -178,7 +178,11 @@ enum RichTap {
     (
       RichTap.oh(RichTap.hum("\"StartTime\": 0", duration: "5001", curve: nil)),
       "oh/duration: Duration is 5001, outside 0 to 5000"
-    ), (RichTap.oh("{\"Event\": {\"Type\": \"contnuous\"}}"), "oh/event-type: unknown event type \"contnuous\""),
+    ),
+    (
+      RichTap.oh(RichTap.tap("\"StartTime\": 0").replacing("transient", with: "contnuous")),
+      "oh/event-type: unknown event type \"contnuous\""
+    ),
   ]
 
   @Test(arguments: refusals) func reportsWhatTheDecoderRefuses(text: String, complaint: String) {
