@@ -341,8 +341,8 @@ package final class VirtualSession: EngineSession, @unchecked Sendable {
   private let changes = Changes()
   private(set) var record: SessionRecord
   private var isRecording = true
-  /// The players of the record, as long as the renderer has them.
-  private var parts: [RenderPlayer?] = []
+  /// The players that the renderer has, with their places in the record.
+  private var parts: [(play: Int, player: RenderPlayer)] = []
 
   /// Whether there is something to look at.
   private final class Changes: Sendable { let areNew = Atomic<Bool>(false) }
@@ -401,8 +401,8 @@ package final class VirtualSession: EngineSession, @unchecked Sendable {
 
   func record(_ player: PatternPlayer, of composition: HapticComposition) {
     backend?.lock.withLock {
+      parts.append((record.plays.count, player.firstPart))
       record.plays.append((composition, []))
-      parts.append(player.firstPart)
     }
   }
 
@@ -450,11 +450,8 @@ package final class VirtualSession: EngineSession, @unchecked Sendable {
     if changes.areNew.exchange(false, ordering: .relaxed) { storedEngine.update() }
     guard isRecording else { return }
     record.end = storedEngine.position
-    for index in parts.indices {
-      guard let part = parts[index] else { continue }
-      record.plays[index].changes += part.takeChanges()
-      if part.isReleased { parts[index] = nil }
-    }
+    for (play, player) in parts { record.plays[play].changes += player.takeChanges() }
+    parts.removeAll(where: \.player.isReleased)
   }
 }
 

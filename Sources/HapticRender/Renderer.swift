@@ -73,7 +73,8 @@ public struct Renderer: ~Copyable {
     let parts = plans.enumerated().map { bus, plan in
       RenderPlayer(
         plan: plan, hapticBus: plan.hasHaptics ? bus : nil, rendersAudio: bus == 0 && plan.hasAudio,
-        share: bus < shares.count ? shares[bus] : nil, voiceCapacity: plan.voiceCapacity(passCount: settings.passCount))
+        share: bus < shares.count ? shares[bus] : nil, voiceCapacity: plan.voiceCapacity(passCount: settings.passCount),
+        keepsChanges: false)
     }
     let link = RendererPort(channelCount: settings.routing.channels.count)
     self.init(rate: plans[0].rate, settings: settings, link: link, parts: parts)

@@ -11,10 +11,6 @@ import Testing
     try CHHapticPattern(dictionary: [.pattern: [["Event": ["EventType": "HapticTransient", "Time": time]]]]).content
   }
 
-  private func refusal(_ event: [CHHapticPattern.Key: Any]) -> String {
-    failure { try CHHapticPattern(dictionary: [.pattern: [["Event": event]]]) }
-  }
-
   @Test func numbersOfAllTypesAreNumbers() throws {
     let numbers: [Any] = [
       2, 2.0, Float(2), UInt8(2), Int64(2), UInt64(2), CGFloat(2), Decimal(2), NSNumber(value: 2), NSNumber(value: 2.0),
@@ -96,52 +92,52 @@ import Testing
   }
 
   @Test func whatIsNoPatternIsRefused() {
-    #expect(failure { try CHHapticPattern(dictionary: [:]) } == "-4814: a pattern file must have the key \"Pattern\"")
-    #expect(
-      failure { try CHHapticPattern(dictionary: [.pattern: "x"]) }
-        == "-4814: Pattern: Pattern must be an array, not a string")
-    #expect(
-      failure { try CHHapticPattern(dictionary: [.pattern: [1]]) }
-        == "-4814: Pattern[0]: an entry of Pattern must be an object, not a number")
-    #expect(
-      failure { try CHHapticPattern(dictionary: [.pattern: [NSNull()]]) }
-        == "-4814: Pattern[0]: an entry of Pattern must be an object, not null")
-    #expect(
-      failure { try CHHapticPattern(dictionary: [.pattern: [Float.infinity, "x"] as [Any]]) }
-        == "-4814: Pattern[0]: an entry of Pattern must be an object, not inf")
-    #expect(
-      failure { try CHHapticPattern(dictionary: [.pattern: [["Event": 1]]]) }
-        == "-4830: Pattern[0].Event: Event must be an object, not a number")
-    #expect(
-      failure { try CHHapticPattern(dictionary: [.pattern: [["Parameter": ["Time": 0]]]]) }
-        == "-4831: Pattern[0].Parameter: a parameter must have the key \"ParameterID\"")
+    let refusals: [([CHHapticPattern.Key: Any], String)] = [
+      ([:], "-4814: a pattern file must have the key \"Pattern\""),
+      ([.pattern: "x"], "-4814: Pattern: Pattern must be an array, not a string"),
+      ([.pattern: [1]], "-4814: Pattern[0]: an entry of Pattern must be an object, not a number"),
+      ([.pattern: [NSNull()]], "-4814: Pattern[0]: an entry of Pattern must be an object, not null"),
+      (
+        [.pattern: [Float.infinity, "x"] as [Any]], "-4814: Pattern[0]: an entry of Pattern must be an object, not inf"
+      ), ([.pattern: [["Event": 1]]], "-4830: Pattern[0].Event: Event must be an object, not a number"),
+      (
+        [.pattern: [["Parameter": ["Time": 0]]]],
+        "-4831: Pattern[0].Parameter: a parameter must have the key \"ParameterID\""
+      ),
+    ]
+    for (dictionary, text) in refusals { #expect(failure { try CHHapticPattern(dictionary: dictionary) } == text) }
   }
 
   @Test func badEventsAreRefused() {
-    #expect(refusal([.time: 0]) == "-4830: Pattern[0].Event: an event must have the key \"EventType\"")
-    #expect(
-      refusal([.time: 0, .eventType: "HapticTransiet"])
-        == "-4821: Pattern[0].Event.EventType: unknown event type \"HapticTransiet\"; "
-        + "did you mean \"HapticTransient\"?")
-    #expect(
-      refusal([.time: -1, .eventType: "HapticTransient"])
-        == "-4822: Pattern[0].Event.Time: Time is -1.0; it must not be negative")
-    #expect(
-      refusal([.time: Double.nan, .eventType: "HapticTransient"])
-        == "-4822: Pattern[0].Event.Time: Time must be a number, not nan")
-    #expect(
-      refusal([.time: "0.5", .eventType: "HapticTransient"])
-        == "-4822: Pattern[0].Event.Time: Time must be a number, not a string; " + "write it without quotes")
-    #expect(
-      refusal([.time: 0, .eventType: "HapticContinuous", .eventDuration: Date.distantPast])
-        == "-4823: Pattern[0].Event.EventDuration: EventDuration must be a number, " + "not a value of type Date")
-    #expect(
-      refusal([
-        .time: 0, .eventType: "HapticTransient", .eventParameters: [["ParameterID": "Force", "ParameterValue": 1]],
-      ]) == "-4820: Pattern[0].Event.EventParameters[0].ParameterID: " + "unknown event parameter \"Force\"")
-    #expect(
-      refusal([.time: 0, .eventType: "AudioCustom"])
-        == "-4824: Pattern[0].Event: an AudioCustom event must have the key \"EventWaveformPath\"")
+    let tap = "HapticTransient"
+    let refusals: [([CHHapticPattern.Key: Any], String)] = [
+      ([.time: 0], "-4830: Pattern[0].Event: an event must have the key \"EventType\""),
+      (
+        [.time: 0, .eventType: "HapticTransiet"],
+        "-4821: Pattern[0].Event.EventType: unknown event type \"HapticTransiet\"; did you mean \"HapticTransient\"?"
+      ),
+      ([.time: -1, .eventType: tap], "-4822: Pattern[0].Event.Time: Time is -1.0; it must not be negative"),
+      ([.time: Double.nan, .eventType: tap], "-4822: Pattern[0].Event.Time: Time must be a number, not nan"),
+      (
+        [.time: "0.5", .eventType: tap],
+        "-4822: Pattern[0].Event.Time: Time must be a number, not a string; write it without quotes"
+      ),
+      (
+        [.time: 0, .eventType: "HapticContinuous", .eventDuration: Date.distantPast],
+        "-4823: Pattern[0].Event.EventDuration: EventDuration must be a number, not a value of type Date"
+      ),
+      (
+        [.time: 0, .eventType: tap, .eventParameters: [["ParameterID": "Force", "ParameterValue": 1]]],
+        "-4820: Pattern[0].Event.EventParameters[0].ParameterID: unknown event parameter \"Force\""
+      ),
+      (
+        [.time: 0, .eventType: "AudioCustom"],
+        "-4824: Pattern[0].Event: an AudioCustom event must have the key \"EventWaveformPath\""
+      ),
+    ]
+    for (event, text) in refusals {
+      #expect(failure { try CHHapticPattern(dictionary: [.pattern: [["Event": event]]]) } == text)
+    }
   }
 
   @Test func unknownKeysAreIgnoredWhateverTheyHold() throws {

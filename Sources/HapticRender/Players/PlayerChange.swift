@@ -59,7 +59,7 @@ struct PlayerChanges: ~Copyable {
   private var count = 0
 
   /// A period of a virtual device has fewer frames than this.
-  init(isKept: Bool) { changes = FixedBuffer(repeating: PlayerChange(), count: isKept ? 256 : 0) }
+  init(isKept: Bool) { changes = FixedBuffer(repeating: PlayerChange(), count: isKept ? 72 : 0) }
 
   @_noLocks mutating func add(_ player: Player, at frame: Int64, in context: MixContext) {
     guard changes.count > 0 else { return }

@@ -34,20 +34,15 @@ public final class RenderPlayer: @unchecked Sendable {
     self.init(plan: plan, hapticBus: hapticBus, rendersAudio: rendersAudio, share: share, keepsChanges: false)
   }
 
-  /// - Parameter keepsChanges: Whether `takeChanges` reports what it does.
-  package convenience init(
-    plan: RenderPlan, hapticBus: Int?, rendersAudio: Bool, share: SendAutomation?, keepsChanges: Bool
+  /// - Parameters:
+  ///   - voiceCapacity: How many voices may sound at once, or nil for what the plan may need live.
+  ///   - keepsChanges: Whether `takeChanges` reports what it does.
+  package init(
+    plan: RenderPlan, hapticBus: Int?, rendersAudio: Bool, share: SendAutomation?, voiceCapacity: Int? = nil,
+    keepsChanges: Bool
   ) {
-    let capacity = min(max(64, plan.voiceCapacity(passCount: nil, isSent: true)), Self.maximumVoiceCount)
-    self.init(
-      plan: plan, hapticBus: hapticBus, rendersAudio: rendersAudio, share: share, voiceCapacity: capacity,
-      keepsChanges: keepsChanges)
-  }
-
-  init(
-    plan: RenderPlan, hapticBus: Int?, rendersAudio: Bool, share: SendAutomation?, voiceCapacity: Int,
-    keepsChanges: Bool = false
-  ) {
+    let voiceCapacity =
+      voiceCapacity ?? min(max(64, plan.voiceCapacity(passCount: nil, isSent: true)), Self.maximumVoiceCount)
     self.plan = plan
     changes = Cell(PlayerChanges(isKept: keepsChanges))
     voices = FixedBuffer(repeating: Voice.unused, count: voiceCapacity)
