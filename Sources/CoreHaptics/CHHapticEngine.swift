@@ -197,7 +197,7 @@ open class CHHapticEngine: NSObject {
 extension CHHapticEngine {
   /// What was rendered since the last start, where the output is in memory.
   package func renderedSamples(ofChannel channel: Int) -> [Float] {
-    backing.lastVirtualSession?.samples(ofChannel: channel) ?? []
+    backing.with { $0.lastVirtualSession }?.samples(ofChannel: channel) ?? []
   }
 
   package func interrupt(_ reason: StoppedReason) { backing.interrupt(reason) }

@@ -136,7 +136,7 @@ final class LiveBackend: EngineBackend {
   }
 
   func open(_ request: SessionRequest) throws -> any EngineSession {
-    try choice.check()
+    if let problem = choice.problem { throw CHHapticError(.invalidEngineParameter, problem) }
     let profile = try choice.profile()
     do throws(OutputError) {
       let output = try outputs.open(
@@ -242,10 +242,5 @@ struct OutputConfiguration: Sendable {
         .invalidEngineParameter,
         "TEMBLOR_PROFILE is '\(profileName)'; profiles are read with the package trait SoundOutput")
     #endif
-  }
-
-  func check() throws {
-    guard let problem else { return }
-    throw CHHapticError(.invalidEngineParameter, problem)
   }
 }

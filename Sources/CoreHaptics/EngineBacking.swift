@@ -114,8 +114,6 @@ final class EngineBacking: @unchecked Sendable {
     adopt(EngineBackends.current)
   }
 
-  var lastVirtualSession: VirtualSession? { with { $0.lastVirtualSession } }
-
   // MARK: Start and stop
 
   /// Opens the output; does nothing where the engine runs.

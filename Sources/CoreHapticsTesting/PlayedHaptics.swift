@@ -1,7 +1,7 @@
 /// What was played on a device, event by event, in time.
 ///
-/// Computed from the calls of the application, as the renderer follows them: loops, pauses, seeks, rates, mutes,
-/// controls of patterns and controls that were sent count. Envelopes of events do not.
+/// From the renderer's own record of its players: loops, pauses, seeks, rates, mutes, controls of patterns and
+/// controls that were sent count. Envelopes of events do not.
 public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, CustomStringConvertible {
   /// One event.
   public struct Event: Equatable, Sendable, CustomStringConvertible {

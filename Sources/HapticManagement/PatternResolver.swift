@@ -51,27 +51,17 @@ public struct PatternResolver: Sendable {
 package final class ParsedPatternCache: @unchecked Sendable {
   package static let shipped = ParsedPatternCache(.shipped)
 
-  private enum Entry {
-    case pattern(CHHapticPattern)
-    case broken(CHHapticError)
-  }
-
   private let resolver: PatternResolver
   private let names: Set<String>
   private let lock = NSRecursiveLock()
-  private var entries: [String: Entry] = [:]
+  private var entries: [String: Result<CHHapticPattern, CHHapticError>] = [:]
 
   package init(_ resolver: PatternResolver) {
     self.resolver = resolver
     names = Set(resolver.names)
   }
 
-  package func pattern(named name: String) -> CHHapticPattern? {
-    lock.withLock {
-      if case .pattern(let pattern) = entry(name) { return pattern }
-      return nil
-    }
-  }
+  package func pattern(named name: String) -> CHHapticPattern? { lock.withLock { try? entry(name)?.get() } }
 
   package func loadAll() { lock.withLock { for name in resolver.names { _ = entry(name) } } }
 
@@ -84,22 +74,16 @@ package final class ParsedPatternCache: @unchecked Sendable {
   }
 
   package var broken: [String: CHHapticError] {
-    lock.withLock {
-      entries.compactMapValues { entry in
-        if case .broken(let error) = entry { return error }
-        return nil
-      }
-    }
+    lock.withLock { entries.compactMapValues { if case .failure(let error) = $0 { error } else { nil } } }
   }
 
-  private func entry(_ name: String) -> Entry? {
+  private func entry(_ name: String) -> Result<CHHapticPattern, CHHapticError>? {
     if let entry = entries[name] { return entry }
     guard names.contains(name) else { return nil }
-    let entry: Entry
-    do { entry = .pattern(try read(name)) } catch let error as CHHapticError { entry = .broken(error) } catch {
-      entry = .broken(
-        CHHapticError(
-          .invalidPatternData, userInfo: [NSLocalizedDescriptionKey: "\(name): the pattern cannot be read: \(error)"]))
+    let entry = Result { try read(name) }.mapError { error in
+      error as? CHHapticError
+        ?? CHHapticError(
+          .invalidPatternData, userInfo: [NSLocalizedDescriptionKey: "\(name): the pattern cannot be read: \(error)"])
     }
     entries[name] = entry
     return entry
