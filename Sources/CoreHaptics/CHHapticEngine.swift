@@ -151,13 +151,8 @@ open class CHHapticEngine: NSObject {
 
   /// Is called when the device was lost and has come back.
   open var resetHandler: CHHapticEngine.ResetHandler {
-    get { backing.with { $0.resetHandler } }
-    set {
-      backing.with { state in
-        state.resetHandler = newValue
-        state.hasResetHandler = true
-      }
-    }
+    get { backing.with { $0.resetHandler ?? {} } }
+    set { backing.with { $0.resetHandler = newValue } }
   }
 
   /// Whether audio events are left out; counts from the next start on.

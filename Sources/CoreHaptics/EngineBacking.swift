@@ -13,8 +13,7 @@ final class EngineBacking: @unchecked Sendable {
 
   struct State {
     var stoppedHandler: CHHapticEngine.StoppedHandler = { _ in }
-    var resetHandler: CHHapticEngine.ResetHandler = {}
-    var hasResetHandler = false
+    var resetHandler: CHHapticEngine.ResetHandler?
     var playsHapticsOnly = false
     var playsAudioOnly = false
     var isMutedForAudio = false
@@ -141,7 +140,7 @@ final class EngineBacking: @unchecked Sendable {
       // Nothing sounds yet, so that these hold from the first frame.
       if state.isMutedForHaptics { session.engine.setHapticsMuted(true) }
       if state.isMutedForAudio { session.engine.setAudioMuted(true) }
-      return (lost, state.hasResetHandler)
+      return (lost, state.resetHandler != nil)
     }
     if !hasResetHandler { note(.breach(.noResetHandler)) }
     lost?.close()
@@ -236,7 +235,7 @@ final class EngineBacking: @unchecked Sendable {
     }
     lost?.close()
     note(.engineReset)
-    call(.reset) { handler() }
+    call(.reset) { handler?() }
   }
 
   func engineIsGone() {

@@ -193,7 +193,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   {
     livingEngines.map { number, backing in
       let time = backing.currentTime
-      return backing.with { (number, $0.session != nil, time, $0.active.count, $0.hasResetHandler) }
+      return backing.with { (number, $0.session != nil, time, $0.active.count, $0.resetHandler != nil) }
     }
   }
 
