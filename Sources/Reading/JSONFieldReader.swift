@@ -56,7 +56,7 @@ package struct JSONFieldRules: Sendable {
 /// Reads a text by tables, see ``JSONTable``, and notes what is wrong with it.
 ///
 /// A reader may word what concerns keys in its own way by having `noteMissing`, `noteUnknownKey` or `noteUnknownWord`
-/// itself. Numbers out of range are moved to the nearest bound where `outOfRange` is no error, else not used.
+/// itself. Numbers out of range are moved to the nearest bound where `outOfRange` is a warning or note, else not used.
 package protocol JSONFieldReader: Sendable {
   /// Whether texts that are written have whole numbers without a point.
   static var writesShortNumbers: Bool { get }
@@ -202,7 +202,7 @@ extension JSONFieldReader {
     return nil
   }
 
-  /// The elements of an array of objects that are complete; nil where it is no array.
+  /// The elements of an array of objects that are complete; nil where it is something else.
   package mutating func elements<Element>(
     of value: JSONValue, _ key: JSONKey, _ table: JSONTable<Element, Self>, _ new: Element
   ) -> [Element]? {

@@ -3,13 +3,16 @@ import Testing
 
 /// What ARCHITECTURE.md says of the modules, against the sources.
 struct ModuleTests {
+  private static func module(of file: Checkout.File) -> String {
+    let folders = file.path.split(separator: "/")
+    return String(folders[1] == "AppleNames" ? folders[2] : folders[1])
+  }
+
   /// The modules of this package that a module's sources import.
   private static func imports() throws -> [String: Set<String>] {
     var imports: [String: Set<String>] = [:]
     for file in try Checkout.files(in: ["Sources"], endings: ["swift"]) {
-      let folders = file.path.split(separator: "/")
-      let module = folders[1] == "AppleNames" ? folders[2] : folders[1]
-      imports[String(module), default: []].formUnion(
+      imports[module(of: file), default: []].formUnion(
         // Looking for the word first spares the slow search in nearly all lines.
         file.lines.lazy.filter { $0.utf8.count < 80 && $0.contains("import ") }.compactMap { line in
           line.firstMatch(of: /^ *(?:@\w+(?:\(\w+\))? )*(?:public |package |internal )?import (\w+)$/).map {
@@ -68,5 +71,26 @@ struct ModuleTests {
     for file in try Checkout.files(in: ["Sources"], endings: ["swift"]) {
       #expect(file.lines.count <= 801, "\(file.path) has \(file.lines.count - 1) lines")
     }
+  }
+
+  /// The most lines of Swift in a module: what it takes, rounded up to the next hundred.
+  private static let budgets = [
+    "AVFAudio": 200, "AVFoundation": 100, "AudioToolbox": 100, "CommandLineKit": 1_900,
+    "CoreHaptics": 3_100, "CoreHapticsTesting": 1_500, "GameController": 100, "HapticFormats": 2_500,
+    "HapticManagement": 800, "HapticModel": 1_000, "HapticOutputs": 2_600, "HapticPlayback": 2_800,
+    "HapticRender": 7_700, "HapticTesting": 200, "PatternComparison": 6_400, "PatternRules": 900,
+    "PatternWorkflows": 1_500, "Reading": 2_900, "RealtimeMemory": 300, "ReviewPages": 1_800,
+    "ShippedFiles": 100, "SignalAnalysis": 2_100, "SignalPlots": 4_100, "SoundFile": 1_200,
+    "SwiftUI": 200, "SystemSupport": 1_300, "Temblor": 200, "TemblorCommands": 10_000,
+    "TransducerCalibration": 2_400, "TransducerProfiles": 2_000, "UIKit": 300, "VendorFormats": 7_300,
+    "_Testing_UIKit": 100, "os": 100, "temblor": 100, "temblor-bench": 700,
+  ]
+
+  @Test func modulesKeepTheirBudgetOfLines() throws {
+    let files = try Checkout.files(in: ["Sources"], endings: ["swift"])
+    let lines = Dictionary(grouping: files, by: Self.module).mapValues { $0.reduce(0) { $0 + $1.lines.count - 1 } }
+    #expect(Set(lines.keys) == Set(Self.budgets.keys))
+    for (module, budget) in Self.budgets { #expect(lines[module, default: 0] <= budget, "\(module)") }
+    #expect(files.count <= 400)
   }
 }

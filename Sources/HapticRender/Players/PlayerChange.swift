@@ -53,7 +53,7 @@ package struct PlayerChange: BitwiseCopyable, Sendable {
 
 /// The changes of a player that have not been taken yet; no more than it has space for, of one frame the last.
 ///
-/// Written and read by turns, on a device whose time stands still while it is read.
+/// Written and read by turns, on a device whose time is paused while it is read.
 struct PlayerChanges: ~Copyable {
   private let changes: FixedBuffer<PlayerChange>
   private var count = 0

@@ -65,7 +65,7 @@ struct EventDifferences {
       let partner = match.other[otherIndex]
       guard let before = quality.value(of: event), let after = quality.value(of: partner) else { continue }
       all += 1
-      // What remains of a decimal in single precision is no difference; at another tempo, durations scale with it.
+      // What remains of a decimal in single precision does not count; at another tempo, durations scale with it.
       guard abs(after - before) > 1e-5, quality != .duration || abs(after - before * match.clock.scale) >= 5e-4,
         let amount = controls.amount(of: quality, from: before, to: after, event, profile)
       else { continue }

@@ -297,7 +297,7 @@ struct RichTapTables: Sendable {
 
   private static func metadata(_ dialect: RichTapDialect, _ rules: RichTapRules) -> Table<RichTapDocument> {
     let version = JSONKey("Version", .anyNumber, is: .required)
-    // What is no text is nobody's business.
+    // Values of other kinds are ignored.
     func text(_ name: String, _ place: @escaping Field<RichTapDocument>.Place<String?>) -> Field<RichTapDocument> {
       Field(JSONKey(name, .text())) { value, document, _ in
         place(&document) { $0 = value.string }

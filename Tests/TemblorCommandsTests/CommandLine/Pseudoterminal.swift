@@ -76,6 +76,7 @@ final class Pseudoterminal {
 
   /// Waits until something was written, and answers all up to it; at most twenty seconds.
   @discardableResult func wait(for wanted: String) throws -> String {
+    let end = ContinuousClock.now + .seconds(20)
     while true {
       if let range = text.firstRange(of: wanted) {
         defer { text = String(text[range.upperBound...]) }
@@ -84,7 +85,8 @@ final class Pseudoterminal {
       let descriptor = try #require(side?.descriptor)
       var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
       var bytes = [UInt8](repeating: 0, count: 4096)
-      let isReady = unsafe poll(&ready, 1, 20_000) == 1
+      let left = (end - .now) / .milliseconds(1)
+      let isReady = unsafe left > 0 && poll(&ready, 1, Int32(left)) == 1
       let count = isReady ? unsafe read(descriptor, &bytes, bytes.count) : 0
       try #require(count > 0, "waited for '\(wanted)' in '\(text)'")
       text += String(decoding: bytes.prefix(count), as: UTF8.self).filter { $0 != "\r" }.replacing("\r\n", with: "\n")
