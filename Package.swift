@@ -17,7 +17,7 @@ let all = table(
   SoundFile core CSampleKernels CSampleRate? CSndFile? SystemSupport
   HapticOutputs plain CALSA HapticPlayback SoundFile SystemSupport
   TransducerProfiles plain CMath HapticModel HapticRender Reading ShippedFiles
-  PatternRules plain HapticModel HapticRender Reading SystemSupport
+  PatternRules core HapticModel HapticRender Reading SystemSupport
   SignalPlots core CCairo CMath HapticModel HapticRender SignalAnalysis
   PatternComparison core CMath HapticModel HapticRender Reading SignalAnalysis SystemSupport
   TransducerCalibration core CMath HapticRender SignalAnalysis SystemSupport
