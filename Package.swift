@@ -21,7 +21,7 @@ let all = table(
   SignalPlots core CCairo CMath HapticModel HapticRender SignalAnalysis
   PatternComparison core CMath HapticModel HapticRender Reading SignalAnalysis SystemSupport
   TransducerCalibration core CMath HapticRender SignalAnalysis SystemSupport
-  ReviewPages plain HapticModel HapticRender PatternComparison Reading ShippedFiles SignalAnalysis SignalPlots \
+  ReviewPages strict HapticModel HapticRender PatternComparison Reading ShippedFiles SignalAnalysis SignalPlots \
     SoundFile SystemSupport
   PatternWorkflows plain HapticFormats HapticModel HapticRender PatternComparison PatternRules Reading ShippedFiles \
     SignalAnalysis SoundFile SystemSupport TransducerProfiles VendorFormats
