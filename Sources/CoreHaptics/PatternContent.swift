@@ -234,7 +234,7 @@ extension PatternContent {
     let text = SourceFile(writer.bytes, name: "dictionary")
     do throws(InputError) {
       let options = ReadingOptions(wantsFindings: false)
-      let composition = try AHAPFormat().examine(text, options: options).get()
+      let composition = try HapticFormat.ahap.examine(text, options: options).get()
       self.init(HapticComposition(layers: composition.layers))
     } catch { throw CHHapticError(error, stranger: writer.strangers[error.place.path]) }
   }

@@ -89,10 +89,10 @@ extension Examination {
   /// The rules about allowances themselves.
   public static let rules = [unknownRule, unusedAllowance]
 
-  private static let unknownRule = Rule(
-    "unknown-rule", group: "grammar", .warning, "AllowedRules should contain only existing rules.")
-  private static let unusedAllowance = Rule(
-    "unused-allowance", group: "grammar", .note, "AllowedRules should not contain rules that the file does not break.")
+  private static let unknownRule = Rule.warning(
+    "unknown-rule", "grammar", "AllowedRules should contain only existing rules.")
+  private static let unusedAllowance = Rule.note(
+    "unused-allowance", "grammar", "AllowedRules should not contain rules that the file does not break.")
 
   /// The findings of the file and of further checks, in the order of the file, with its allowances
   /// applied.

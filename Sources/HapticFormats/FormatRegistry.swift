@@ -4,26 +4,25 @@ public import HapticModel
 /// The formats that a program knows. A value: tests and library users add formats to a copy.
 public struct FormatRegistry: Sendable {
   /// Apple's format alone.
-  public static let apple = FormatRegistry([AHAPFormat()])
+  public static let apple = FormatRegistry([.ahap])
 
-  private static let ambiguous = Rule(
-    "format-ambiguous", group: "syntax", .error, "The format of a file must be recognizable.")
+  private static let ambiguous = Rule.error("format-ambiguous", "syntax", "The format of a file must be recognizable.")
 
   /// The note of a file whose content is of another format than its name stands for.
-  public static let misnamed = Rule(
-    "format-name", group: "syntax", .note, "The ending of a file name should be one of the file's format.")
+  public static let misnamed = Rule.note(
+    "format-name", "syntax", "The ending of a file name should be one of the file's format.")
 
   /// The formats; of equally good ones the first is taken.
-  public private(set) var formats: [any HapticFormat]
+  public private(set) var formats: [HapticFormat]
 
   /// Makes a registry of formats; at least one.
-  public init(_ formats: [any HapticFormat]) {
+  public init(_ formats: [HapticFormat]) {
     precondition(!formats.isEmpty, "a registry has at least one format")
     self.formats = formats
   }
 
   /// A registry with one more format.
-  public func adding(_ format: any HapticFormat) -> FormatRegistry { FormatRegistry(formats + [format]) }
+  public func adding(_ format: HapticFormat) -> FormatRegistry { FormatRegistry(formats + [format]) }
 
   /// The endings of file names of all formats, in lower case and without the dot.
   public var endings: [String] { formats.flatMap(\.endings) }
@@ -34,13 +33,13 @@ public struct FormatRegistry: Sendable {
   }
 
   /// The format with a name, or nil.
-  public func format(id: String) -> (any HapticFormat)? { formats.first { $0.id == id } }
+  public func format(id: String) -> HapticFormat? { formats.first { $0.id == id } }
 
   /// The format that the ending of a file name stands for, the first of several, or nil.
-  public func format(named name: String) -> (any HapticFormat)? { formats(named: name).first }
+  public func format(named name: String) -> HapticFormat? { formats(named: name).first }
 
   /// The formats that the ending of a file name stands for.
-  public func formats(named name: String) -> [any HapticFormat] {
+  public func formats(named name: String) -> [HapticFormat] {
     let name = name.lowercased()
     return formats.filter { format in format.endings.contains { name.hasSuffix(".\($0)") } }
   }
@@ -57,7 +56,7 @@ public struct FormatRegistry: Sendable {
   ///
   /// A file that no format is certain of is of the format its name stands for, so that its errors have
   /// a place.
-  public func format(of file: SourceFile) throws(InputError) -> any HapticFormat {
+  public func format(of file: SourceFile) throws(InputError) -> HapticFormat {
     if formats.count == 1 { return formats[0] }
     let named = formats(named: file.name)
     // No other can be better.

@@ -1,72 +1,93 @@
 public import Reading
 public import HapticModel
 
-/// A file format of haptic patterns: how its files are recognised, read and written.
-public protocol HapticFormat: Sendable {
+/// A file format of haptic patterns, as a value: how its files are recognised, read and written.
+public struct HapticFormat: Sendable {
+  /// Reads a file and reports everything there is to say about it, or refuses it.
+  public typealias Reader = @Sendable (SourceFile, ReadingOptions) throws(InputError) -> Examination
+  /// Writes a composition.
+  public typealias Writer = @Sendable (HapticComposition, WritingOptions) throws(InputError) -> Writing
+  /// Makes another text of that of a file.
+  public typealias Rewriter = @Sendable (SourceFile) throws(InputError) -> [UInt8]
+
   /// The name in options, rules and JSON, in lower case.
-  var id: String { get }
+  public let id: String
   /// The full name.
-  var title: String { get }
+  public let title: String
   /// Endings of file names, in lower case and without the dot; the first is written.
-  var endings: [String] { get }
+  public let endings: [String]
   /// Whether files of other kinds have the same endings, so that in a folder only files whose content is
   /// certain are taken for patterns.
-  var sharesEndings: Bool { get }
+  public let sharesEndings: Bool
   /// The rules of the format itself, in the order in which they are listed.
-  ///
-  /// Their names begin with the format's id, or the name of its system, and a slash; those of AHAP
-  /// have short names.
-  var rules: [Rule] { get }
+  public let rules: [Rule]
+  /// The names of the ways in which the format can be written, the usual one first; empty where there is one.
+  public let dialects: [String]
+  /// Whether a file is of this format, by its content alone. Takes time in proportion to the bytes at most.
+  public let recognize: @Sendable (Span<UInt8>) -> Recognition
+  private let prefix: String
+  private let reader: Reader
+  private let writer: Writer?
+  private let formatter: Rewriter?
+  private let fixer: Rewriter?
 
-  /// Whether a file is of this format, by its content alone. Takes time in proportion to the bytes
-  /// at most.
-  func recognize(_ bytes: Span<UInt8>) -> Recognition
+  /// Makes a format; what is not given it does not do.
+  ///
+  /// - Parameters:
+  ///   - prefix: What the names of its rules begin with in findings and lists; the id and a slash unless it is given.
+  ///   - rules: Its rules without the prefix, as its functions name them, too.
+  ///   - canonical: Makes the text that is equal for files that say the same.
+  ///   - fixed: Makes the text with mechanical mistakes corrected and all else as it was.
+  public init(
+    _ id: String, title: String, endings: [String], sharesEndings: Bool = false, prefix: String? = nil, rules: [Rule],
+    dialects: [String] = [], recognize: @escaping @Sendable (Span<UInt8>) -> Recognition, read: @escaping Reader,
+    write: Writer? = nil, canonical: Rewriter? = nil, fixed: Rewriter? = nil
+  ) {
+    let prefix = prefix ?? "\(id)/"
+    (self.id, self.title, self.endings, self.sharesEndings) = (id, title, endings, sharesEndings)
+    (self.prefix, self.rules, self.dialects) = (prefix, rules.map { $0.prefixed(by: prefix) }, dialects)
+    (self.recognize, reader, writer, formatter, fixer) = (recognize, read, write, canonical, fixed)
+  }
 
   /// Reads a file and reports everything there is to say about it.
-  func examine(_ file: SourceFile, options: ReadingOptions) -> Examination
+  public func examine(_ file: SourceFile, options: ReadingOptions = ReadingOptions()) -> Examination {
+    do {
+      var examination = try named { () throws(InputError) in try reader(file, options) }
+      for index in examination.findings.indices { name(&examination.findings[index]) }
+      return examination
+    } catch { return Examination(error) }
+  }
 
-  /// The names of the ways in which the format can be written, the usual one first; empty where there
-  /// is one.
-  var dialects: [String] { get }
+  /// Whether compositions can be written.
+  public var isWritable: Bool { writer != nil }
 
   /// Writes a composition; nil where the format is only read.
-  func write(_ composition: HapticComposition, options: WritingOptions) throws(InputError) -> Writing?
+  public func write(_ composition: HapticComposition, options: WritingOptions = WritingOptions()) throws(InputError)
+    -> Writing?
+  { try named { () throws(InputError) in try writer?(composition, options) } }
 
-  /// The canonical text of a file, which is equal for files that say the same; nil where the format
-  /// has none.
-  func canonical(_ file: SourceFile) throws(InputError) -> [UInt8]?
+  /// The canonical text of a file, which is equal for files that say the same; nil where the format has none.
+  public func canonical(_ file: SourceFile) throws(InputError) -> [UInt8]? {
+    try named { () throws(InputError) in try formatter?(file) }
+  }
 
   /// The text of a file with its mechanical mistakes corrected and all else as it was; nil where the format
   /// corrects nothing.
-  func fixed(_ file: SourceFile) throws(InputError) -> [UInt8]?
-}
-
-extension HapticFormat {
-  /// False: the endings are the format's own.
-  public var sharesEndings: Bool { false }
-
-  /// Empty: the format is written in one way.
-  public var dialects: [String] { [] }
-
-  /// Nil: the format is only read.
-  public func write(_ composition: HapticComposition, options: WritingOptions) throws(InputError) -> Writing? { nil }
-
-  /// Writes a composition as usual; nil where the format is only read.
-  public func write(_ composition: HapticComposition) throws(InputError) -> Writing? {
-    try write(composition, options: WritingOptions())
+  public func fixed(_ file: SourceFile) throws(InputError) -> [UInt8]? {
+    try named { () throws(InputError) in try fixer?(file) }
   }
 
-  /// Whether compositions can be written: whether a single transient can.
-  public var isWritable: Bool {
-    let probe = HapticComposition(HapticPattern(events: [HapticEvent(kind: .hapticTransient, time: 0)]))
-    return ((try? write(probe)) ?? nil) != nil
+  private func named<Result>(_ body: () throws(InputError) -> Result) throws(InputError) -> Result {
+    do { return try body() } catch {
+      var error = error
+      name(&error.finding)
+      throw error
+    }
   }
 
-  /// Nil: the format has no canonical text.
-  public func canonical(_ file: SourceFile) throws(InputError) -> [UInt8]? { nil }
-
-  /// Nil: the format corrects nothing.
-  public func fixed(_ file: SourceFile) throws(InputError) -> [UInt8]? { nil }
+  private func name(_ finding: inout Finding) {
+    if !prefix.isEmpty { finding.rule = RuleID(prefix + finding.rule.text) }
+  }
 }
 
 /// How sure a format is that a file is its own.

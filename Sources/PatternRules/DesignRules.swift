@@ -1,4 +1,4 @@
-public import Reading
+import Reading
 import HapticModel
 
 /// Rules of design: what feels clear, kind and deliberate.
@@ -7,11 +7,6 @@ import HapticModel
 /// 50 ms apart or more, three or four at most, heavy ones rare, patterns 200 to 500 ms long,
 /// nothing harsh or sustained, and no spacing erratic.
 extension PatternRules {
-  /// What feels good.
-  public static let design: [Rule] = [
-    .transientGap, .transientCount, .transientSpacing, .heavyOveruse, .harsh, .sustained, .patternLength,
-  ]
-
   /// The shortest gap, in seconds, between transients that are felt as two.
   private static let shortestGap = 0.05
   /// How many transients in a row without a gap that is felt are a texture.
@@ -31,7 +26,7 @@ extension PatternRules {
   /// person or tool has made, but a hostile file may lay a million events over a million points.
   private static let segmentBudget = 4_000_000
 
-  static func checkDesign(of composition: HapticComposition, _ log: inout CompositionLog) {
+  @Sendable static func checkDesign(of composition: HapticComposition, _ log: inout CompositionLog) {
     checkTransients(of: composition, &log)
     checkStrongSpans(of: composition, &log)
     // What is longer than any pattern may be is an error, and no matter of taste.
@@ -266,24 +261,20 @@ extension ControlTimeline {
 }
 
 extension Rule {
-  static let transientGap = Rule(
-    "transient-gap", group: "design", .warning, "Transients should be at least 50 ms apart to be felt as separate taps."
-  )
-  static let transientCount = Rule(
-    "transient-count", group: "design", .warning,
-    "A sequence (transients at most 250 ms apart) should have at most 4 transients.")
-  static let transientSpacing = Rule(
-    "transient-spacing", group: "design", .warning,
+  static let transientGap = warning(
+    "transient-gap", "design", "Transients should be at least 50 ms apart to be felt as separate taps.")
+  static let transientCount = warning(
+    "transient-count", "design", "A sequence (transients at most 250 ms apart) should have at most 4 transients.")
+  static let transientSpacing = warning(
+    "transient-spacing", "design",
     "Four or more transients should be evenly spaced, accelerate, slow down, or form equal groups.")
-  static let heavyOveruse = Rule(
-    "heavy-overuse", group: "design", .warning,
+  static let heavyOveruse = warning(
+    "heavy-overuse", "design",
     "Transients of intensity 0.95 or more should be rare: at most 2 in a sequence, and not the majority.")
-  static let harsh = Rule(
-    "harsh", group: "design", .warning, "A transient should not have both intensity and sharpness of 0.9 or more.")
-  static let sustained = Rule(
-    "sustained", group: "design", .warning,
-    "Vibration of intensity 0.8 or more should not last longer than 1 s without a pause.")
-  static let patternLength = Rule(
-    "pattern-length", group: "design", .note,
-    "A pattern should not be longer than 5 s; feedback usually lasts 0.2 to 0.5 s.")
+  static let harsh = warning(
+    "harsh", "design", "A transient should not have both intensity and sharpness of 0.9 or more.")
+  static let sustained = warning(
+    "sustained", "design", "Vibration of intensity 0.8 or more should not last longer than 1 s without a pause.")
+  static let patternLength = note(
+    "pattern-length", "design", "A pattern should not be longer than 5 s; feedback usually lasts 0.2 to 0.5 s.")
 }

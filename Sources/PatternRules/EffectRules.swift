@@ -3,9 +3,6 @@ public import HapticModel
 
 /// Rules of effect: what a pattern says and nobody feels.
 extension PatternRules {
-  /// What has no effect, or another one than its text shows.
-  public static let effects: [Rule] = [.silent, .noEffect, .duplicateEvent]
-
   /// What is left to the reader of a pattern, and what a file or a device may not bear.
   public static let defaults: [Rule] = [.defaultParameter, .polyphony, .soundDamaged]
 
@@ -38,7 +35,7 @@ extension PatternRules {
   /// How many segments of controls are looked at.
   private static let segmentBudget = 4_000_000
 
-  static func checkEffects(of composition: HapticComposition, _ log: inout CompositionLog) {
+  @Sendable static func checkEffects(of composition: HapticComposition, _ log: inout CompositionLog) {
     checkSilence(of: composition, &log)
     for (layer, content) in composition.layers.enumerated() {
       checkDuplicates(of: content.pattern.events, layer, &log)
@@ -166,20 +163,18 @@ extension PatternRules {
 }
 
 extension Rule {
-  static let silent = Rule(
-    "silent", group: "grammar", .warning, "A pattern should have an event with a level above 0 under its controls.")
-  static let noEffect = Rule(
-    "no-effect", group: "grammar", .warning,
-    "Parameters, curves and control points should act on an event that is not over.")
-  static let duplicateEvent = Rule(
-    "duplicate-event", group: "grammar", .warning,
-    "An event should not be repeated at the same time; both play, twice as strong.")
-  static let polyphony = Rule("polyphony", group: "compatibility", .warning, "At most 256 events should sound at once.")
+  static let silent = warning(
+    "silent", "grammar", "A pattern should have an event with a level above 0 under its controls.")
+  static let noEffect = warning(
+    "no-effect", "grammar", "Parameters, curves and control points should act on an event that is not over.")
+  static let duplicateEvent = warning(
+    "duplicate-event", "grammar", "An event should not be repeated at the same time; both play, twice as strong.")
+  static let polyphony = warning("polyphony", "compatibility", "At most 256 events should sound at once.")
   /// A sound file with samples that cannot be played.
-  public static let soundDamaged = Rule(
-    "sound-damaged", group: "compatibility", .warning,
+  public static let soundDamaged = warning(
+    "sound-damaged", "compatibility",
     "Sound files should be as long as their headers announce, and have finite samples.")
-  static let defaultParameter = Rule(
-    "default-parameter", group: "compatibility", .note,
+  static let defaultParameter = note(
+    "default-parameter", "compatibility",
     "An event should have HapticIntensity and HapticSharpness; their defaults are not documented by Apple.")
 }

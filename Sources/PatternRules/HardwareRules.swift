@@ -148,16 +148,16 @@ extension ClosedRange<Double> {
 }
 
 extension Rule {
-  static let transducerBand = Rule(
-    "transducer-band", group: "transducer", .note,
+  static let transducerBand = note(
+    "transducer-band", "transducer",
     "Frequencies should be within the band of the profile's hardware; others are mapped into it.")
-  static let transducerExcursion = Rule(
-    "transducer-excursion", group: "transducer", .warning,
+  static let transducerExcursion = warning(
+    "transducer-excursion", "transducer",
     "A pattern should not exceed the excursion limit of the profile's hardware; beyond it, gain is reduced.")
-  static let transducerPower = Rule(
-    "transducer-power", group: "transducer", .warning,
+  static let transducerPower = warning(
+    "transducer-power", "transducer",
     "A pattern should not exceed the thermal limit of the profile's hardware; beyond it, gain is reduced.")
-  static let transducerCeiling = Rule(
-    "transducer-ceiling", group: "transducer", .note,
+  static let transducerCeiling = note(
+    "transducer-ceiling", "transducer",
     "The drive signal should stay below the output ceiling; beyond it, the limiter acts.")
 }

@@ -5,8 +5,20 @@ public import HapticModel
 ///
 /// A composition is checked as it is felt: transients of all layers together, each with the controls of its own layer.
 public enum PatternRules {
+  private typealias Check = @Sendable (HapticComposition, inout CompositionLog) -> Void
+
+  /// What is checked of a composition by itself: what programs and devices differ in, what has no effect or another one
+  /// than its text shows, and what feels good.
+  private static let checks: [(rules: [Rule], run: Check)] = [
+    ([.noEvents, .curveOverlap], checkPortability), ([.silent, .noEffect, .duplicateEvent], checkEffects),
+    (
+      [.transientGap, .transientCount, .transientSpacing, .heavyOveruse, .harsh, .sustained, .patternLength],
+      checkDesign
+    ),
+  ]
+
   /// What a composition is checked for by itself, in the order in which the rules are listed.
-  public static let composition: [Rule] = portability + effects + design
+  public static let composition = checks.flatMap(\.rules)
 
   /// Checks a composition against the rules of ``composition``.
   ///
@@ -22,9 +34,7 @@ public enum PatternRules {
     -> [Finding]
   {
     var log = CompositionLog()
-    checkPortability(of: composition, &log)
-    checkEffects(of: composition, &log)
-    checkDesign(of: composition, &log)
+    for check in checks { check.run(composition, &log) }
     return log.findings(places)
   }
 }

@@ -1,14 +1,11 @@
-public import Reading
+import Reading
 import HapticModel
 
 extension PatternRules {
-  /// What programs and devices differ in.
-  public static let portability: [Rule] = [.noEvents, .curveOverlap]
-
   /// How far apart, in seconds, two times may be that a tool wrote as the same.
   private static let timeTolerance = 1e-6
 
-  static func checkPortability(of composition: HapticComposition, _ log: inout CompositionLog) {
+  @Sendable static func checkPortability(of composition: HapticComposition, _ log: inout CompositionLog) {
     if composition.layers.allSatisfy(\.isEmpty) {
       log.add(.noEvents, at: .composition, "the pattern has no events and plays nothing")
     }
@@ -32,9 +29,8 @@ extension PatternRules {
 }
 
 extension Rule {
-  static let noEvents = Rule(
-    "no-events", group: "grammar", .warning, "A pattern should have events; without them it is silent.")
-  static let curveOverlap = Rule(
-    "curve-overlap", group: "compatibility", .warning,
-    "Curves of one parameter should not overlap; devices differ in which one applies.")
+  static let noEvents = warning("no-events", "grammar", "A pattern should have events; without them it is silent.")
+  static let curveOverlap = warning(
+    "curve-overlap", "compatibility", "Curves of one parameter should not overlap; devices differ in which one applies."
+  )
 }

@@ -8,15 +8,14 @@ extension PatternRules {
 }
 
 extension Rule {
-  static let eventTime = Rule(
-    "event-time", group: "playback", .error,
-    "Times and values must be finite; times and durations must not be negative.")
-  static let patternTooLong = Rule(
-    "pattern-too-long", group: "playback", .error, "A pattern may last at most a day and have at most 65,535 layers.")
+  static let eventTime = error(
+    "event-time", "playback", "Times and values must be finite; times and durations must not be negative.")
+  static let patternTooLong = error(
+    "pattern-too-long", "playback", "A pattern may last at most a day and have at most 65,535 layers.")
   /// A sound file that cannot be read.
-  public static let soundMissing = Rule(
-    "sound-missing", group: "playback", .error, "The sound files of a pattern must be readable and in its folder.")
-  static let frameRate = Rule("frame-rate", group: "playback", .error, "The sample rate must be from 8 to 192 kHz.")
+  public static let soundMissing = error(
+    "sound-missing", "playback", "The sound files of a pattern must be readable and in its folder.")
+  static let frameRate = error("frame-rate", "playback", "The sample rate must be from 8 to 192 kHz.")
 
   /// The rule behind a refusal to compile.
   public init(of kind: RenderError.Kind) {

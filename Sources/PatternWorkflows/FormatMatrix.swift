@@ -90,7 +90,7 @@ public enum FormatMatrix {
   ///
   /// The example is first written in the source's format and read again, so that it is one that the
   /// format can hold; where the source is only read, the example itself is taken.
-  public static func measure(_ content: Content, from source: any HapticFormat, to target: any HapticFormat)
+  public static func measure(_ content: Content, from source: HapticFormat, to target: HapticFormat)
     -> Measurement
   {
     let example = example(content)
@@ -108,7 +108,7 @@ public enum FormatMatrix {
 
   /// A composition as it is after being written in a format and read again; nil where it cannot be.
   package static func pass(
-    _ composition: HapticComposition, through format: any HapticFormat, options: WritingOptions = WritingOptions()
+    _ composition: HapticComposition, through format: HapticFormat, options: WritingOptions = WritingOptions()
   ) -> (composition: HapticComposition, losses: [String])? {
     guard let writing = (try? format.write(composition, options: options)) ?? nil else { return nil }
     var layers: [HapticComposition.Layer] = []

@@ -5,9 +5,9 @@ public import VendorFormats
 /// Reads a pattern of one format and writes it in another, with everything that is lost on the way.
 public struct PatternConversion: Sendable {
   /// The format to write.
-  public var target: any HapticFormat
+  public var target: HapticFormat
   /// The format to read, or nil for the one that recognises the content.
-  public var source: (any HapticFormat)?
+  public var source: HapticFormat?
   /// How the pattern is read.
   public var reading: ReadingOptions
   /// How it is written.
@@ -32,7 +32,7 @@ public struct PatternConversion: Sendable {
   /// What a conversion gives.
   public struct Result: Sendable {
     /// The format that was read.
-    public var source: any HapticFormat
+    public var source: HapticFormat
     /// The files in the target's format; at least one.
     public var files: [Writing.File]
     /// The sound files that the written files name, relative to their folder, with their places in
@@ -46,7 +46,7 @@ public struct PatternConversion: Sendable {
 
   /// Makes a conversion to a format.
   public init(
-    to target: any HapticFormat, from source: (any HapticFormat)? = nil, reading: ReadingOptions = ReadingOptions(),
+    to target: HapticFormat, from source: HapticFormat? = nil, reading: ReadingOptions = ReadingOptions(),
     writing: WritingOptions = WritingOptions()
   ) {
     self.target = target
@@ -55,8 +55,8 @@ public struct PatternConversion: Sendable {
     self.writing = writing
   }
 
-  private static let unwritable = Rule(
-    "format-unwritable", group: "syntax", .error, "The format must be one that can be written.")
+  private static let unwritable = Rule.error(
+    "format-unwritable", "syntax", "The format must be one that can be written.")
 
   /// Converts a file of one of the formats.
   ///

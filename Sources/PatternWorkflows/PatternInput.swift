@@ -141,7 +141,7 @@ public struct PatternInput: Equatable, Sendable {
   }
 
   /// Whether a file can be read and its content is of one of some formats without doubt.
-  private static func isCertain(_ path: String, _ formats: [any HapticFormat]) -> Bool {
+  private static func isCertain(_ path: String, _ formats: [HapticFormat]) -> Bool {
     guard FileSystem.entry(at: path) == .file, let bytes = try? FileSystem.read(path) else { return false }
     return formats.contains { $0.recognize(bytes.span) == .certain }
   }

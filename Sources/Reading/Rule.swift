@@ -64,7 +64,13 @@ extension Rule {
   }
 }
 
-/// Something that patterns, profiles or other inputs are checked for.
+/// Something that patterns, profiles or other inputs are checked for: a row of a list.
+///
+/// ```swift
+/// extension Rule {
+///   static let harsh = warning("harsh", "design", "A transient should not have both intensity and sharpness of 0.9.")
+/// }
+/// ```
 public struct Rule: Hashable, Sendable {
   /// The name users type.
   public let id: RuleID
@@ -75,11 +81,23 @@ public struct Rule: Hashable, Sendable {
   /// One sentence that says what the rule requires and why.
   public let explanation: String
 
-  /// Makes a rule.
-  public init(_ id: RuleID, group: String, _ severity: Severity, _ explanation: String) {
-    self.id = id
-    self.group = group
-    self.severity = severity
-    self.explanation = explanation
+  /// A rule whose breach keeps an input from being used.
+  public static func error(_ id: RuleID, _ group: String, _ explanation: String) -> Rule {
+    Rule(id: id, group: group, severity: .error, explanation: explanation)
+  }
+
+  /// A rule whose breach may be a mistake.
+  public static func warning(_ id: RuleID, _ group: String, _ explanation: String) -> Rule {
+    Rule(id: id, group: group, severity: .warning, explanation: explanation)
+  }
+
+  /// A rule whose breach is worth knowing.
+  public static func note(_ id: RuleID, _ group: String, _ explanation: String) -> Rule {
+    Rule(id: id, group: group, severity: .note, explanation: explanation)
+  }
+
+  /// The same rule with a longer name, as `he/duration`.
+  package func prefixed(by prefix: String) -> Rule {
+    Rule(id: RuleID(prefix + id.text), group: group, severity: severity, explanation: explanation)
   }
 }

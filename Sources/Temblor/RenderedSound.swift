@@ -10,7 +10,7 @@ internal import PatternWorkflows
 internal import SystemSupport
 
 extension HapticComposition {
-  private static let unreadable = Rule("file-unreadable", group: "file", .error, "The file must be readable.")
+  private static let unreadable = Rule.error("file-unreadable", "file", "The file must be readable.")
 
   /// Reads a pattern file of any format, recognised by its content.
   ///

@@ -1,10 +1,33 @@
 public import HapticFormats
+import Reading
 
 extension FormatRegistry {
   /// The formats of this package.
   public static let standard = FormatRegistry(
     apple.formats + [
-      HapticClipFormat(), VoicesFormat(), HEFormat(), OHFormat(), AndroidXMLFormat(), AndroidArraysFormat(),
-      VibrateFormat(), HJIFFormat(), HMPGFormat(),
+      .hapticClip, .voices, .he, .oh, .androidXML, .androidArrays, .vibrate, .hjif, .hmpg,
     ])
+}
+
+extension HapticFormat {
+  /// A format of texts in JSON, which are known by their keys.
+  ///
+  /// - Parameter shape: The order and layout of canonical texts, in which unknown keys are kept.
+  static func json(
+    _ id: String, title: String, endings: [String], rules: [Rule], dialects: [String] = [],
+    isMarked: @escaping @Sendable (JSONOutline) -> Bool,
+    read: @escaping @Sendable (JSONDocument, ReadingOptions) -> Examination, write: Writer? = nil,
+    shape: (@Sendable () -> JSONShape)? = nil
+  ) -> HapticFormat {
+    @Sendable func document(_ file: SourceFile) throws(InputError) -> JSONDocument {
+      do { return try JSONDocument(text: file.bytes, name: file.name) } catch { throw InputError(error, rule: .syntax) }
+    }
+    var canonical: Rewriter?
+    if let shape { canonical = { (file) throws(InputError) in shape().canonical(try document(file).root) } }
+    return HapticFormat(
+      id, title: title, endings: endings, rules: rules, dialects: dialects,
+      recognize: { JSONOutline($0).map(isMarked) == true ? .certain : .no },
+      read: { (file, options) throws(InputError) in read(try document(file), options) }, write: write,
+      canonical: canonical)
+  }
 }

@@ -129,7 +129,7 @@ enum FormatBenchmarks {
     return figures
   }
 
-  private static func measure(_ bytes: [UInt8], _ format: any HapticFormat, _ name: String) throws -> Measurement? {
+  private static func measure(_ bytes: [UInt8], _ format: HapticFormat, _ name: String) throws -> Measurement? {
     let file = SourceFile(bytes, name: "x." + (format.endings.first ?? format.id))
     guard bytes.count > size / 8, (try? FormatRegistry.standard.read(file)) != nil else { return nil }
     let time = try Stopwatch.median { _ = try FormatRegistry.standard.read(file) }

@@ -59,7 +59,7 @@ import Testing
       #expect(
         failure { try CHHapticPattern(contentsOf: url) }
           == "-4813: \(url.path):1:1: error: expected a value, found \"beats\"")
-      let formats = FormatRegistry.standard.adding(TrialFormat())
+      let formats = FormatRegistry.standard.adding(.trial)
       #expect(try CHHapticPattern(contentsOf: url, formats: formats).duration == 0)
       #expect(
         try CHHapticPattern(SourceFile(Array(text), name: "t"), formats: formats).content.pattern?.events.count == 1)

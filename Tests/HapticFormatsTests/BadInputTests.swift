@@ -10,7 +10,7 @@ import Testing
   private static let formats = FormatRegistry.standard.formats
 
   /// A file of a format with transients and a continuous event with curves; nil where it is only read.
-  private func sample(_ format: any HapticFormat) throws -> [UInt8]? {
+  private func sample(_ format: HapticFormat) throws -> [UInt8]? {
     let pattern = HapticPattern(
       events: [
         HapticEvent(
@@ -25,7 +25,7 @@ import Testing
   }
 
   /// Reads bytes as a format, and as whatever they are taken for.
-  private func examine(_ bytes: [UInt8], _ format: any HapticFormat, _ note: String) {
+  private func examine(_ bytes: [UInt8], _ format: HapticFormat, _ note: String) {
     let file = SourceFile(bytes, name: "x")
     for examination in [format.examine(file, options: ReadingOptions()), FormatRegistry.standard.examine(file)] {
       let errors = examination.findings.filter { $0.severity == .error }

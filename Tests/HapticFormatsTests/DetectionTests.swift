@@ -30,7 +30,7 @@ import Testing
     #expect(wrong == [])
   }
 
-  private func rank(of bytes: [UInt8], in format: any HapticFormat) -> Recognition { format.recognize(bytes.span) }
+  private func rank(of bytes: [UInt8], in format: HapticFormat) -> Recognition { format.recognize(bytes.span) }
 
   @Test func nothingElseIsRecognisedForCertain() {
     var chance = Chance(state: 5)

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite struct RegistryTests {
-  let formats = FormatRegistry([AHAPFormat()]).adding(TrialFormat())
+  let formats = FormatRegistry([.ahap]).adding(.trial)
 
   func file(_ text: String, _ name: String) -> SourceFile { SourceFile(Array(text.utf8), name: name) }
 
@@ -28,7 +28,7 @@ import Testing
     #expect(try formats.format(of: file("\u{1}", "x.beats")).id == "beats")
     #expect(
       formats.examine(file("\u{7F}", "x")).findings.map(\.description)
-        == FormatRegistry([AHAPFormat()]).examine(file("\u{7F}", "x")).findings.map(\.description))
+        == FormatRegistry([.ahap]).examine(file("\u{7F}", "x")).findings.map(\.description))
   }
 
   @Test func jsonOfAnotherKindIsRefusedAsAHAP() throws {
@@ -38,19 +38,15 @@ import Testing
   }
 
   /// Claims every text.
-  private struct Greedy: HapticFormat {
-    let id: String
-    let title = "Greedy"
-    let endings: [String]
-    let rules: [Rule] = []
-    func recognize(_ bytes: Span<UInt8>) -> Recognition { .possible }
-    func examine(_ file: SourceFile, options: ReadingOptions) -> Examination {
-      Examination(composition: HapticComposition(layers: []), places: ModelPlaces(name: file.name))
-    }
+  private static func greedy(_ id: String) -> HapticFormat {
+    HapticFormat(
+      id, title: "Greedy", endings: [id], rules: [], recognize: { _ in .possible },
+      read: { file, _ in Examination(composition: HapticComposition(layers: []), places: ModelPlaces(name: file.name)) }
+    )
   }
 
   @Test func theNameDecidesBetweenEqualsElseNothing() throws {
-    let formats = FormatRegistry([Greedy(id: "one", endings: ["one"]), Greedy(id: "two", endings: ["two"])])
+    let formats = FormatRegistry([Self.greedy("one"), Self.greedy("two")])
     #expect(try formats.format(of: file("x", "a.TWO")).id == "two")
     let error = #expect(throws: InputError.self) { try formats.format(of: file("x", "a")) }
     #expect(
@@ -70,7 +66,7 @@ import Testing
   }
 
   @Test func aQuickLookFindsTheKeysOfAnObject() {
-    func look(_ text: String) -> Recognition { AHAPFormat().recognize(Array(text.utf8).span) }
+    func look(_ text: String) -> Recognition { HapticFormat.ahap.recognize(Array(text.utf8).span) }
     #expect(look("\u{FEFF} {\"a\": [{\"Pattern\": 1}, \"}\"], \"Pattern\": [") == .certain)
     #expect(look("{\"a\": \"\\\"Pattern\", \"Patterns\": {\"Pattern\": 0}}") == .possible)
     #expect(look("{\"a\": \"Pattern") == .possible)
@@ -110,7 +106,7 @@ import Testing
 
   @Test func partsOfAnAHAPFileHaveTheirPlaces() throws {
     let file = SourceFile(try Fixtures.text("Valid/every-key.ahap"), name: "e")
-    let places = AHAPFormat().examine(file, options: ReadingOptions()).places
+    let places = HapticFormat.ahap.examine(file, options: ReadingOptions()).places
     #expect(places.place(of: .composition).path == "Pattern")
     #expect(places.place(of: .layer(0)) == places.place(of: .composition))
     #expect(places.place(of: .event(EventReference(event: 3))).path.hasSuffix("].Event"))
@@ -132,17 +128,19 @@ import Testing
     var faded = tap
     faded.parameters = [DynamicParameter(id: .hapticIntensityControl, value: 0.5, time: 0)]
     let one = HapticComposition(layers: [.init(faded)], title: "a title", notes: "some words")
-    let writing = try #require(try AHAPFormat().write(one))
+    let writing = try #require(try HapticFormat.ahap.write(one))
     #expect(writing.losses == [])
     let file = SourceFile(writing.files[0].bytes, name: "w")
     #expect(try FormatRegistry.standard.read(file) == one)
-    #expect(try AHAPFormat().canonical(file) == file.bytes)
+    #expect(try HapticFormat.ahap.canonical(file) == file.bytes)
     var two = HapticComposition(layers: [.init(tap), .init(tap)])
-    #expect(try AHAPFormat().write(two)?.losses == [])
+    #expect(try HapticFormat.ahap.write(two)?.losses == [])
     two.layers[1].pattern = faded
     two.loop = .init()
     #expect(
-      try AHAPFormat().write(two, options: WritingOptions(split: .never))?.losses.map { "\($0.kind) \($0.element)" }
+      try HapticFormat.ahap.write(two, options: WritingOptions(split: .never))?.losses.map {
+        "\($0.kind) \($0.element)"
+      }
         == ["dropped composition", "approximated layer(1)"])
   }
 }

@@ -54,7 +54,7 @@ import Testing
     try "beats 1\nlayer x\ntap 0 1 1\nlayer y\nfade 0 0.5\n".write(
       to: folder.appendingPathComponent("d.beats"), atomically: true, encoding: .utf8)
     #expect(PatternResolver.folder(folder).names == ["a", "b", "c"])
-    let formats = FormatRegistry.standard.adding(TrialFormat())
+    let formats = FormatRegistry.standard.adding(.trial)
     let playing = ManagerPlaying(resolver: .folder(folder, formats: formats))
     playing.manager.play("d")
     playing.advance(0.2)

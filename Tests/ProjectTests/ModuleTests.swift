@@ -82,7 +82,7 @@ struct ModuleTests {
     "PatternWorkflows": 1_500, "Reading": 2_900, "RealtimeMemory": 300, "ReviewPages": 1_800,
     "ShippedFiles": 100, "SignalAnalysis": 2_100, "SignalPlots": 4_100, "SoundFile": 1_200,
     "SwiftUI": 200, "SystemSupport": 1_300, "Temblor": 200, "TemblorCommands": 10_000,
-    "TransducerCalibration": 2_400, "TransducerProfiles": 2_000, "UIKit": 300, "VendorFormats": 7_300,
+    "TransducerCalibration": 2_400, "TransducerProfiles": 2_000, "UIKit": 300, "VendorFormats": 7_000,
     "_Testing_UIKit": 100, "os": 100, "temblor": 100, "temblor-bench": 700,
   ]
 

@@ -1,9 +1,9 @@
 import Reading
 import Testing
 
-private let loud = Rule("loud", group: "design", .warning, "Be quiet.")
-private let quiet = Rule("quiet", group: "design", .note, "Be heard.")
-private let broken = Rule("broken", group: "grammar", .error, "Be whole.")
+private let loud = Rule.warning("loud", "design", "Be quiet.")
+private let quiet = Rule.note("quiet", "design", "Be heard.")
+private let broken = Rule.error("broken", "grammar", "Be whole.")
 
 @Suite struct SourcePlaceTests {
   @Test func aPlaceIsWrittenAsCompilersDo() {

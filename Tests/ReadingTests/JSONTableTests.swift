@@ -7,9 +7,9 @@ import Testing
   private struct Reader: JSONFieldReader {
     var log = FindingLog()
     let rules = JSONFieldRules(
-      missingKey: Rule("missing", group: "", .error, ""), expectedKey: Rule("expected", group: "", .warning, ""),
-      wrongType: Rule("type", group: "", .error, ""), outOfRange: Rule("range", group: "", .error, ""),
-      unknownKey: Rule("unknown", group: "", .note, ""), unknownWord: Rule("word", group: "", .error, ""))
+      missingKey: Rule.error("missing", "", ""), expectedKey: Rule.warning("expected", "", ""),
+      wrongType: Rule.error("type", "", ""), outOfRange: Rule.error("range", "", ""),
+      unknownKey: Rule.note("unknown", "", ""), unknownWord: Rule.error("word", "", ""))
   }
 
   private enum Form: String, CaseIterable, JSONWord { case smooth, rough }

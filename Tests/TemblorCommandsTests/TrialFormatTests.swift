@@ -27,7 +27,7 @@ import Testing
       """, to: "a.beats")
   }
 
-  private static let formats = FormatRegistry.standard.adding(TrialFormat())
+  private static let formats = FormatRegistry.standard.adding(.trial)
 
   /// Runs a verb in a registry with the trial format.
   private func run(_ description: (FormatRegistry) -> CommandDescription, _ words: String...) throws -> (

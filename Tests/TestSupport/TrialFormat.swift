@@ -1,57 +1,33 @@
-public import Reading
+import Reading
 public import HapticFormats
-public import HapticModel
+import HapticModel
 
-/// A text format of the tests, all in this file: layers of taps and hums, one to a line.
-///
-/// ```
-/// beats 1 a title
-/// layer left
-/// tap 0 0.8 0.5
-/// hum 0.2 0.5 1 0.3
-/// fade 0.2 0.5
-/// ```
-/// A tap has a time, an intensity and a sharpness; a hum has a duration behind its time. `fade` sets
-/// the intensity control of its layer. `allow RULE REASON` allows a rule.
-public struct TrialFormat: HapticFormat {
-  /// Makes the format.
-  public init() {}
-
-  /// The name of the format.
-  public var id: String { "beats" }
-  /// The name for people.
-  public var title: String { "Beats" }
-  /// The ending of its files.
-  public var endings: [String] { ["beats"] }
-  /// What its files are checked for.
-  public var rules: [Rule] { [Self.unknownWord, Self.wrongNumber, Self.clamped] }
-
-  private static let unknownWord = Rule(
-    "beats/unknown-word", group: "grammar", .error, "A line must begin with a word of the format.")
-  private static let wrongNumber = Rule("beats/wrong-number", group: "grammar", .error, "A line must have its numbers.")
-  private static let clamped = Rule("beats/clamped", group: "range", .warning, "Levels should be from 0 to 1.")
-
-  /// Where the parts of a composition stand.
-  private struct Places: SourcePlaces {
-    let name: String
-    var lines: [CompositionElement: Int] = [:]
-
-    func place(of element: CompositionElement) -> SourcePlace {
-      SourcePlace(name: name, line: lines[element] ?? 1, column: 1, path: "\(element.noun)")
-    }
-  }
-
-  /// Looks for the mark of the format.
-  public func recognize(_ bytes: Span<UInt8>) -> Recognition {
-    let mark = Array("beats ".utf8)
-    guard bytes.count >= mark.count else { return .no }
-    return mark.indices.allSatisfy { bytes[$0] == mark[$0] } ? .certain : .no
-  }
+extension HapticFormat {
+  /// A text format of the tests, all in this file: layers of taps and hums, one to a line.
+  ///
+  /// ```
+  /// beats 1 a title
+  /// layer left
+  /// tap 0 0.8 0.5
+  /// hum 0.2 0.5 1 0.3
+  /// fade 0.2 0.5
+  /// ```
+  /// A tap has a time, an intensity and a sharpness; a hum has a duration behind its time. `fade` sets
+  /// the intensity control of its layer. `allow RULE REASON` allows a rule.
+  public static let trial = HapticFormat(
+    "beats", title: "Beats", endings: ["beats"],
+    rules: [.beatsUnknownWord, .beatsWrongNumber, .beatsClamped],
+    recognize: { bytes in
+      let mark = Array("beats ".utf8)
+      guard bytes.count >= mark.count else { return .no }
+      return mark.indices.allSatisfy { bytes[$0] == mark[$0] } ? .certain : .no
+    }, read: { file, options in readTrial(file) }, write: { composition, options in writeTrial(composition) },
+    canonical: { (file) throws(InputError) in writeTrial(try readTrial(file).get()).files[0].bytes })
 
   /// Reads lines, with a place for each.
-  public func examine(_ file: SourceFile, options: ReadingOptions) -> Examination {
+  private static func readTrial(_ file: SourceFile) -> Examination {
     var composition = HapticComposition(layers: [])
-    var places = Places(name: file.name)
+    var places = TrialPlaces(name: file.name)
     var findings: [Finding] = []
     var allowances: [Examination.Allowance] = []
     let text = String(decoding: file.bytes, as: UTF8.self)
@@ -73,7 +49,7 @@ public struct TrialFormat: HapticFormat {
       case "tap", "hum", "fade":
         var numbers = words.compactMap(Double.init)
         guard numbers.count == ["tap": 3, "hum": 4, "fade": 2][word] else {
-          findings.append(Finding(Self.wrongNumber, place: place(word.count + 2), "'\(word)' needs other numbers"))
+          findings.append(Finding(.beatsWrongNumber, place: place(word.count + 2), "'\(word)' needs other numbers"))
           continue
         }
         if composition.layers.isEmpty { composition.layers.append(.init(HapticPattern())) }
@@ -81,7 +57,7 @@ public struct TrialFormat: HapticFormat {
         let time = numbers.removeFirst()
         let duration = word == "hum" ? numbers.removeFirst() : nil
         if numbers.contains(where: { !(0...1).contains($0) }) {
-          findings.append(Finding(Self.clamped, place: place(), "a level is outside 0 to 1"))
+          findings.append(Finding(.beatsClamped, place: place(), "a level is outside 0 to 1"))
         }
         let levels = numbers.map { Float(min(max($0, 0), 1)) }
         if word == "fade" {
@@ -97,7 +73,7 @@ public struct TrialFormat: HapticFormat {
               kind: word == "tap" ? .hapticTransient : .hapticContinuous, time: time, duration: duration,
               parameters: [.hapticIntensity: levels[0], .hapticSharpness: levels[1]]))
         }
-      default: findings.append(Finding(Self.unknownWord, place: place(), "unknown word '\(word)'"))
+      default: findings.append(Finding(.beatsUnknownWord, place: place(), "unknown word '\(word)'"))
       }
     }
     let isReadable = !findings.contains { $0.severity == .error }
@@ -107,7 +83,7 @@ public struct TrialFormat: HapticFormat {
   }
 
   /// Writes the events and fades of each layer.
-  public func write(_ composition: HapticComposition, options: WritingOptions) throws(InputError) -> Writing? {
+  private static func writeTrial(_ composition: HapticComposition) -> Writing {
     var text = "beats 1 \(composition.title ?? "")\n"
     for layer in composition.layers {
       text += "layer \(layer.name)\n"
@@ -121,11 +97,22 @@ public struct TrialFormat: HapticFormat {
     }
     return Writing([.init(Array(text.utf8))])
   }
+}
 
-  /// Writes what was read.
-  public func canonical(_ file: SourceFile) throws(InputError) -> [UInt8]? {
-    let composition = try examine(file, options: ReadingOptions()).get()
-    return try write(composition)?.files[0].bytes
+extension Rule {
+  fileprivate static let beatsUnknownWord = error(
+    "unknown-word", "grammar", "A line must begin with a word of the format.")
+  fileprivate static let beatsWrongNumber = error("wrong-number", "grammar", "A line must have its numbers.")
+  fileprivate static let beatsClamped = warning("clamped", "range", "Levels should be from 0 to 1.")
+}
+
+/// Where the parts of a composition stand.
+private struct TrialPlaces: SourcePlaces {
+  let name: String
+  var lines: [CompositionElement: Int] = [:]
+
+  func place(of element: CompositionElement) -> SourcePlace {
+    SourcePlace(name: name, line: lines[element] ?? 1, column: 1, path: "\(element.noun)")
   }
 }
 

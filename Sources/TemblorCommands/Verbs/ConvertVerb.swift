@@ -89,7 +89,7 @@ enum ConvertVerb {
     }
   }
 
-  private static func conversion(_ arguments: ParsedArguments, to target: any HapticFormat, _ formats: FormatRegistry)
+  private static func conversion(_ arguments: ParsedArguments, to target: HapticFormat, _ formats: FormatRegistry)
     throws -> PatternConversion
   {
     try SharedOptions.refuseBoth("--split", "--merge", in: arguments)
@@ -199,7 +199,7 @@ struct LossLine {
 
 /// Where each converted pattern goes, and in what format.
 struct ConvertOutputs {
-  let format: any HapticFormat
+  let format: HapticFormat
   private(set) var items: [(input: PatternInput, path: String)] = []
   let inputs: OutputGuard
 
@@ -235,7 +235,7 @@ struct ConvertOutputs {
     }
   }
 
-  private static func format(ofName output: String?, _ formats: FormatRegistry) throws(UsageError) -> any HapticFormat {
+  private static func format(ofName output: String?, _ formats: FormatRegistry) throws(UsageError) -> HapticFormat {
     guard let output, output != OutputNames.standardOutput else {
       throw UsageError(.missingValue, "'--to' is required where no output file is named")
     }

@@ -88,7 +88,7 @@ enum FormatsVerb {
     return ColumnText.lines(rows).map { $0 + "\n" }.joined()
   }
 
-  private static func fields(_ format: any HapticFormat) -> JSONFields {
+  private static func fields(_ format: HapticFormat) -> JSONFields {
     [
       "format": format.id, "title": format.title, "endings": format.endings, "writable": format.isWritable,
       "dialects": format.dialects,

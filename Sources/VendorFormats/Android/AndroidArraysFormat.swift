@@ -1,64 +1,110 @@
 public import HapticFormats
-public import Reading
-public import HapticModel
+internal import HapticModel
+internal import Reading
 
-/// The timings and amplitudes of Android's `VibrationEffect.createWaveform`, as Haptics Studio
-/// exports them: an object with two arrays.
-///
-/// An index named `repeat` is that of Android's function. Without amplitudes, timings are off and on
-/// in turn.
-public struct AndroidArraysFormat: HapticFormat {
-  /// Makes the format.
-  public init() {}
-
-  /// `android-arrays`.
-  public var id: String { "android-arrays" }
-  /// The name of its system.
-  public var title: String { "Android timings and amplitudes" }
-  /// `vibration.json`; files of other names are recognised by their content.
-  public var endings: [String] { ["vibration.json"] }
-  /// The rules of Android's function.
-  public var rules: [Rule] { AndroidRules.arrays }
-  /// The ways in which levels are written: `steps`, or `studio`, sampled and never 0 as those of
-  /// Haptics Studio.
-  public var dialects: [String] { ["steps", "studio"] }
-
-  /// Certain for a JSON object with the key `timings`.
-  public func recognize(_ bytes: Span<UInt8>) -> Recognition {
-    guard let outline = JSONOutline(bytes) else { return .no }
-    return outline.has("timings") ? .certain : .no
-  }
-
-  /// Reads a file and checks it against every rule.
-  public func examine(_ file: SourceFile, options: ReadingOptions) -> Examination {
-    let json: JSONDocument
-    do { json = try JSONDocument(text: file.bytes, name: file.name) } catch {
-      return Examination(InputError(error, rule: .arraysSyntax))
-    }
-    var decoder = ArraysDecoder(json)
-    let effect = decoder.decode()
-    let isReadable = decoder.log.errorCount == 0
-    let made = isReadable ? VibrationComposition(effect, options: options) : nil
-    return Examination(
-      composition: made?.composition, findings: decoder.log.findings(in: json, for: options),
-      errorCount: decoder.log.errorCount, losses: options.wantsFindings ? made?.losses.finish() ?? [] : [],
-      places: WholeDocument(json: json))
-  }
-
-  /// Writes the levels of a composition.
-  public func write(_ composition: HapticComposition, options: WritingOptions) throws(InputError) -> Writing? {
-    try composition.checkFinite(.arraysValue)
-    let steps = VibrationSteps(composition, options: options, isContinuous: options.dialect == "studio")
-    var losses = steps.losses
-    losses.dropWords(of: composition)
-    var writer = JSONWriter()
-    writer.object { file in
-      file.array("timings", layout: .line) { array in for step in steps.steps { array.element(step.duration) } }
-      file.array("amplitudes", layout: .line) { array in for step in steps.steps { array.element(step.amplitude ?? -1) }
+extension HapticFormat {
+  /// The timings and amplitudes of Android's `VibrationEffect.createWaveform`, as Haptics Studio
+  /// exports them: an object with two arrays.
+  ///
+  /// An index named `repeat` is that of Android's function. Without amplitudes, timings are off and on
+  /// in turn. Levels are written as `steps`, or as `studio`, sampled and never 0 as those of Haptics Studio.
+  /// Files of other names than `vibration.json` are recognised by their content.
+  public static let androidArrays = json(
+    "android-arrays", title: "Android timings and amplitudes", endings: ["vibration.json"], rules: Rule.arrays,
+    dialects: ["steps", "studio"], isMarked: { $0.has("timings") },
+    read: { json, options in
+      var decoder = ArraysDecoder(json: json)
+      let effect = decoder.decode()
+      return Examination(of: effect, json, decoder.log, options)
+    },
+    write: { (composition, options) throws(InputError) in
+      try composition.checkFinite(.arraysValue)
+      let steps = VibrationSteps(composition, options: options, isContinuous: options.dialect == "studio")
+      var losses = steps.losses
+      losses.dropWords(of: composition)
+      var writer = JSONWriter()
+      writer.object { file in
+        file.array("timings", layout: .line) { array in for step in steps.steps { array.element(step.duration) } }
+        file.array("amplitudes", layout: .line) { array in
+          for step in steps.steps { array.element(step.amplitude ?? -1) }
+        }
+        if let repeatIndex = steps.repeatIndex { file.member("repeat", repeatIndex) }
       }
-      if let repeatIndex = steps.repeatIndex { file.member("repeat", repeatIndex) }
-    }
-    return Writing([Writing.File(writer.finish())], losses: losses.finish())
+      return Writing([Writing.File(writer.finish())], losses: losses.finish())
+    })
+
+  /// The durations of `navigator.vibrate` of web pages: on and off in turn, in milliseconds, as an array or as
+  /// numbers with commas. Written is when a composition vibrates, whatever its level is.
+  ///
+  /// Nothing in such a text says what it is, so it is never recognised: the format has to be named.
+  public static let vibrate = HapticFormat(
+    "vibrate", title: "Web Vibration API", endings: ["vibrate.json"], rules: Rule.vibrate, recognize: { _ in .no },
+    read: { (file, options) throws(InputError) in
+      let isArray = file.bytes.first { !XMLTree.isSpace($0) } == UInt8(ascii: "[")
+      let text = isArray ? file.bytes : [UInt8(ascii: "[")] + file.bytes + [UInt8(ascii: "]")]
+      let json: JSONDocument
+      do throws(JSONError) { json = try JSONDocument(text: text, name: file.name) } catch {
+        throw InputError(error, rule: .vibrateSyntax)
+      }
+      var log = FindingLog()
+      var steps: [VibrationEffect.Step] = []
+      var excess: JSONValue?
+      for value in json.root.elements {
+        if let number = value.number, number >= 0 {
+          let duration = Int(min(number, FrameConversion.longest * 1000))
+          if duration > vibrateLimits.duration || steps.count == vibrateLimits.count { excess = excess ?? value }
+          steps.append(.init(duration: duration, amplitude: steps.count % 2 == 0 ? VibrationEffect.fullAmplitude : 0))
+        } else {
+          log.add(.vibrateValue, at: value, "a duration must be a number of at least 0")
+        }
+      }
+      if let excess { log.add(.vibrateCount, at: excess, vibrateLimits.sentence) }
+      return Examination(of: .waveform(steps, repeatIndex: nil), json, log, options)
+    },
+    write: { (composition, options) throws(InputError) in
+      try composition.checkFinite(.vibrateValue)
+      var losses = LossLog()
+      let played = composition.unrolled(passes: options.loops, losses: &losses)
+      let steps = VibrationSteps(played, options: options, isContinuous: false, losses: losses)
+      losses = steps.losses
+      if steps.steps.contains(where: { 1..<VibrationEffect.fullAmplitude ~= $0.amplitude ?? 0 }) {
+        losses.add(.dropped, .composition, "this format has one vibration level")
+      }
+      losses.dropWords(of: composition)
+      var durations: [Int] = []
+      for step in steps.steps {
+        let isOn = step.amplitude != 0
+        if durations.isEmpty, !isOn { durations.append(0) }
+        if (durations.count % 2 == 1) == isOn, !durations.isEmpty {
+          durations[durations.count - 1] += step.duration
+        } else {
+          durations.append(step.duration)
+        }
+      }
+      if durations.count % 2 == 0 { durations = durations.dropLast() }
+      if durations.count > vibrateLimits.count || durations.contains(where: { $0 > vibrateLimits.duration }) {
+        losses.add(.approximated, .composition, vibrateLimits.sentence)
+      }
+      var writer = JSONWriter(layout: .line)
+      writer.array { array in for duration in durations { array.element(duration) } }
+      return Writing([Writing.File(writer.finish())], losses: losses.finish())
+    })
+
+  /// The most durations, and the longest in milliseconds.
+  ///
+  /// Source: Chromium's web tests of the Vibration API.
+  private static let vibrateLimits = (
+    count: 99, duration: 10_000, sentence: "Chromium plays 99 durations of at most 10000 ms"
+  )
+}
+
+extension Examination {
+  /// What is read of a text that holds one effect, which counts where there are no errors.
+  fileprivate init(of effect: VibrationEffect?, _ json: JSONDocument, _ log: FindingLog, _ options: ReadingOptions) {
+    let made = log.errorCount == 0 ? VibrationComposition(effect, options: options) : nil
+    self.init(
+      composition: made?.composition, findings: log.findings(in: json, for: options), errorCount: log.errorCount,
+      losses: options.wantsFindings ? made?.losses.finish() ?? [] : [], places: WholeDocument(json: json))
   }
 }
 
@@ -73,8 +119,6 @@ struct WholeDocument: SourcePlaces {
 private struct ArraysDecoder {
   let json: JSONDocument
   var log = FindingLog()
-
-  init(_ json: JSONDocument) { self.json = json }
 
   /// The levels; nil where the text has none.
   mutating func decode() -> VibrationEffect? {
@@ -142,153 +186,50 @@ private struct ArraysDecoder {
   }
 }
 
-/// The durations of `navigator.vibrate` of web pages: on and off in turn, in milliseconds.
-///
-/// Nothing in such a text says what it is, so it is never recognised: the format has to be named.
-public struct VibrateFormat: HapticFormat {
-  /// Makes the format.
-  public init() {}
-
-  /// `vibrate`.
-  public var id: String { "vibrate" }
-  /// The name of its function.
-  public var title: String { "Web Vibration API" }
-  /// `vibrate.json`.
-  public var endings: [String] { ["vibrate.json"] }
-  /// The rules of the function, and the limits of Chromium.
-  public var rules: [Rule] { AndroidRules.vibrate }
-
-  /// The most durations, and the longest in milliseconds.
-  ///
-  /// Source: Chromium's web tests of the Vibration API.
-  private static let limits = (count: 99, duration: 10_000)
-
-  /// Never: an array of numbers may be anything.
-  public func recognize(_ bytes: Span<UInt8>) -> Recognition { .no }
-
-  /// Reads an array, or numbers with commas.
-  public func examine(_ file: SourceFile, options: ReadingOptions) -> Examination {
-    let isArray = file.bytes.first { !XMLTree.isSpace($0) } == UInt8(ascii: "[")
-    let json: JSONDocument
-    do {
-      let text = isArray ? file.bytes : [UInt8(ascii: "[")] + file.bytes + [UInt8(ascii: "]")]
-      json = try JSONDocument(text: text, name: file.name)
-    } catch { return Examination(InputError(error, rule: .vibrateSyntax)) }
-    var log = FindingLog()
-    var steps: [VibrationEffect.Step] = []
-    var excess: JSONValue?
-    for value in json.root.elements {
-      if let number = value.number, number >= 0 {
-        let duration = Int(min(number, FrameConversion.longest * 1000))
-        if duration > Self.limits.duration || steps.count == Self.limits.count { excess = excess ?? value }
-        steps.append(.init(duration: duration, amplitude: steps.count % 2 == 0 ? VibrationEffect.fullAmplitude : 0))
-      } else {
-        log.add(.vibrateValue, at: value, "a duration must be a number of at least 0")
-      }
-    }
-    if let excess {
-      log.add(
-        .vibrateCount, at: excess, "Chromium plays \(Self.limits.count) durations of at most \(Self.limits.duration) ms"
-      )
-    }
-    let made = log.errorCount == 0 ? VibrationComposition(.waveform(steps, repeatIndex: nil), options: options) : nil
-    return Examination(
-      composition: made?.composition, findings: log.findings(in: json, for: options), errorCount: log.errorCount,
-      losses: options.wantsFindings ? made?.losses.finish() ?? [] : [], places: WholeDocument(json: json))
-  }
-
-  /// Writes when a composition vibrates, whatever its level is.
-  public func write(_ composition: HapticComposition, options: WritingOptions) throws(InputError) -> Writing? {
-    try composition.checkFinite(.vibrateValue)
-    var losses = LossLog()
-    let played = composition.unrolled(passes: options.loops, losses: &losses)
-    let steps = VibrationSteps(played, options: options, isContinuous: false, losses: losses)
-    losses = steps.losses
-    if steps.steps.contains(where: { 1..<VibrationEffect.fullAmplitude ~= $0.amplitude ?? 0 }) {
-      losses.add(.dropped, .composition, "this format has one vibration level")
-    }
-    losses.dropWords(of: composition)
-    var durations: [Int] = []
-    for step in steps.steps {
-      let isOn = step.amplitude != 0
-      if durations.isEmpty, !isOn { durations.append(0) }
-      if (durations.count % 2 == 1) == isOn, !durations.isEmpty {
-        durations[durations.count - 1] += step.duration
-      } else {
-        durations.append(step.duration)
-      }
-    }
-    if durations.count % 2 == 0 { durations = durations.dropLast() }
-    if durations.count > Self.limits.count || durations.contains(where: { $0 > Self.limits.duration }) {
-      losses.add(
-        .approximated, .composition,
-        "Chromium plays \(Self.limits.count) durations of at most \(Self.limits.duration) ms")
-    }
-    var writer = JSONWriter(layout: .line)
-    writer.array { array in for duration in durations { array.element(duration) } }
-    return Writing([Writing.File(writer.finish())], losses: losses.finish())
-  }
-}
-/// The rules of Android's vibration files.
-enum AndroidRules {
+/// The rules of Android's vibration files and of web pages.
+extension Rule {
   /// The rules of vibration XML, in the order in which they are listed.
-  static let xml: [Rule] = [
+  static let android: [Rule] = [
     .androidSyntax, .androidRoot, .androidElement, .androidAttribute, .androidMissingAttribute, .androidValue,
     .androidEmpty, .androidNoLength, .androidEnvelopeEnd, .androidVendorEffect, .androidChoice,
   ]
-
-  /// The rules of timing and amplitude arrays, in the order in which they are listed.
+  /// Those of timing and amplitude arrays.
   static let arrays: [Rule] = [
-    .arraysSyntax, .arraysStructure, .arraysCount, .arraysValue, .arraysRepeat, .arraysNoLength,
+    .syntax, .arraysStructure, .arraysCount, .arraysValue, .arraysRepeat, .arraysNoLength,
   ]
-
-  /// The rules of the arrays of web pages, in the order in which they are listed.
+  /// Those of the arrays of web pages.
   static let vibrate: [Rule] = [.vibrateSyntax, .vibrateValue, .vibrateCount]
-}
 
-extension Rule {
-  static let androidSyntax = Rule(
-    "android/syntax", group: "syntax", .error,
-    "The text must be XML in UTF-8 without a document type declaration and without text.")
-  static let androidRoot = Rule(
-    "android/root", group: "grammar", .error, "The root must be vibration-effect, vibration or vibration-select.")
-  static let androidElement = Rule(
-    "android/element", group: "grammar", .error, "An element must be one that Android accepts in its position.")
-  static let androidAttribute = Rule(
-    "android/attribute", group: "grammar", .error, "An element must have no attributes but its own.")
-  static let androidMissingAttribute = Rule(
-    "android/missing-attribute", group: "grammar", .error, "An element must have its required attributes.")
-  static let androidValue = Rule(
-    "android/value", group: "range", .error, "An attribute must have a value within its range.")
-  static let androidEmpty = Rule("android/empty", group: "grammar", .error, "An effect must have entries or points.")
-  static let androidNoLength = Rule(
-    "android/no-length", group: "range", .error, "The durations of a waveform must not all be 0.")
-  static let androidEnvelopeEnd = Rule(
-    "android/envelope-end", group: "range", .error, "A basic envelope must end with intensity 0.")
-  static let androidVendorEffect = Rule(
-    "android/vendor-effect", group: "grammar", .error,
-    "A vendor effect cannot be read: only its vendor knows what it holds.")
-  static let androidChoice = Rule(
-    "android/choice", group: "compatibility", .note,
+  static let androidSyntax = error(
+    "syntax", "syntax", "The text must be XML in UTF-8 without a document type declaration and without text.")
+  static let androidRoot = error("root", "grammar", "The root must be vibration-effect, vibration or vibration-select.")
+  static let androidElement = error(
+    "element", "grammar", "An element must be one that Android accepts in its position.")
+  static let androidAttribute = error("attribute", "grammar", "An element must have no attributes but its own.")
+  static let androidMissingAttribute = error(
+    "missing-attribute", "grammar", "An element must have its required attributes.")
+  static let androidValue = error("value", "range", "An attribute must have a value within its range.")
+  static let androidEmpty = error("empty", "grammar", "An effect must have entries or points.")
+  static let androidNoLength = error("no-length", "range", "The durations of a waveform must not all be 0.")
+  static let androidEnvelopeEnd = error("envelope-end", "range", "A basic envelope must end with intensity 0.")
+  static let androidVendorEffect = error(
+    "vendor-effect", "grammar", "A vendor effect cannot be read: only its vendor knows what it holds.")
+  static let androidChoice = note(
+    "choice", "compatibility",
     "A vibration-select is played by its first effect that the device supports; the first is read.")
 
-  static let arraysSyntax = Rule("android-arrays/syntax", group: "syntax", .error, "The text must be JSON in UTF-8.")
-  static let arraysStructure = Rule(
-    "android-arrays/structure", group: "grammar", .error,
+  static let arraysStructure = error(
+    "structure", "grammar",
     "The file must be an object with an array timings, and amplitudes where they are not on and off.")
-  static let arraysCount = Rule(
-    "android-arrays/count", group: "grammar", .error, "There must be as many amplitudes as timings.")
-  static let arraysValue = Rule(
-    "android-arrays/value", group: "range", .error,
-    "Timings must be whole milliseconds of at least 0, amplitudes 0 to 255, or -1 for the device's.")
-  static let arraysRepeat = Rule(
-    "android-arrays/repeat", group: "range", .error, "The repeat index must be that of a timing, or -1 for none.")
-  static let arraysNoLength = Rule("android-arrays/no-length", group: "range", .error, "The timings must not all be 0.")
+  static let arraysCount = error("count", "grammar", "There must be as many amplitudes as timings.")
+  static let arraysValue = error(
+    "value", "range", "Timings must be whole milliseconds of at least 0, amplitudes 0 to 255, or -1 for the device's.")
+  static let arraysRepeat = error("repeat", "range", "The repeat index must be that of a timing, or -1 for none.")
+  static let arraysNoLength = error("no-length", "range", "The timings must not all be 0.")
 
-  static let vibrateSyntax = Rule(
-    "vibrate/syntax", group: "syntax", .error, "The text must be a JSON array of numbers, or numbers with commas.")
-  static let vibrateValue = Rule("vibrate/value", group: "range", .error, "Durations must be numbers of at least 0.")
-  static let vibrateCount = Rule(
-    "vibrate/count", group: "compatibility", .warning,
-    "There should be at most 99 durations of at most 10000 ms; Chromium shortens others.")
+  static let vibrateSyntax = error(
+    "syntax", "syntax", "The text must be a JSON array of numbers, or numbers with commas.")
+  static let vibrateValue = error("value", "range", "Durations must be numbers of at least 0.")
+  static let vibrateCount = warning(
+    "count", "compatibility", "There should be at most 99 durations of at most 10000 ms; Chromium shortens others.")
 }

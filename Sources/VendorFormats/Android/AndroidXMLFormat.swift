@@ -1,76 +1,56 @@
 public import HapticFormats
-public import Reading
-public import HapticModel
+internal import HapticModel
+internal import Reading
 
-/// Android's vibration effects up to API 36, a text in XML.
-///
-/// What the device plays by name, primitives and predefined effects, is approximated by one table.
-public struct AndroidXMLFormat: HapticFormat {
-  /// Makes the format.
-  public init() {}
-
-  /// `android-xml`.
-  public var id: String { "android-xml" }
-  /// The name of its system.
-  public var title: String { "Android vibration XML" }
-  /// `xml`; the content decides between it and other files of this name.
-  public var endings: [String] { ["xml"] }
-  /// True: most files of XML hold something else.
-  public var sharesEndings: Bool { true }
-  /// The rules of Android's parser; their names begin with `android/`.
-  public var rules: [Rule] { AndroidRules.xml }
-  /// The effects that can be written: `basic-envelope`, which holds intensity and sharpness,
-  /// `waveform-envelope`, `waveform`, and `primitives`, which holds transients alone.
-  public var dialects: [String] { ["basic-envelope", "waveform-envelope", "waveform", "primitives"] }
-
-  /// Certain for a text with a root of vibration XML, possible for other XML.
-  public func recognize(_ bytes: Span<UInt8>) -> Recognition {
-    guard let root = XMLTree.rootName(of: bytes) else { return .no }
-    return ["vibration-effect", "vibration", "vibration-select"].contains(root) ? .certain : .possible
-  }
-
-  /// Reads a file and checks it against every rule of Android's parser.
-  public func examine(_ file: SourceFile, options: ReadingOptions) -> Examination {
-    let tree: XMLTree
-    do throws(InputError) { tree = try Self.tree(of: file) } catch { return Examination(error) }
-    var decoder = VibrationDecoder()
-    decoder.decode(tree)
-    let places = XMLPlaces(tree: tree, name: file.name, main: decoder.firstEffect)
-    let isReadable = decoder.log.errorCount == 0
-    let made = isReadable ? VibrationComposition(decoder.effects.first, options: options) : nil
-    return Examination(
-      composition: made?.composition, findings: decoder.log.findings(for: options) { places.place(of: $0, at: $1) },
-      errorCount: decoder.log.errorCount, losses: options.wantsFindings ? made?.losses.finish() ?? [] : [],
-      places: places)
-  }
-
-  /// Writes a composition as one effect, in whole milliseconds.
-  public func write(_ composition: HapticComposition, options: WritingOptions) throws(InputError) -> Writing? {
-    try composition.checkFinite(.androidValue)
-    let effect: VibrationEffect
-    var losses: LossLog
-    if options.dialect == "waveform" {
-      let steps = VibrationSteps(composition, options: options, isContinuous: false)
-      effect = .waveform(steps.steps, repeatIndex: steps.repeatIndex)
-      losses = steps.losses
-    } else {
-      var builder = VibrationBuilder(composition, options: options)
-      effect =
-        switch options.dialect {
-        case "waveform-envelope": builder.waveformEnvelope()
-        case "primitives": builder.primitives()
-        default: builder.basicEnvelope()
-        }
-      losses = builder.losses
-    }
-    losses.dropWords(of: composition)
-    return Writing([Writing.File(VibrationWriter.text(effect))], losses: losses.finish())
-  }
-
-  /// The text in a fixed layout and order of attributes; comments are kept.
-  public func canonical(_ file: SourceFile) throws(InputError) -> [UInt8]? {
-    VibrationWriter.text(try Self.tree(of: file, keepsComments: true))
-  }
+extension HapticFormat {
+  /// Android's vibration effects up to API 36, a text in XML, checked against every rule of Android's parser.
+  ///
+  /// What the device plays by name, primitives and predefined effects, is approximated by one table.
+  ///
+  /// A composition is written as one effect, in whole milliseconds: `basic-envelope`, which holds intensity and
+  /// sharpness, `waveform-envelope`, `waveform`, or `primitives`, which holds transients alone.
+  public static let androidXML = HapticFormat(
+    "android-xml", title: "Android vibration XML", endings: ["xml"], sharesEndings: true, prefix: "android/",
+    rules: Rule.android, dialects: ["basic-envelope", "waveform-envelope", "waveform", "primitives"],
+    recognize: { bytes in
+      guard let root = XMLTree.rootName(of: bytes) else { return .no }
+      return ["vibration-effect", "vibration", "vibration-select"].contains(root) ? .certain : .possible
+    },
+    read: { (file, options) throws(InputError) in
+      let tree = try tree(of: file)
+      var decoder = VibrationDecoder()
+      decoder.decode(tree)
+      let places = XMLPlaces(tree: tree, name: file.name, main: decoder.firstEffect)
+      let isReadable = decoder.log.errorCount == 0
+      let made = isReadable ? VibrationComposition(decoder.effects.first, options: options) : nil
+      return Examination(
+        composition: made?.composition, findings: decoder.log.findings(for: options) { places.place(of: $0, at: $1) },
+        errorCount: decoder.log.errorCount, losses: options.wantsFindings ? made?.losses.finish() ?? [] : [],
+        places: places)
+    },
+    write: { (composition, options) throws(InputError) in
+      try composition.checkFinite(.androidValue)
+      let effect: VibrationEffect
+      var losses: LossLog
+      if options.dialect == "waveform" {
+        let steps = VibrationSteps(composition, options: options, isContinuous: false)
+        effect = .waveform(steps.steps, repeatIndex: steps.repeatIndex)
+        losses = steps.losses
+      } else {
+        var builder = VibrationBuilder(composition, options: options)
+        effect =
+          switch options.dialect {
+          case "waveform-envelope": builder.waveformEnvelope()
+          case "primitives": builder.primitives()
+          default: builder.basicEnvelope()
+          }
+        losses = builder.losses
+      }
+      losses.dropWords(of: composition)
+      return Writing([Writing.File(VibrationWriter.text(effect))], losses: losses.finish())
+    },
+    // Comments are kept.
+    canonical: { (file) throws(InputError) in VibrationWriter.text(try tree(of: file, keepsComments: true)) })
 
   private static func tree(of file: SourceFile, keepsComments: Bool = false) throws(InputError) -> XMLTree {
     do { return try XMLTree(file.bytes, keepsComments: keepsComments) } catch {

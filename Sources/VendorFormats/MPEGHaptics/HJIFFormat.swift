@@ -1,69 +1,41 @@
 public import HapticFormats
-public import Reading
-public import HapticModel
+internal import HapticModel
+internal import Reading
 
-/// The text of MPEG-I haptics, ISO/IEC 23090-31.
-///
-/// Each channel becomes layers: transients and sines are events, everything else sampled signals.
-public struct HJIFFormat: HapticFormat {
-  /// Makes the format.
-  public init() {}
-
-  /// `hjif`.
-  public var id: String { "hjif" }
-  /// The name the standard gives it.
-  public var title: String { "MPEG haptics interchange format" }
-  /// `hjif`.
-  public var endings: [String] { ["hjif"] }
-  /// The rules of the text and its values.
-  public var rules: [Rule] { MPEGRules.hjif.all }
-
-  /// Certain for a JSON object with the key `perceptions`.
-  public func recognize(_ bytes: Span<UInt8>) -> Recognition {
-    JSONOutline(bytes)?.has("perceptions") == true ? .certain : .no
-  }
-
-  /// Reads a file of the standard or of its drafts and checks it against every rule.
-  public func examine(_ file: SourceFile, options: ReadingOptions) -> Examination {
-    let json: JSONDocument
-    do throws(JSONError) { json = try JSONDocument(text: file.bytes, name: file.name) } catch {
-      return Examination(InputError(error, rule: MPEGRules.hjif.syntax))
-    }
-    var reader = HJIFReader(wantsFindings: options.wantsFindings)
-    let document = reader.document(json)
-    if options.wantsFindings {
-      let rules = MPEGRules.hjif
-      reader.log.addDeviations(
-        of: json, byteOrderMark: rules.byteOrderMark, trailingComma: rules.trailingComma,
-        duplicateKey: rules.duplicateKey)
-    }
-    return MPEGExamination(
-      document: document, rules: .hjif, log: reader.log,
-      offset: { JSONValue(document: json, index: $0).offset }, place: { JSONValue(document: json, index: $0).place },
-      findingPlace: { value, offset in
-        var place = json.place(at: offset)
-        place.path = JSONValue(document: json, index: value).path
-        return place
-      }
-    ).examination(options)
-  }
-
-  /// Writes a composition with 48,000 ticks a second: events as transients and vectorial waves, with
-  /// everything that acts on them as key frames, sampled signals as linear curves.
+extension HapticFormat {
+  /// The text of MPEG-I haptics, ISO/IEC 23090-31, and of its drafts.
   ///
-  /// Audio events are dropped; frequencies are rounded to whole hertz.
-  public func write(_ composition: HapticComposition, options: WritingOptions) throws(InputError) -> Writing? {
-    try composition.checkFinite(MPEGRules.hjif.outOfRange)
-    let encoder = MPEGEncoder(composition, options: options)
-    return Writing([Writing.File(HJIF.file.text(encoder.document))], losses: encoder.losses.finish())
-  }
-
-  /// The text in a fixed layout and order of keys; unknown keys are kept.
-  public func canonical(_ file: SourceFile) throws(InputError) -> [UInt8]? {
-    do { return HJIF.file.shape.canonical(try JSONDocument(text: file.bytes, name: file.name).root) } catch {
-      throw InputError(error, rule: MPEGRules.hjif.syntax)
-    }
-  }
+  /// Each channel becomes layers: transients and sines are events, everything else sampled signals.
+  ///
+  /// A composition is written with 48,000 ticks a second: events as transients and vectorial waves, with
+  /// everything that acts on them as key frames, sampled signals as linear curves. Audio events are dropped;
+  /// frequencies are rounded to whole hertz.
+  public static let hjif = json(
+    "hjif", title: "MPEG haptics interchange format", endings: ["hjif"], rules: Rule.hjif,
+    isMarked: { $0.has("perceptions") },
+    read: { json, options in
+      var reader = HJIFReader(wantsFindings: options.wantsFindings)
+      let document = reader.document(json)
+      if options.wantsFindings {
+        reader.log.addDeviations(
+          of: json, byteOrderMark: .hjifByteOrderMark, trailingComma: .hjifTrailingComma,
+          duplicateKey: .hjifDuplicateKey)
+      }
+      return MPEGExamination(
+        document: document, log: reader.log, offset: { JSONValue(document: json, index: $0).offset },
+        place: { JSONValue(document: json, index: $0).place },
+        findingPlace: { value, offset in
+          var place = json.place(at: offset)
+          place.path = JSONValue(document: json, index: value).path
+          return place
+        }
+      ).examination(options)
+    },
+    write: { (composition, options) throws(InputError) in
+      try composition.checkFinite(.hjifOutOfRange)
+      let encoder = MPEGEncoder(composition, options: options)
+      return Writing([Writing.File(HJIF.file.text(encoder.document))], losses: encoder.losses.finish())
+    }, shape: { HJIF.file.shape })
 }
 
 // MARK: - Tables
@@ -73,16 +45,16 @@ struct HJIFReader: JSONFieldReader {
   static var writesShortNumbers: Bool { true }
 
   let rules = JSONFieldRules(
-    missingKey: MPEGRules.hjif.structure, expectedKey: MPEGRules.hjif.missingKey, wrongType: MPEGRules.hjif.wrongType,
-    outOfRange: MPEGRules.hjif.outOfRange, unknownKey: MPEGRules.hjif.unknownKey,
-    unknownWord: MPEGRules.hjif.unknownName, fraction: .rounded(MPEGRules.hjif.wholeNumber))
+    missingKey: .hjifStructure, expectedKey: .hjifMissingKey, wrongType: .wrongType,
+    outOfRange: .hjifOutOfRange, unknownKey: .unknownKey,
+    unknownWord: .hjifUnknownName, fraction: .rounded(.hjifWholeNumber))
   let wantsFindings: Bool
   var log = FindingLog()
 
   /// Bands and effects of unknown types are errors.
   mutating func noteUnknownWord(_ text: String, _ names: JSONNames, _ key: JSONKey, at value: JSONValue) {
     log.add(
-      MPEGRules.hjif.unknownName, at: value, severity: key.presence == .required ? .error : nil,
+      .hjifUnknownName, at: value, severity: key.presence == .required ? .error : nil,
       "unknown \(key.name) \(text.quoted())", hint: names.hint(for: text))
   }
 
@@ -91,7 +63,7 @@ struct HJIFReader: JSONFieldReader {
     var document = MPEGDocument()
     guard json.root.kind == .object else {
       log.add(
-        MPEGRules.hjif.structure, at: json.root, "the file must be an object, not \(json.root.kind.noun)")
+        .hjifStructure, at: json.root, "the file must be an object, not \(json.root.kind.noun)")
       return document
     }
     HJIF.file.read(json.root, into: &document, &self)
@@ -103,14 +75,14 @@ struct HJIFReader: JSONFieldReader {
       !areDigits(document.version, 4) || document.version.utf8.lexicographicallyPrecedes("2023".utf8)
     {
       log.add(
-        MPEGRules.hjif.version, at: value, "the version is \(document.version.quoted()), that of a draft",
+        .hjifVersion, at: value, "the version is \(document.version.quoted()), that of a draft",
         hint: "write \"2023\"")
     }
     if let value = json.root["date"], value.kind == .string,
       !areDigits(document.date, 4) || document.date.utf8.dropFirst(4).first != UInt8(ascii: "-")
     {
       log.add(
-        MPEGRules.hjif.date, at: value, "the date is \(document.date.quoted())",
+        .hjifDate, at: value, "the date is \(document.date.quoted())",
         hint: "write it as 2023-04-05T06:07:08Z")
     }
     return document
@@ -131,7 +103,7 @@ struct HJIFReader: JSONFieldReader {
       case UInt8(ascii: "/"): digit = 63
       default:
         log.add(
-          MPEGRules.hjif.waveletStream, at: value,
+          .hjifWaveletStream, at: value,
           "character \(index + 1) of the wavelet stream is not one of A–Z, a–z, 0–9, + and /")
         return nil
       }
@@ -258,7 +230,7 @@ private enum HJIF {
       guard reader.wantsFindings else { return true }
       if let former = object["mixing_weight"] {
         reader.log.add(
-          MPEGRules.hjif.formerName, at: former, offset: former.keyOffset,
+          .hjifFormerName, at: former, offset: former.keyOffset,
           "\"mixing_weight\" is now called \"mixing_coefficient\"")
       } else if object["mixing_coefficient"] == nil {
         reader.noteMissing(JSONKey("mixing_coefficient", .any), isRequired: false, of: object, HJIF.channel.shape)

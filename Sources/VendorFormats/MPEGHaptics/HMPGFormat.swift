@@ -1,47 +1,34 @@
 public import HapticFormats
-public import Reading
+internal import Reading
 
-/// The binary file of MPEG-I haptics, ISO/IEC 23090-31.
-///
-/// It becomes the same layers as the text, ``HJIFFormat``, and is only read.
-public struct HMPGFormat: HapticFormat {
-  /// Makes the format.
-  public init() {}
-
-  /// `hmpg`.
-  public var id: String { "hmpg" }
-  /// The name the standard gives it.
-  public var title: String { "MPEG haptics binary stream" }
-  /// `hmpg`.
-  public var endings: [String] { ["hmpg"] }
-  /// The rules of units, packets and their fields.
-  public var rules: [Rule] { MPEGRules.hmpg.all }
-
-  /// Certain for an initialization unit that is complete and begins with its timing.
-  public func recognize(_ bytes: Span<UInt8>) -> Recognition {
-    // The timing has 113 bits.
-    guard bytes.count >= 12, bytes[0] >> 2 == 0, bytes[9] == 0b0010_1100, bytes[10] == 0, bytes[11] == 15 << 1 else {
-      return .no
-    }
-    var length = 0
-    for index in 4..<9 { length = length << 8 | Int(bytes[index]) }
-    length = length >> 4 & 0xFFFF_FFFF
-    return length >= 18 && 9 + length <= bytes.count ? .certain : .possible
-  }
-
-  /// Reads a file and checks it against every rule; places are bytes and their bits.
-  public func examine(_ file: SourceFile, options: ReadingOptions) -> Examination {
-    var decoder = HMPGDecoder(file.bytes)
-    decoder.decode()
-    let name = file.name
-    @Sendable func place(_ bit: Int) -> SourcePlace {
-      SourcePlace(name: name, position: .byte(bit / 8, bit: bit % 8 == 0 ? nil : bit % 8))
-    }
-    return MPEGExamination(
-      document: decoder.document, rules: .hmpg, log: decoder.log, offset: { $0 }, place: { place($0) },
-      findingPlace: { _, bit in place(bit) }
-    ).examination(options)
-  }
+extension HapticFormat {
+  /// The binary file of MPEG-I haptics, ISO/IEC 23090-31; places are bytes and their bits.
+  ///
+  /// It becomes the same layers as the text, ``hjif``, and is only read.
+  public static let hmpg = HapticFormat(
+    "hmpg", title: "MPEG haptics binary stream", endings: ["hmpg"], rules: Rule.hmpg,
+    recognize: { bytes in
+      // An initialization unit that begins with its timing, of 113 bits.
+      guard bytes.count >= 12, bytes[0] >> 2 == 0, bytes[9] == 0b0010_1100, bytes[10] == 0, bytes[11] == 15 << 1 else {
+        return .no
+      }
+      var length = 0
+      for index in 4..<9 { length = length << 8 | Int(bytes[index]) }
+      length = length >> 4 & 0xFFFF_FFFF
+      return length >= 18 && 9 + length <= bytes.count ? .certain : .possible
+    },
+    read: { file, options in
+      var decoder = HMPGDecoder(file.bytes)
+      decoder.decode()
+      let name = file.name
+      @Sendable func place(_ bit: Int) -> SourcePlace {
+        SourcePlace(name: name, position: .byte(bit / 8, bit: bit % 8 == 0 ? nil : bit % 8))
+      }
+      return MPEGExamination(
+        document: decoder.document, log: decoder.log, offset: { $0 }, place: { place($0) },
+        findingPlace: { _, bit in place(bit) }
+      ).examination(options)
+    })
 }
 
 /// Turns the units of a binary file into a document, and notes what it finds.
@@ -73,7 +60,6 @@ struct HMPGDecoder {
   private static let depthLimit = 32
   /// The greatest phase: a turn.
   private static let turn: Float = 6.28318
-  private static let rules = MPEGRules.hmpg
 
   private let bytes: [UInt8]
   private(set) var log = FindingLog()
@@ -98,12 +84,12 @@ struct HMPGDecoder {
       try units()
       compareCounts()
     } catch {
-      let rule =
+      let rule: Rule =
         switch error.kind {
-        case .truncated: Self.rules.truncated
-        case .structure: Self.rules.stream
-        case .unknownID: Self.rules.unknownID
-        case .unknownCode: Self.rules.unknownCode
+        case .truncated: .hmpgTruncated
+        case .structure: .hmpgStream
+        case .unknownID: .hmpgUnknownID
+        case .unknownCode: .hmpgUnknownCode
         }
       note(rule, error.bit, error.message)
     }
@@ -149,7 +135,7 @@ struct HMPGDecoder {
     guard let packet = Packet(rawValue: type) else {
       _ = try unit.part(bytes: length, "a packet")
       packets.append(start / 8..<unit.position / 8)
-      note(Self.rules.unknownPacket, start, "unknown packet type \(type); the packet is skipped")
+      note(.hmpgUnknownPacket, start, "unknown packet type \(type); the packet is skipped")
       return
     }
     var reader = try unit.part(bytes: length, packet.noun)
@@ -170,7 +156,7 @@ struct HMPGDecoder {
         isGlobal: packet == .globalCRC16 || packet == .globalCRC32, at: start)
     }
     if reader.remaining >= 8 || !reader.isPadding {
-      note(Self.rules.leftOver, reader.position, "\(reader.remaining) bits behind the last field of \(packet.noun)")
+      note(.hmpgLeftOver, reader.position, "\(reader.remaining) bits behind the last field of \(packet.noun)")
     }
     if isChecksum { packets = [] } else { packets.append(start / 8..<unit.position / 8) }
   }
@@ -201,7 +187,7 @@ struct HMPGDecoder {
     let expected = try reader.read(bits)
     guard count > 0, count <= packets.count else {
       note(
-        Self.rules.checksum, place,
+        .hmpgChecksum, place,
         "the checksum covers \(count) packets, but only \(packets.count) \(packets.count == 1 ? "precedes" : "precede") it"
       )
       return
@@ -210,7 +196,7 @@ struct HMPGDecoder {
     let found = Self.remainder(bytes[range], bits: bits)
     guard found != expected else { return }
     note(
-      Self.rules.checksum, place,
+      .hmpgChecksum, place,
       "the checksum is \(String(expected, radix: 16)), that of the packets \(String(found, radix: 16))")
   }
 
@@ -551,7 +537,7 @@ struct HMPGDecoder {
 
   private mutating func compareCounts() {
     guard !document.perceptions.isEmpty else {
-      note(Self.rules.stream, 0, "the file describes no perception")
+      note(.hmpgStream, 0, "the file describes no perception")
       return
     }
     for (ids, expected) in announced.sorted(by: { ($0.key.count, $0.value.place) < ($1.key.count, $1.value.place) }) {
@@ -565,7 +551,7 @@ struct HMPGDecoder {
       // Composite effects are sent as what they consist of.
       guard found < expected.count || (found > expected.count && ids.count < 3) else { continue }
       let noun = ["perceptions", "channels", "bands", "effects"][ids.count]
-      note(Self.rules.count, expected.place, "the file announces \(expected.count) \(noun) and has \(found)")
+      note(.hmpgCount, expected.place, "the file announces \(expected.count) \(noun) and has \(found)")
     }
   }
 

@@ -163,149 +163,79 @@ enum MPEGModality: Int, JSONWord {
   }
 }
 
-/// The rules of one of the two files; their names begin with its id.
-struct MPEGRules {
-  let format: String
-
-  private func error(_ name: String, _ group: String, _ sentence: String) -> Rule {
-    Rule(RuleID("\(format)/\(name)"), group: group, .error, sentence)
-  }
-  private func warning(_ name: String, _ group: String, _ sentence: String) -> Rule {
-    Rule(RuleID("\(format)/\(name)"), group: group, .warning, sentence)
-  }
-  private func note(_ name: String, _ group: String, _ sentence: String) -> Rule {
-    Rule(RuleID("\(format)/\(name)"), group: group, .note, sentence)
-  }
-
-  // MARK: Both files
-
-  var unknownReference: Rule {
-    warning(
-      "unknown-reference", "grammar",
-      "A Reference effect must name an effect of its perception's library; others are silent.")
-  }
-  var duplicateID: Rule {
-    warning("duplicate-id", "grammar", "Effects of a library should have ids of their own; the first of two is used.")
-  }
-  var missingKeys: Rule {
-    warning(
-      "missing-keyframes", "grammar",
-      "A Basis effect should have the key frames that its band needs; without them it is silent.")
-  }
-  var missingAmplitude: Rule {
-    warning(
-      "missing-amplitude", "grammar", "Key frames of transients and curves must have an amplitude; others are ignored.")
-  }
-  var missingFrequency: Rule {
-    warning(
-      "missing-frequency", "grammar", "A vectorial wave must have a key frame with a frequency; others are silent.")
-  }
-  var keyOrder: Rule {
-    warning("keyframe-order", "compatibility", "Key frames should be sorted by position; others are sorted on reading.")
-  }
-  var frequencyOutsideBand: Rule {
-    warning(
-      "frequency-outside-band", "range", "Frequencies should be within the limits of their band; others are clamped.")
-  }
-  var blockLength: Rule {
-    warning(
-      "block-length", "range",
-      "A wavelet band must have blocks of a power of two samples, 4 to 4096; others are silent.")
-  }
-  var tooLarge: Rule {
-    error(
-      "too-large", "range", "The effects, with all that they refer to, must not be too many or too long to be played.")
-  }
-
-  private var shared: [Rule] {
+/// The rules of the two files.
+extension Rule {
+  /// The rules of the text, in the order in which they are listed.
+  static let hjif: [Rule] =
     [
-      unknownReference, duplicateID, missingKeys, missingAmplitude, missingFrequency, keyOrder, frequencyOutsideBand,
-      blockLength, tooLarge,
-    ]
-  }
+      .syntax, .hjifTrailingComma, .hjifByteOrderMark, .hjifDuplicateKey, .hjifStructure, .wrongType, .hjifMissingKey,
+      .unknownKey, .hjifUnknownName, .hjifFormerName, .hjifVersion, .hjifDate, .hjifOutOfRange, .hjifWholeNumber,
+      .hjifWaveletStream,
+    ] + mpeg
+  /// Those of the binary file.
+  static let hmpg: [Rule] =
+    [
+      .hmpgTruncated, .hmpgStream, .hmpgUnknownPacket, .hmpgLeftOver, .hmpgChecksum, .hmpgUnknownID, .hmpgUnknownCode,
+      .hmpgCount,
+    ] + mpeg
+  /// Those of both.
+  private static let mpeg: [Rule] = [
+    .mpegUnknownReference, .mpegDuplicateID, .mpegMissingKeys, .mpegMissingAmplitude, .mpegMissingFrequency,
+    .mpegKeyOrder, .mpegFrequencyOutsideBand, .mpegBlockLength, .mpegTooLarge,
+  ]
 
-  // MARK: HJIF
+  static let mpegUnknownReference = warning(
+    "unknown-reference", "grammar",
+    "A Reference effect must name an effect of its perception's library; others are silent.")
+  static let mpegDuplicateID = warning(
+    "duplicate-id", "grammar", "Effects of a library should have ids of their own; the first of two is used.")
+  static let mpegMissingKeys = warning(
+    "missing-keyframes", "grammar",
+    "A Basis effect should have the key frames that its band needs; without them it is silent.")
+  static let mpegMissingAmplitude = warning(
+    "missing-amplitude", "grammar", "Key frames of transients and curves must have an amplitude; others are ignored.")
+  static let mpegMissingFrequency = warning(
+    "missing-frequency", "grammar", "A vectorial wave must have a key frame with a frequency; others are silent.")
+  static let mpegKeyOrder = warning(
+    "keyframe-order", "compatibility", "Key frames should be sorted by position; others are sorted on reading.")
+  static let mpegFrequencyOutsideBand = warning(
+    "frequency-outside-band", "range", "Frequencies should be within the limits of their band; others are clamped.")
+  static let mpegBlockLength = warning(
+    "block-length", "range", "A wavelet band must have blocks of a power of two samples, 4 to 4096; others are silent.")
+  static let mpegTooLarge = error(
+    "too-large", "range", "The effects, with all that they refer to, must not be too many or too long to be played.")
 
-  static let hjif = MPEGRules(format: "hjif")
+  static let hjifTrailingComma = warning(
+    "trailing-comma", "syntax", "A comma before a closing bracket is not valid JSON.")
+  static let hjifByteOrderMark = warning("byte-order-mark", "syntax", "A byte-order mark is not valid in JSON.")
+  static let hjifDuplicateKey = warning(
+    "duplicate-key", "syntax", "A key should appear only once in an object; Temblor uses the last one.")
+  static let hjifStructure = error(
+    "structure", "grammar", "The file must be an object with perceptions, their channels, bands and effects.")
+  static let hjifMissingKey = warning(
+    "missing-key", "grammar", "An object should have the keys that the schema of ISO/IEC 23090-31 requires.")
+  static let hjifUnknownName = warning(
+    "unknown-name", "grammar", "A name must be one that the schema lists; types of bands and effects must be known.")
+  static let hjifFormerName = note(
+    "former-name", "compatibility", "Names of drafts of the standard are read; the reference software refuses them.")
+  static let hjifVersion = note(
+    "version", "compatibility", "The version should be 2023 or later; files of drafts are read.")
+  static let hjifDate = note("date", "compatibility", "The date should be in the form of ISO 8601.")
+  static let hjifOutOfRange = warning(
+    "out-of-range", "range", "A value should be within its range; others are clamped.")
+  static let hjifWholeNumber = warning("whole-number", "range", "Ticks and ids are whole numbers; others are rounded.")
+  static let hjifWaveletStream = error(
+    "wavelet-stream", "grammar", "A wavelet stream must be a text of letters, digits, + and /, six bits each.")
 
-  var syntax: Rule { error("syntax", "syntax", "The text must be JSON in UTF-8.") }
-  var trailingComma: Rule {
-    warning("trailing-comma", "syntax", "A comma before a closing bracket is not valid JSON.")
-  }
-  var byteOrderMark: Rule {
-    warning("byte-order-mark", "syntax", "A byte-order mark is not valid in JSON.")
-  }
-  var duplicateKey: Rule {
-    warning("duplicate-key", "syntax", "A key should appear only once in an object; Temblor uses the last one.")
-  }
-  var structure: Rule {
-    error("structure", "grammar", "The file must be an object with perceptions, their channels, bands and effects.")
-  }
-  var wrongType: Rule {
-    error("wrong-type", "grammar", "A value must have the type that its key requires.")
-  }
-  var missingKey: Rule {
-    warning("missing-key", "grammar", "An object should have the keys that the schema of ISO/IEC 23090-31 requires.")
-  }
-  var unknownKey: Rule { note("unknown-key", "grammar", "Unknown keys are ignored.") }
-  var unknownName: Rule {
-    warning(
-      "unknown-name", "grammar", "A name must be one that the schema lists; types of bands and effects must be known.")
-  }
-  var formerName: Rule {
-    note(
-      "former-name", "compatibility", "Names of drafts of the standard are read; the reference software refuses them.")
-  }
-  var version: Rule {
-    note("version", "compatibility", "The version should be 2023 or later; files of drafts are read.")
-  }
-  var date: Rule { note("date", "compatibility", "The date should be in the form of ISO 8601.") }
-  var outOfRange: Rule {
-    warning("out-of-range", "range", "A value should be within its range; others are clamped.")
-  }
-  var wholeNumber: Rule {
-    warning("whole-number", "range", "Ticks and ids are whole numbers; others are rounded.")
-  }
-  var waveletStream: Rule {
-    error("wavelet-stream", "grammar", "A wavelet stream must be a text of letters, digits, + and /, six bits each.")
-  }
-
-  // MARK: HMPG
-
-  static let hmpg = MPEGRules(format: "hmpg")
-
-  var truncated: Rule {
-    error("truncated", "syntax", "Units, packets and their fields must be complete.")
-  }
-  var stream: Rule {
-    error("structure", "syntax", "The file must be units of packets, an initialization unit with its timing first.")
-  }
-  var unknownPacket: Rule {
-    warning("unknown-packet", "syntax", "Packets of unknown types are skipped.")
-  }
-  var leftOver: Rule {
-    note("left-over", "syntax", "A packet should end with its last field and zero bits.")
-  }
-  var checksum: Rule {
-    warning("crc", "syntax", "Checksums should be those of the packets before them.")
-  }
-  var unknownID: Rule {
-    error("unknown-id", "grammar", "Packets must name perceptions, channels and bands that were described before.")
-  }
-  var unknownCode: Rule { error("unknown-code", "grammar", "Codes of types must be known.") }
-  var count: Rule {
-    warning("count", "grammar", "There should be as many perceptions, channels and bands as the file announces.")
-  }
-
-  /// All rules of the file, in the order in which they are listed.
-  var all: [Rule] {
-    format == "hjif"
-      ? [
-        syntax, trailingComma, byteOrderMark, duplicateKey, structure, wrongType, missingKey,
-        unknownKey, unknownName,
-        formerName, version, date, outOfRange, wholeNumber, waveletStream,
-      ] + shared
-      : [truncated, stream, unknownPacket, leftOver, checksum, unknownID, unknownCode, count]
-        + shared
-  }
+  static let hmpgTruncated = error("truncated", "syntax", "Units, packets and their fields must be complete.")
+  static let hmpgStream = error(
+    "structure", "syntax", "The file must be units of packets, an initialization unit with its timing first.")
+  static let hmpgUnknownPacket = warning("unknown-packet", "syntax", "Packets of unknown types are skipped.")
+  static let hmpgLeftOver = note("left-over", "syntax", "A packet should end with its last field and zero bits.")
+  static let hmpgChecksum = warning("crc", "syntax", "Checksums should be those of the packets before them.")
+  static let hmpgUnknownID = error(
+    "unknown-id", "grammar", "Packets must name perceptions, channels and bands that were described before.")
+  static let hmpgUnknownCode = error("unknown-code", "grammar", "Codes of types must be known.")
+  static let hmpgCount = warning(
+    "count", "grammar", "There should be as many perceptions, channels and bands as the file announces.")
 }

@@ -5,7 +5,6 @@ import HapticModel
 /// What a document of either file becomes.
 struct MPEGExamination {
   let document: MPEGDocument
-  let rules: MPEGRules
   let log: FindingLog
   /// Where a part is in the file, for the order of findings.
   let offset: (Int) -> Int
@@ -14,7 +13,7 @@ struct MPEGExamination {
   let findingPlace: (Int, Int) -> SourcePlace
 
   func examination(_ options: ReadingOptions) -> Examination {
-    let resolver = MPEGResolver(document, rules: rules, log: log, offset: offset)
+    let resolver = MPEGResolver(document, log: log, offset: offset)
     var mapping = MPEGMapping(document, resolver: resolver, sourcePlace: place)
     mapping.map()
     let log = mapping.resolver.log
@@ -113,7 +112,7 @@ struct MPEGMapping {
   }
 
   private mutating func refuse(_ place: Int, _ message: String) {
-    resolver.log.add(resolver.rules.tooLarge, value: place, offset: resolver.offset(place), message)
+    resolver.log.add(.mpegTooLarge, value: place, offset: resolver.offset(place), message)
   }
 
   // MARK: - Channels
@@ -421,7 +420,6 @@ struct MPEGResolver {
   /// How deep effects refer to effects.
   private static let depthLimit = 16
 
-  let rules: MPEGRules
   /// Where a part is in the file, for the order of findings.
   let offset: (Int) -> Int
   var log: FindingLog
@@ -429,8 +427,7 @@ struct MPEGResolver {
   private var keyCount = 0
   private var effectCount = 0
 
-  init(_ document: MPEGDocument, rules: MPEGRules, log: FindingLog, offset: @escaping (Int) -> Int) {
-    self.rules = rules
+  init(_ document: MPEGDocument, log: FindingLog, offset: @escaping (Int) -> Int) {
     self.log = log
     self.offset = offset
     for perception in document.perceptions {
@@ -440,7 +437,7 @@ struct MPEGResolver {
         if library[id] == nil {
           library[id] = effect
         } else {
-          note(rules.duplicateID, effect.place, "the library has another effect with id \(id)")
+          note(.mpegDuplicateID, effect.place, "the library has another effect with id \(id)")
         }
       }
       for channel in perception.channels {
@@ -467,7 +464,7 @@ struct MPEGResolver {
       let block = WaveletBlock(band, timescale: timescale)
       if block.count == nil {
         note(
-          rules.blockLength, band.place,
+          .mpegBlockLength, band.place,
           "a block of \(band.blockLength) ticks at \(band.high) samples a second is not a power of two "
             + "from 16 to 65536 samples; the band is silent")
         return Band(description: description, effects: [])
@@ -487,14 +484,14 @@ struct MPEGResolver {
     depth: Int, to effects: inout [MPEGDocument.Effect]
   ) {
     guard depth <= Self.depthLimit else {
-      note(rules.tooLarge, effect.place, "effects refer to effects more than 16 deep")
+      note(.mpegTooLarge, effect.place, "effects refer to effects more than 16 deep")
       return
     }
     effectCount += 1
     guard effectCount <= Self.effectLimit, keyCount <= Self.keyLimit else {
       if effectCount == Self.effectLimit + 1 || keyCount > Self.keyLimit {
         note(
-          rules.tooLarge, effect.place,
+          .mpegTooLarge, effect.place,
           "there are more than \(Self.effectLimit) effects or \(Self.keyLimit) key frames to play")
         keyCount = Self.keyLimit
         effectCount = Self.effectLimit + 2
@@ -506,7 +503,7 @@ struct MPEGResolver {
     case .reference:
       guard let id = effect.id, let named = library[id] else {
         let id = effect.id.map { "\($0)" } ?? "none"
-        note(rules.unknownReference, effect.place, "the library has no effect with the id of this reference, \(id)")
+        note(.mpegUnknownReference, effect.place, "the library has no effect with the id of this reference, \(id)")
         return
       }
       var copy = named
@@ -529,28 +526,28 @@ struct MPEGResolver {
     keyCount += effect.keys.count
     let keys = effect.keys
     if !zip(keys, keys.dropFirst()).allSatisfy({ $0.position <= $1.position }) {
-      note(rules.keyOrder, effect.place, "key frames are not sorted by position")
+      note(.mpegKeyOrder, effect.place, "key frames are not sorted by position")
       let order = keys.indices.sorted { (keys[$0].position, $0) < (keys[$1].position, $1) }
       effect.keys = order.map { keys[$0] }
     }
     if band.kind != .vectorial, keys.contains(where: { $0.amplitude.isNaN }) {
-      note(rules.missingAmplitude, effect.place, "a key frame has no amplitude and is ignored")
+      note(.mpegMissingAmplitude, effect.place, "a key frame has no amplitude and is ignored")
       effect.keys.removeAll { $0.amplitude.isNaN }
     }
     guard !effect.keys.isEmpty else {
-      note(rules.missingKeys, effect.place, "the effect has no key frames and is silent")
+      note(.mpegMissingKeys, effect.place, "the effect has no key frames and is silent")
       return nil
     }
     guard band.kind == .vectorial else { return effect }
     if !keys.contains(where: { !$0.frequency.isNaN }) {
-      note(rules.missingFrequency, effect.place, "the wave has no frequency and is silent")
+      note(.mpegMissingFrequency, effect.place, "the wave has no frequency and is silent")
       return nil
     }
     if band.low < band.high,
       let outside = keys.first(where: { Double($0.frequency) < band.low || Double($0.frequency) > band.high })
     {
       note(
-        rules.frequencyOutsideBand, effect.place,
+        .mpegFrequencyOutsideBand, effect.place,
         "\(outside.frequency) Hz is outside the band from \(band.low) to \(band.high) Hz")
       for index in effect.keys.indices where !effect.keys[index].frequency.isNaN {
         effect.keys[index].frequency = min(max(effect.keys[index].frequency, Float(band.low)), Float(band.high))

@@ -1,49 +1,27 @@
 public import HapticFormats
-public import Reading
 internal import HapticModel
+internal import Reading
 
-/// The predecessor of the haptic clip, version 0.2 of Lofelt's data model, a text in JSON; only read.
-///
-/// It is read into the clip that the maker's own upgrade makes of it: a value behind the last point
-/// holds until the duration, and transients stand on points of the amplitude envelope.
-///
-/// Source: Lofelt/NiceVibrations, 5e58663, `core/datamodel`.
-public struct VoicesFormat: HapticFormat {
-  /// Makes the format.
-  public init() {}
-
-  /// `vij`.
-  public var id: String { "vij" }
-  /// The name with its maker.
-  public var title: String { "Lofelt voices 0.2" }
-  /// `vij`.
-  public var endings: [String] { ["vij"] }
-  /// What the maker's upgrade requires.
-  public var rules: [Rule] { Rule.voicesRules }
-
-  /// Certain for a JSON object with the key `voices`.
-  public func recognize(_ bytes: Span<UInt8>) -> Recognition {
-    guard let outline = JSONOutline(bytes), outline.has("voices") else { return .no }
-    return .certain
-  }
-
-  /// Reads a file as the maker's upgrade does.
-  public func examine(_ file: SourceFile, options: ReadingOptions) -> Examination {
-    let json: JSONDocument
-    do { json = try JSONDocument(text: file.bytes, name: file.name) } catch {
-      return Examination(InputError(error, rule: .voicesSyntax))
-    }
-    var decoder = VoicesDecoder(json: json)
-    let clip = decoder.decode()
-    let isReadable = decoder.log.errorCount == 0
-    let editor = json.root["metadata"]?["editor"]?.string
-    return Examination(
-      composition: isReadable ? HapticComposition(layers: clip.layers(options.amplitude)) : nil,
-      findings: decoder.log.findings(in: json, for: options), errorCount: decoder.log.errorCount,
-      places: HapticClipPlaces(
-        json: json, amplitude: decoder.amplitudeValue, frequency: decoder.frequencyValue,
-        emphases: decoder.transientValues), details: editor.map { [("editor", $0)] } ?? [])
-  }
+extension HapticFormat {
+  /// The predecessor of the haptic clip, version 0.2 of Lofelt's data model, a text in JSON; only read.
+  ///
+  /// It is read into the clip that the maker's own upgrade makes of it: a value behind the last point
+  /// holds until the duration, and transients stand on points of the amplitude envelope.
+  ///
+  /// Source: Lofelt/NiceVibrations, 5e58663, `core/datamodel`.
+  public static let voices = json(
+    "vij", title: "Lofelt voices 0.2", endings: ["vij"], rules: Rule.voices, isMarked: { $0.has("voices") },
+    read: { json, options in
+      var decoder = VoicesDecoder(json: json)
+      let clip = decoder.decode()
+      let editor = json.root["metadata"]?["editor"]?.string
+      return Examination(
+        composition: decoder.log.errorCount == 0 ? HapticComposition(layers: clip.layers(options.amplitude)) : nil,
+        findings: decoder.log.findings(in: json, for: options), errorCount: decoder.log.errorCount,
+        places: HapticClipPlaces(
+          json: json, amplitude: decoder.amplitudeValue, frequency: decoder.frequencyValue,
+          emphases: decoder.transientValues), details: editor.map { [("editor", $0)] } ?? [])
+    })
 }
 
 /// Turns the text of a file of voices into a clip, and notes what it finds.

@@ -8,7 +8,6 @@ struct RichTapDecoder: JSONFieldReader {
 
   let json: JSONDocument
   let dialect: RichTapDialect
-  let own: RichTapRules
   var log = FindingLog()
   var document = RichTapDocument()
   /// The numbers of the values the events were read from, group by group.
@@ -25,12 +24,12 @@ struct RichTapDecoder: JSONFieldReader {
   fileprivate var previous = -1
   fileprivate var duration = 0
 
-  var rules: JSONFieldRules { own.fields }
+  let rules = JSONFieldRules(
+    missingKey: .heMissingKey, wrongType: .wrongType, outOfRange: .heStructure, fraction: .dropped(.heFraction))
 
   init(_ json: JSONDocument, dialect: RichTapDialect) {
     self.json = json
     self.dialect = dialect
-    own = dialect == .he ? .he : .oh
   }
 
   /// Reads everything that can be read; what cannot is in the log as an error.
@@ -48,11 +47,11 @@ struct RichTapDecoder: JSONFieldReader {
   private mutating func decode() {
     let root = json.root
     guard root.kind == .object else {
-      return log.add(own.structure, at: root, "the file must be an object, not \(root.kind.noun)")
+      return log.add(.heStructure, at: root, "the file must be an object, not \(root.kind.noun)")
     }
     if json.text.count > dialect.maximumFileSize {
       log.add(
-        own.fileSize, at: root, offset: 0,
+        .ohFileSize, at: root, offset: 0,
         "the file has \(json.text.count) bytes; HarmonyOS refuses more than \(dialect.maximumFileSize)")
     }
     var read = RichTapDocument()
@@ -61,13 +60,13 @@ struct RichTapDecoder: JSONFieldReader {
     if let unwrappedEvents {
       let count = unwrappedEvents.count
       log.add(
-        own.noEventWrapper, at: JSONValue(document: json, index: unwrappedEvents.first),
+        .heNoEventWrapper, at: JSONValue(document: json, index: unwrappedEvents.first),
         (count == 1 ? "an event is" : "\(count) events are") + " not held by the key \"Event\"",
         hint: "write {\"Event\": {…}}")
     }
     if let percentCurve {
       log.add(
-        own.percentCurve, at: percentCurve, "intensities of curves are read as percent, since one is greater than 1",
+        .hePercentCurve, at: percentCurve, "intensities of curves are read as percent, since one is greater than 1",
         hint: "divide all intensities of curves by 100")
     }
   }
@@ -94,7 +93,7 @@ struct RichTapDecoder: JSONFieldReader {
       var event = RichTapDocument.Event(isTransient: true, time: 0, intensity: 0, frequency: 0)
       guard tables.event.read(value, into: &event, &self) else { continue }
       if dialect == .he, event.time < previous {
-        log.add(own.time, at: value, "RelativeTime is \(event.time), before the \(previous) of the event before")
+        log.add(.heTime, at: value, "RelativeTime is \(event.time), before the \(previous) of the event before")
       }
       previous = max(previous, event.time)
       group.events.append(event)
@@ -102,10 +101,10 @@ struct RichTapDecoder: JSONFieldReader {
     }
     if count > dialect.maximumEventCount {
       log.add(
-        own.eventCount, at: pattern,
+        dialect == .he ? .heEventCount : .ohEventCount, at: pattern,
         "Pattern has \(count) events; HarmonyOS refuses more than \(dialect.maximumEventCount)")
     } else if count == 0, dialect == .he {
-      log.add(own.eventCount, at: pattern, severity: .error, "Pattern is empty")
+      log.add(.heEventCount, at: pattern, severity: .error, "Pattern is empty")
     }
     eventValues.append(values)
   }
@@ -121,13 +120,13 @@ struct RichTapDecoder: JSONFieldReader {
       guard RichTapTables.of(dialect).point.read(value, into: &point, &self) else { continue }
       if dialect == .he, let last = event.curve.last, point.time <= last.time {
         log.add(
-          own.curveOrder, at: value["Time"] ?? value,
+          .heCurveTime, at: value["Time"] ?? value,
           "Time is \(point.time), not after the \(last.time) of the point before")
       }
       event.curve.append(point)
     }
     if !RichTapDialect.curvePointCounts.contains(count) {
-      log.add(own.curvePointCount, at: curve, "Curve has \(count) points, not 4 to 16")
+      log.add(.heCurvePointCount, at: curve, "Curve has \(count) points, not 4 to 16")
     }
     guard dialect == .he else {
       // Those of one time keep their order.
@@ -139,7 +138,7 @@ struct RichTapDecoder: JSONFieldReader {
       first.time != 0 || first.gain != 0 || last.time != duration || last.gain != 0
     else { return }
     log.add(
-      own.curveEnds, at: curve, severity: isOfConverter ? .warning : .error,
+      .heCurveEnds, at: curve, severity: isOfConverter ? .warning : .error,
       "Curve goes from Intensity \(first.gain) at \(first.time) to \(last.gain) at \(last.time); "
         + "must go from 0 at 0 to 0 at \(duration)")
   }
@@ -151,7 +150,7 @@ struct RichTapDecoder: JSONFieldReader {
     if !usesPercent, number >= 1.01 {
       percentCurve = percentCurve ?? value
     } else if !(-0.01 < number && number < 1.01) {
-      log.add(own.curveRange, at: value, "Intensity is \(value.shortLexeme), outside 0 to \(usesPercent ? 100 : 1)")
+      log.add(.heCurveRange, at: value, "Intensity is \(value.shortLexeme), outside 0 to \(usesPercent ? 100 : 1)")
     } else if usesPercent, percentCurve == nil, number > 0.01 {
       percentCurve = value
     }
@@ -162,7 +161,7 @@ struct RichTapDecoder: JSONFieldReader {
 
   mutating func checkText() {
     log.addDeviations(
-      of: json, byteOrderMark: own.byteOrderMark, trailingComma: own.trailingComma, duplicateKey: own.duplicateKey)
+      of: json, byteOrderMark: .heByteOrderMark, trailingComma: .heTrailingComma, duplicateKey: .heDuplicateKey)
     if log.errorCount == 0 { checkOverlaps() }
   }
 
@@ -189,7 +188,7 @@ struct RichTapDecoder: JSONFieldReader {
     guard let found else { return }
     let count = found.count
     log.add(
-      own.overlap, at: JSONValue(document: json, index: found.value),
+      .heOverlap, at: JSONValue(document: json, index: found.value),
       (count == 1 ? "an event begins" : "\(count) events begin")
         + " while another plays on the same vibrator; both sound, but hardware may play one")
   }
@@ -215,9 +214,8 @@ struct RichTapTables: Sendable {
 
   private init(_ dialect: RichTapDialect) {
     let isHE = dialect == .he
-    let rules = isHE ? RichTapRules.he : .oh
-    let point = Self.point(rules)
-    let event = Self.event(dialect, rules, point)
+    let point = Self.point
+    let event = Self.event(dialect, point)
     let entry = JSONShape("an entry of Pattern", [JSONKey("Event", .object { event.shape })] + event.shape.keys)
     func pattern<Owner>(_ place: @escaping Field<Owner>.Place<Group>) -> Field<Owner> {
       Field(JSONKey("Pattern", .list(.object { entry }), is: .required)) { value, owner, reader in
@@ -237,19 +235,19 @@ struct RichTapTables: Sendable {
     self.point = point
     self.event = event
     self.entry = entry
-    let metadata = Self.metadata(dialect, rules)
+    let metadata = Self.metadata(dialect)
     if isHE {
       let list = Table<Group>(
         "an entry of PatternList",
         [
-          .value("AbsoluteTime", .integer(0...Int(Int32.max)), is: .required, rule: rules.absoluteTime) {
+          .value("AbsoluteTime", .integer(0...Int(Int32.max)), is: .required, rule: .heAbsoluteTime) {
             $1(&$0.time)
           }, pattern { $1(&$0) },
         ]
       ) { object, group, reader in
         if group.time <= reader.previous, let value = object["AbsoluteTime"], reader.previous >= 0 {
           reader.log.add(
-            rules.absoluteTime, at: value,
+            .heAbsoluteTime, at: value,
             "AbsoluteTime is \(group.time), not after the \(reader.previous) of the pattern before")
         }
         reader.previous = max(reader.previous, group.time)
@@ -267,12 +265,12 @@ struct RichTapTables: Sendable {
         ]
       ) { object, document, reader in
         if document.version == 2, let list = object["PatternList"], list.kind == .array, list.elements.isEmpty {
-          reader.log.add(rules.structure, at: list, "PatternList is empty")
+          reader.log.add(.heStructure, at: list, "PatternList is empty")
         }
         return true
       }
     } else {
-      let parameters = Table<Group>("Parameters", [Self.index(rules, is: .required) { $1(&$0.vibrator) }])
+      let parameters = Table<Group>("Parameters", [Self.index(is: .required) { $1(&$0.vibrator) }])
       let channel = Table<Group>(
         "an entry of Channels", [.group("Parameters", parameters, layout: .line), pattern { $1(&$0) }])
       file = Table(
@@ -288,14 +286,14 @@ struct RichTapTables: Sendable {
         let found = list.elements.reduce(0) { count, _ in count + 1 }
         if document.channelCount != found {
           reader.log.add(
-            rules.channelCount, at: value, "ChannelNumber is \(document.channelCount); Channels has \(found)")
+            .ohChannelCount, at: value, "ChannelNumber is \(document.channelCount); Channels has \(found)")
         }
         return true
       }
     }
   }
 
-  private static func metadata(_ dialect: RichTapDialect, _ rules: RichTapRules) -> Table<RichTapDocument> {
+  private static func metadata(_ dialect: RichTapDialect) -> Table<RichTapDocument> {
     let version = JSONKey("Version", .anyNumber, is: .required)
     // Values of other kinds are ignored.
     func text(_ name: String, _ place: @escaping Field<RichTapDocument>.Place<String?>) -> Field<RichTapDocument> {
@@ -316,7 +314,7 @@ struct RichTapTables: Sendable {
           reader.details.append(("version", dialect == .he ? "\(Int(number))" : value.shortLexeme))
         } else {
           reader.log.add(
-            rules.version, at: value,
+            .heVersion, at: value,
             "Version is \(value.shortLexeme), not \(dialect == .he ? "1 or 2" : "1.0")")
         }
         return true
@@ -326,7 +324,7 @@ struct RichTapTables: Sendable {
     ]
     if dialect == .oh {
       rows.append(
-        .value("ChannelNumber", .integer(1...2), is: .required, rule: rules.channelNumber) { $1(&$0.channelCount) })
+        .value("ChannelNumber", .integer(1...2), is: .required, rule: .ohChannelNumber) { $1(&$0.channelCount) })
     }
     rows += [
       text("Created") { $1(&$0.created) }, text("Create") { $1(&$0.created) }, text("Description") { $1(&$0.notes) },
@@ -335,16 +333,16 @@ struct RichTapTables: Sendable {
   }
 
   private static func event(
-    _ dialect: RichTapDialect, _ rules: RichTapRules, _ point: Table<RichTapDocument.CurvePoint>
+    _ dialect: RichTapDialect, _ point: Table<RichTapDocument.CurvePoint>
   ) -> Table<RichTapDocument.Event> {
     let types = JSONNames(["transient", "continuous"])
-    let type = JSONKey("Type", .word(types.names), is: .required, noun: "event type", rule: rules.eventType)
+    let type = JSONKey("Type", .word(types.names), is: .required, noun: "event type", rule: .heEventType)
     let frequency = JSONKey(
-      "Frequency", .integer(dialect.frequencies(isTransient: true)), is: .required, rule: rules.frequency)
+      "Frequency", .integer(dialect.frequencies(isTransient: true)), is: .required, rule: .heFrequency)
     let parameters = Table<Event>(
       "Parameters",
       [
-        .value("Intensity", .integer(RichTapDialect.intensities), is: .required, rule: rules.intensity) {
+        .value("Intensity", .integer(RichTapDialect.intensities), is: .required, rule: .heIntensity) {
           $1(&$0.intensity)
         },
         Field(frequency) { value, event, reader in
@@ -367,12 +365,13 @@ struct RichTapTables: Sendable {
       ]
     ) { object, event, reader in
       if dialect == .he, !event.isTransient, object["Curve"] == nil {
-        reader.log.add(rules.curveRequired, at: object, "a continuous event must have the key \"Curve\"")
+        reader.log.add(.heCurveRequired, at: object, "a continuous event must have the key \"Curve\"")
       }
       return true
     }
     let time: Field<Event> = .value(
-      dialect == .he ? "RelativeTime" : "StartTime", .integer(dialect.times), is: .required, rule: rules.time
+      dialect == .he ? "RelativeTime" : "StartTime", .integer(dialect.times), is: .required,
+      rule: dialect == .he ? .heTime : .ohTime
     ) { $1(&$0.time) }
     return Table(
       "Event",
@@ -384,18 +383,17 @@ struct RichTapTables: Sendable {
         } write: { event, _, object in
           object.member("Type", types.names[event.isTransient ? 0 : 1])
         }, time,
-        .value("Duration", .integer(dialect.durations), is: .required, rule: rules.duration) { $1(&$0.duration) }.only {
+        .value("Duration", .integer(dialect.durations), is: .required, rule: .heDuration) { $1(&$0.duration) }.only {
           !$0.isTransient
         },
-      ] + (dialect == .he ? [index(rules, is: .written) { $1(&$0.vibrator) }] : [])
+      ] + (dialect == .he ? [index(is: .written) { $1(&$0.vibrator) }] : [])
         + [.group("Parameters", parameters)])
   }
 
   private static func index<Owner>(
-    _ rules: RichTapRules, is presence: JSONKey.Presence,
-    _ place: @escaping Field<Owner>.Place<RichTapDocument.Vibrator>
+    is presence: JSONKey.Presence, _ place: @escaping Field<Owner>.Place<RichTapDocument.Vibrator>
   ) -> JSONField<Owner, RichTapDecoder> {
-    let key = JSONKey("Index", .integer(0...2), is: presence, rule: rules.index)
+    let key = JSONKey("Index", .integer(0...2), is: presence, rule: .heIndex)
     return JSONField(key) { value, owner, reader in
       guard let number: Int = reader.scalar(value, key) else { return false }
       place(&owner) { $0 = RichTapDocument.Vibrator(index: number) ?? .both }
@@ -406,8 +404,8 @@ struct RichTapTables: Sendable {
     }
   }
 
-  private static func point(_ rules: RichTapRules) -> Table<RichTapDocument.CurvePoint> {
-    let time = JSONKey("Time", .anyNumber, is: .required, rule: rules.curveOrder)
+  private static var point: Table<RichTapDocument.CurvePoint> {
+    let time = JSONKey("Time", .anyNumber, is: .required, rule: .heCurveTime)
     let gain = JSONKey("Intensity", .anyNumber, is: .required)
     return Table(
       "a point of Curve",
@@ -428,7 +426,7 @@ struct RichTapTables: Sendable {
         } write: { point, _, object in
           point.gain.write("Intensity", isShort: true, to: &object)
         },
-        .value("Frequency", .integer(RichTapDialect.offsets), is: .required, rule: rules.curveRange) {
+        .value("Frequency", .integer(RichTapDialect.offsets), is: .required, rule: .heCurveRange) {
           $1(&$0.offset)
         },
       ])

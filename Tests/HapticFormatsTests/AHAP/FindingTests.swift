@@ -148,9 +148,9 @@ import Testing
   }
 
   @Test func explainsEveryRuleInOneSentence() {
-    let names = AHAPRules.all.map(\.id.text)
+    let names = HapticFormat.ahap.rules.map(\.id.text)
     #expect(Set(names).count == names.count)
-    for rule in AHAPRules.all {
+    for rule in HapticFormat.ahap.rules {
       #expect(rule.explanation.hasSuffix("."), "\(rule.id)")
       #expect(rule.explanation.first?.isUppercase == true, "\(rule.id)")
       #expect(rule.id.text.allSatisfy { $0.isLowercase || $0 == "-" }, "\(rule.id)")
@@ -239,7 +239,7 @@ import Testing
       let file = SourceFile(encoded(text, size: size, isBig: isBig, mark: mark), name: "t.ahap")
       let composition = try FormatRegistry.standard.read(file)
       #expect(composition.title == "地震 😀")
-      let found = AHAPFormat().examine(file, options: ReadingOptions()).findings
+      let found = HapticFormat.ahap.examine(file, options: ReadingOptions()).findings
       #expect(
         found.map(\.description) == [
           "t.ahap:1:1: warning: the text is \(name); save it as UTF-8; Temblor and Apple read it, other readers may not"

@@ -8,13 +8,13 @@ import Testing
 
 @Suite struct VibrationConversionTests {
   private typealias V = Vibration
-  private let xml = AndroidXMLFormat()
-  private let arrays = AndroidArraysFormat()
+  private let xml = HapticFormat.androidXML
+  private let arrays = HapticFormat.androidArrays
 
   private func read(_ text: String) throws -> HapticComposition { try V.examine(text).get() }
 
   /// Writes a composition and reads it back.
-  private func trip(_ composition: HapticComposition, _ dialect: String? = nil, format: (any HapticFormat)? = nil)
+  private func trip(_ composition: HapticComposition, _ dialect: String? = nil, format: HapticFormat? = nil)
     throws -> (back: HapticComposition, losses: [String], text: String)
   {
     let format = format ?? xml
@@ -80,7 +80,7 @@ import Testing
     #expect(curve.controlPoints.map(\.time) == [0, 0.03, 0.03, 0.04])
     let half = Float((64.0 / 255).squareRoot())
     #expect(curve.controlPoints.map(\.value) == [1, 1, half, half])
-    for format in [xml as any HapticFormat, arrays] {
+    for format in [xml, arrays] {
       let (back, losses, _) = try trip(composition, format.id == "android-xml" ? "waveform" : nil, format: format)
       #expect(back == composition && losses == [], "\(format.id)")
     }
@@ -266,7 +266,7 @@ import Testing
   }
 
   @Test func webVibrationIsOnAndOff() throws {
-    let format = VibrateFormat()
+    let format = HapticFormat.vibrate
     for text in ["[100, 50, 200]", "100,50,200\n"] {
       let file = SourceFile(Array(text.utf8), name: "x")
       #expect(try FormatRegistry.standard.format(of: file).id != "vibrate")

@@ -11,7 +11,7 @@ enum Vibration {
   static func file(_ content: String) -> String { "<vibration-effect>\(content)</vibration-effect>" }
 
   static func examine(_ text: String) -> Examination {
-    AndroidXMLFormat().examine(SourceFile(Array(text.utf8), name: "v.xml"), options: ReadingOptions())
+    HapticFormat.androidXML.examine(SourceFile(Array(text.utf8), name: "v.xml"), options: ReadingOptions())
   }
 
   static func errors(_ text: String) -> [String] {
@@ -266,10 +266,10 @@ enum Vibration {
     let large = String(repeating: " ", count: 10_000_001)
     #expect(V.errors(large) == ["v.xml:1:1: error: the text has 10000001 bytes; at most 10 MB are read"])
     let wide: [UInt8] = [0xFE, 0xFF] + V.file("").utf8.flatMap { [0, $0] }
-    let examination = AndroidXMLFormat().examine(SourceFile(wide, name: "w"), options: ReadingOptions())
+    let examination = HapticFormat.androidXML.examine(SourceFile(wide, name: "w"), options: ReadingOptions())
     #expect(examination.findings.map(\.description) == ["w:1:1: error: the text is UTF-16; save it as UTF-8"])
     let bytes: [UInt8] = Array("<a".utf8) + [0xFF, 0xFE]
-    #expect(AndroidXMLFormat().examine(SourceFile(bytes, name: "w"), options: ReadingOptions()).composition == nil)
+    #expect(HapticFormat.androidXML.examine(SourceFile(bytes, name: "w"), options: ReadingOptions()).composition == nil)
   }
 
   @Test func placesCountLinesAndCharacters() {
@@ -297,7 +297,7 @@ enum Vibration {
       </basic-envelope-effect></vibration-effect>
       """
     let file = SourceFile(Array(text.utf8), name: "c.xml")
-    let once = try #require(try AndroidXMLFormat().canonical(file))
+    let once = try #require(try HapticFormat.androidXML.canonical(file))
     #expect(
       String(decoding: once, as: UTF8.self) == """
         <!--first-->
@@ -310,7 +310,7 @@ enum Vibration {
         </vibration-effect>
 
         """)
-    #expect(try AndroidXMLFormat().canonical(SourceFile(once, name: "c.xml")) == once)
+    #expect(try HapticFormat.androidXML.canonical(SourceFile(once, name: "c.xml")) == once)
   }
 }
 
@@ -320,7 +320,7 @@ enum Vibration {
     ["he", "oh", "android-xml", "android-arrays", "vibrate"].contains($0.id)
   }
 
-  private func findings(_ format: any HapticFormat, _ bytes: [UInt8]) -> [Finding] {
+  private func findings(_ format: HapticFormat, _ bytes: [UInt8]) -> [Finding] {
     let examination = format.examine(SourceFile(bytes, name: "b"), options: ReadingOptions())
     let isRefused = examination.findings.contains { $0.severity == .error }
     #expect(isRefused == (examination.composition == nil), "\(format.id)")
@@ -360,7 +360,7 @@ enum Vibration {
     let text = Vibration.file(Vibration.basic(points))
     let composition = try Vibration.examine(text).get()
     #expect(composition.layers[0].pattern.curves[0].controlPoints.count == count + 2)
-    let he = try #require(try HEFormat().write(composition))
+    let he = try #require(try HapticFormat.he.write(composition))
     #expect(he.losses.contains { $0.message.contains("is reduced") })
   }
 

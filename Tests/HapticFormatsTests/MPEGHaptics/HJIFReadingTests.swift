@@ -116,12 +116,12 @@ import Testing
     let bytes = Array(Self.good.utf8)
     for index in stride(from: 0, to: bytes.count, by: 3) {
       let cut = SourceFile(Array(bytes[..<index]), name: "t")
-      let examination = HJIFFormat().examine(cut, options: ReadingOptions())
+      let examination = HapticFormat.hjif.examine(cut, options: ReadingOptions())
       #expect(examination.composition == nil && examination.errorCount > 0)
       for byte in [0x22, 0x30, 0x5D, 0x7B, 0xFF] as [UInt8] {
         var changed = bytes
         changed[index] = byte
-        let examination = HJIFFormat().examine(SourceFile(changed, name: "t"), options: ReadingOptions())
+        let examination = HapticFormat.hjif.examine(SourceFile(changed, name: "t"), options: ReadingOptions())
         #expect((examination.composition == nil) == (examination.errorCount > 0))
       }
     }
@@ -129,15 +129,15 @@ import Testing
 
   @Test func theFastPathReadsTheSame() {
     let file = SourceFile(Array(Self.good.utf8), name: "t")
-    let fast = HJIFFormat().examine(file, options: ReadingOptions(wantsFindings: false))
+    let fast = HapticFormat.hjif.examine(file, options: ReadingOptions(wantsFindings: false))
     #expect(fast.composition == MPEG.examine(Self.good).composition)
     #expect(fast.findings.isEmpty && fast.losses.isEmpty)
   }
 
   @Test func canonicalTextSaysTheSame() throws {
     let file = SourceFile(Array(Self.good.utf8), name: "t")
-    let once = try #require(try HJIFFormat().canonical(file))
-    let again = try HJIFFormat().canonical(SourceFile(once, name: "t"))
+    let once = try #require(try HapticFormat.hjif.canonical(file))
+    let again = try HapticFormat.hjif.canonical(SourceFile(once, name: "t"))
     #expect(once == again)
     let text = String(decoding: once, as: UTF8.self)
     #expect(MPEG.examine(text).composition == MPEG.examine(Self.good).composition)

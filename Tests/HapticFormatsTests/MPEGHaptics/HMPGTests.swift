@@ -19,7 +19,7 @@ import Testing
   private func bytes() throws -> [UInt8] { Array(try #require(Data(base64Encoded: Self.file))) }
 
   private func examine(_ bytes: [UInt8]) -> Examination {
-    HMPGFormat().examine(SourceFile(bytes, name: "t"), options: ReadingOptions())
+    HapticFormat.hmpg.examine(SourceFile(bytes, name: "t"), options: ReadingOptions())
   }
 
   private func decode(_ bytes: [UInt8]) -> HMPGDecoder {
@@ -52,7 +52,7 @@ import Testing
     let steps = keys.map { $0.map { (($0.amplitude + 1) / 2 * 255).rounded() } }
     #expect(steps == [[148, 178], [134, 190], [139, 144]])
     #expect(keys[0][0].amplitude == 148 / Float(255) * 2 - 1)
-    #expect(!HMPGFormat().isWritable)
+    #expect(!HapticFormat.hmpg.isWritable)
   }
 
   @Test func everyCutIsRefusedWithItsByte() throws {

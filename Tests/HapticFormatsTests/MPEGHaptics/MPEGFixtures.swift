@@ -74,7 +74,7 @@ enum MPEG {
   static func curve(_ kind: String) -> String { "\"band_type\": \"Curve\", \"curve_type\": \"\(kind)\"" }
 
   static func examine(_ text: String) -> Examination {
-    HJIFFormat().examine(SourceFile(Array(text.utf8), name: "t"), options: ReadingOptions())
+    HapticFormat.hjif.examine(SourceFile(Array(text.utf8), name: "t"), options: ReadingOptions())
   }
 
   static func composition(_ text: String) throws -> HapticComposition {

@@ -15,8 +15,9 @@ import Testing
   ])
 
   private func again(_ composition: HapticComposition) throws -> HapticComposition {
-    let writing = try #require(try HJIFFormat().write(composition))
-    let examination = HJIFFormat().examine(SourceFile(writing.files[0].bytes, name: "t"), options: ReadingOptions())
+    let writing = try #require(try HapticFormat.hjif.write(composition))
+    let examination = HapticFormat.hjif.examine(
+      SourceFile(writing.files[0].bytes, name: "t"), options: ReadingOptions())
     #expect(examination.findings.isEmpty, "\(examination.findings.map(\.description))")
     return try #require(examination.composition)
   }
@@ -72,7 +73,7 @@ import Testing
     pattern.events[1].time = 0.2
     let read = try again(HapticComposition(pattern))
     #expect(read.layers.flatMap(\.pattern.events).count == 3)
-    let writing = try #require(try HJIFFormat().write(HapticComposition(pattern)))
+    let writing = try #require(try HapticFormat.hjif.write(HapticComposition(pattern)))
     let text = String(decoding: writing.files[0].bytes, as: UTF8.self)
     #expect(text.ranges(of: "VectorialWave").count == 2)
   }
@@ -96,18 +97,18 @@ import Testing
     var composition = HapticComposition(pattern)
     composition.title = "a title"
     composition.notes = "notes"
-    let writing = try #require(try HJIFFormat().write(composition))
+    let writing = try #require(try HapticFormat.hjif.write(composition))
     #expect(writing.losses.contains { $0.kind == .dropped && $0.element == .event(.init(event: 3)) })
     #expect(try again(composition).notes == "a title: notes")
     pattern.events[0].time = .nan
-    #expect(throws: InputError.self) { try HJIFFormat().write(HapticComposition(pattern)) }
+    #expect(throws: InputError.self) { try HapticFormat.hjif.write(HapticComposition(pattern)) }
   }
 
   @Test func eventsThatKeysCannotCountAreDropped() throws {
     func writing(_ duration: Double) throws -> (events: [HapticEvent], losses: [String]) {
       let composition = HapticComposition(
         HapticPattern(events: [HapticEvent(kind: .hapticContinuous, time: 0, duration: duration)]))
-      let losses = try #require(try HJIFFormat().write(composition)).losses.map(\.message)
+      let losses = try #require(try HapticFormat.hjif.write(composition)).losses.map(\.message)
       return (try again(composition).layers[0].pattern.events, losses)
     }
     #expect(try writing(40_000).events.map(\.duration) == [40_000])

@@ -46,9 +46,9 @@ import Testing
     for folder in Self.folders {
       for file in try FormatsCorpus.files(folder, ending: "haptic") where refusal(of: file) == nil {
         for law in AmplitudeLaw.allCases {
-          let examination = HapticClipFormat().examine(file, options: ReadingOptions(amplitude: law))
+          let examination = HapticFormat.hapticClip.examine(file, options: ReadingOptions(amplitude: law))
           let writing = try #require(
-            try HapticClipFormat().write(examination.get(), options: WritingOptions(amplitude: law)))
+            try HapticFormat.hapticClip.write(examination.get(), options: WritingOptions(amplitude: law)))
           #expect(writing.losses == [], "\(file.name)")
           var given = try clip(file)
           var back = try clip(SourceFile(writing.files[0].bytes, name: file.name))
@@ -69,9 +69,9 @@ import Testing
   @Test func formattingKeepsEveryNumberAndIsStable() throws {
     for folder in Self.folders {
       for file in try FormatsCorpus.files(folder, ending: "haptic") where refusal(of: file) == nil {
-        let once = try #require(try HapticClipFormat().canonical(file))
+        let once = try #require(try HapticFormat.hapticClip.canonical(file))
         let again = SourceFile(once, name: file.name)
-        #expect(try HapticClipFormat().canonical(again) == once, "\(file.name)")
+        #expect(try HapticFormat.hapticClip.canonical(again) == once, "\(file.name)")
         #expect(try clip(again) == clip(file), "\(file.name)")
       }
     }

@@ -22,8 +22,8 @@ enum FormatCorpus {
 }
 
 @Suite struct RichTapCorpusTests {
-  private static let he = HEFormat()
-  private static let oh = OHFormat()
+  private static let he = HapticFormat.he
+  private static let oh = HapticFormat.oh
 
   private func errors(_ examination: Examination) -> [String] {
     examination.findings.filter { $0.severity == .error }.map(\.description)
@@ -85,7 +85,7 @@ enum FormatCorpus {
     }
   }
 
-  private func read(_ writing: Writing, _ format: some HapticFormat) throws -> HapticComposition {
+  private func read(_ writing: Writing, _ format: HapticFormat) throws -> HapticComposition {
     let examination = format.examine(SourceFile(writing.files[0].bytes, name: "w"), options: ReadingOptions())
     #expect(examination.findings.filter { $0.severity > .note }.isEmpty, "\(examination.findings)")
     return try examination.get()

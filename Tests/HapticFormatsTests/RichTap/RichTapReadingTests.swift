@@ -186,7 +186,7 @@ enum RichTap {
   ]
 
   @Test(arguments: refusals) func reportsWhatTheDecoderRefuses(text: String, complaint: String) {
-    let id = complaint.prefix(2) == "he" ? HEFormat() as any HapticFormat : OHFormat()
+    let id = complaint.prefix(2) == "he" ? HapticFormat.he : HapticFormat.oh
     let examination = id.examine(SourceFile(Array(text.utf8), name: "f"), options: ReadingOptions())
     let complaints = examination.findings.filter { $0.severity > .note }.map { "\($0.rule): \($0.message)" }
     #expect(complaints.first == complaint)

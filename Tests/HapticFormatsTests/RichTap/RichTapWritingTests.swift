@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct RichTapWritingTests {
   private func write(
-    _ composition: HapticComposition, _ format: some HapticFormat, options: WritingOptions = WritingOptions()
+    _ composition: HapticComposition, _ format: HapticFormat, options: WritingOptions = WritingOptions()
   ) throws -> (text: String, back: HapticComposition, losses: [String]) {
     let writing = try #require(try format.write(composition, options: options))
     let examination = format.examine(SourceFile(writing.files[0].bytes, name: "w"), options: ReadingOptions())
@@ -31,7 +31,8 @@ import Testing
 
   @Test func writesTextThatReadsBack() throws {
     let pattern = HapticPattern(events: [tap(0.25), hum(0.3, 0.1)])
-    let (text, back, losses) = try write(HapticComposition(layers: [.init(pattern)], notes: "two events"), HEFormat())
+    let (text, back, losses) = try write(
+      HapticComposition(layers: [.init(pattern)], notes: "two events"), HapticFormat.he)
     #expect(
       text == """
         {
@@ -79,33 +80,33 @@ import Testing
 
         """)
     #expect(back.layers[0].pattern == pattern && back.notes == "two events" && losses == [])
-    let canonical = try HEFormat().canonical(SourceFile(Array(text.utf8), name: "c"))
+    let canonical = try HapticFormat.he.canonical(SourceFile(Array(text.utf8), name: "c"))
     #expect(canonical == Array(text.utf8))
-    let oh = try write(HapticComposition(pattern), OHFormat())
+    let oh = try write(HapticComposition(pattern), HapticFormat.oh)
     #expect(oh.back == HapticComposition(pattern) && oh.losses == [])
     #expect(!oh.text.contains("Curve") && oh.text.contains("\"ChannelNumber\": 1"))
   }
 
   @Test func eventsAreGroupedBySixteenAndByGaps() throws {
     let pattern = HapticPattern(events: (0..<20).map { tap(Double($0) / 100) } + [tap(1.2), tap(2.3)])
-    let (text, back, losses) = try write(HapticComposition(pattern), HEFormat())
+    let (text, back, losses) = try write(HapticComposition(pattern), HapticFormat.he)
     let starts = text.split(separator: "\n").filter { $0.contains("AbsoluteTime") }
     #expect(starts.map { $0.filter(\.isNumber) } == ["0", "160", "2300"])
     #expect(back == HapticComposition(pattern) && losses == [])
-    let one = try #require(try HEFormat().write(HapticComposition(pattern), options: WritingOptions(dialect: "1")))
+    let one = try #require(try HapticFormat.he.write(HapticComposition(pattern), options: WritingOptions(dialect: "1")))
     #expect(one.losses.map(\.size) == [22])
   }
 
   @Test func manyEventsOfOneTimeAreMovedApart() throws {
     let pattern = HapticPattern(events: (0..<40).map { _ in tap(0.5) })
-    let (_, back, losses) = try write(HapticComposition(pattern), HEFormat())
+    let (_, back, losses) = try write(HapticComposition(pattern), HapticFormat.he)
     #expect(back.layers[0].pattern.events.map(\.time).max() == 0.502)
     #expect(losses == ["approximated: more than 16 events of one time are moved apart by up to 2 ms"])
   }
 
   @Test func longEventsAreCutAndEnvelopesSampled() throws {
     let pattern = HapticPattern(events: [hum(0, 12.4, [.attackTime: 0.2, .releaseTime: 0.3])])
-    for format in [HEFormat() as any HapticFormat, OHFormat()] {
+    for format in [HapticFormat.he, HapticFormat.oh] {
       let writing = try #require(try format.write(HapticComposition(pattern)))
       let back = try format.examine(SourceFile(writing.files[0].bytes, name: "w"), options: ReadingOptions()).get()
       let events = back.layers.flatMap(\.pattern.events).sorted { $0.time < $1.time }
@@ -128,7 +129,7 @@ import Testing
         id: .hapticIntensityControl, time: 0,
         controlPoints: (0...100).map { .init(time: Double($0) / 50, value: $0 % 2 == 0 ? 0 : 1) })
     ]
-    for (format, most) in [(HEFormat() as any HapticFormat, 16), (OHFormat(), 16)] {
+    for (format, most) in [(HapticFormat.he, 16), (HapticFormat.oh, 16)] {
       let writing = try #require(try format.write(HapticComposition(pattern)))
       let back = try format.examine(SourceFile(writing.files[0].bytes, name: "w"), options: ReadingOptions()).get()
       let counts = back.layers.flatMap(\.pattern.curves).map(\.controlPoints.count)
@@ -143,9 +144,9 @@ import Testing
       .init(HapticPattern(events: [tap(0)])), .init(HapticPattern(events: [tap(0.1)]), name: "left"),
       .init(HapticPattern(events: [tap(0.2)]), name: "right"),
     ]
-    let he = try write(HapticComposition(layers: layers), HEFormat())
+    let he = try write(HapticComposition(layers: layers), HapticFormat.he)
     #expect(he.back == HapticComposition(layers: layers) && he.losses == [])
-    let oh = try write(HapticComposition(layers: layers), OHFormat())
+    let oh = try write(HapticComposition(layers: layers), HapticFormat.oh)
     #expect(oh.back.layers.map(\.name) == ["left", "right"])
     #expect(oh.back.layers.map { $0.pattern.events.map(\.time) } == [[0, 0.1], [0, 0.2]])
   }
@@ -154,7 +155,7 @@ import Testing
     var pattern = HapticPattern(events: [
       tap(0.0004, 0.8049), HapticEvent(kind: .audioContinuous, time: 0, duration: 1),
     ])
-    let both = try write(HapticComposition(layers: [.init(pattern)], title: "t", notes: "n"), HEFormat())
+    let both = try write(HapticComposition(layers: [.init(pattern)], title: "t", notes: "n"), HapticFormat.he)
     #expect(
       both.losses == [
         "dropped: audio events cannot be written", "approximated: times are rounded to milliseconds, by up to 0.4 ms",
@@ -162,16 +163,16 @@ import Testing
         "dropped: the title cannot be written beside the notes",
       ])
     pattern.events = (0..<130).map { tap(Double($0) * 20) }
-    let late = try #require(try OHFormat().write(HapticComposition(pattern)))
+    let late = try #require(try HapticFormat.oh.write(HapticComposition(pattern)))
     #expect(late.losses.map(\.size) == [39])
     let loop = HapticComposition(
       layers: [.init(HapticPattern(events: [tap(0), tap(0.2)]))], loop: .init(start: 0.2, end: 0.4))
-    let unrolled = try write(loop, HEFormat(), options: WritingOptions(loops: 3))
+    let unrolled = try write(loop, HapticFormat.he, options: WritingOptions(loops: 3))
     #expect(unrolled.back.layers[0].pattern.events.map(\.time) == [0, 0.2, 0.4, 0.6])
     #expect(unrolled.losses == ["approximated: the loop from 0.2 s to 0.4 s is written 3 times"])
     var bad = pattern
     bad.events[0].time = .infinity
-    #expect(throws: InputError.self) { try HEFormat().write(HapticComposition(bad)) }
+    #expect(throws: InputError.self) { try HapticFormat.he.write(HapticComposition(bad)) }
   }
 
   /// Anything that is written must be what the decoder accepts.
@@ -197,7 +198,7 @@ import Testing
             controlPoints: (0...Int(chance.next() % 30)).map { _ in .init(time: unit() * 2, value: Float(unit())) }))
       }
       let composition = HapticComposition(pattern)
-      for format in [HEFormat() as any HapticFormat, OHFormat()] {
+      for format in [HapticFormat.he, HapticFormat.oh] {
         let writing = try #require(try format.write(composition))
         let examination = format.examine(SourceFile(writing.files[0].bytes, name: "w"), options: ReadingOptions())
         let errors = examination.findings.filter { $0.severity > .note }.map(\.description)

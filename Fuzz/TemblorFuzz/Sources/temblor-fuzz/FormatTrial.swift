@@ -31,7 +31,7 @@ struct FormatTrial {
     }
   }
 
-  private func examine(_ format: any HapticFormat, _ text: [UInt8]) -> Examination {
+  private func examine(_ format: HapticFormat, _ text: [UInt8]) -> Examination {
     let file = SourceFile(text, name: "t")
     let examination = format.examine(file, options: ReadingOptions())
     for finding in examination.findings {
@@ -47,7 +47,7 @@ struct FormatTrial {
   }
 
   /// Canonical text must stay as it is, and say what the original said.
-  private func checkCanonical(_ format: any HapticFormat, _ examination: Examination) {
+  private func checkCanonical(_ format: HapticFormat, _ examination: Examination) {
     guard let once = canonical(format, text) else { return }
     require(canonical(format, once) == once, "canonical text changes when formatted again")
     guard let composition = examination.composition else { return }
@@ -56,7 +56,7 @@ struct FormatTrial {
     require(again == nil || again == composition, "canonical text says something else")
   }
 
-  private func canonical(_ format: any HapticFormat, _ text: [UInt8]) -> [UInt8]? {
+  private func canonical(_ format: HapticFormat, _ text: [UInt8]) -> [UInt8]? {
     do {
       return try format.canonical(SourceFile(text, name: "t"))
     } catch {
@@ -67,7 +67,7 @@ struct FormatTrial {
 
   /// A file that is written must be read without errors, unless a loss says what devices refuse.
   private func checkWriting(
-    _ composition: HapticComposition, _ format: any HapticFormat, _ choices: inout Choices
+    _ composition: HapticComposition, _ format: HapticFormat, _ choices: inout Choices
   ) {
     let dialects = format.dialects
     let dialect = dialects.isEmpty ? nil : dialects[choices.number(below: dialects.count)]

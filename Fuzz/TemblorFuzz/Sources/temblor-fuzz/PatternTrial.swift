@@ -6,7 +6,7 @@ import PatternRules
 
 /// Reads a text as AHAP and holds the reader to what it promises.
 struct PatternTrial {
-  private static let format = AHAPFormat()
+  private static let format = HapticFormat.ahap
 
   let text: [UInt8]
 
