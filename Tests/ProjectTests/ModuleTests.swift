@@ -76,7 +76,7 @@ struct ModuleTests {
   /// The most lines of Swift in a module: what it takes, rounded up to the next hundred.
   private static let budgets = [
     "AVFAudio": 200, "AVFoundation": 100, "AudioToolbox": 100, "CommandLineKit": 1_900,
-    "CoreHaptics": 3_100, "CoreHapticsTesting": 1_500, "GameController": 100, "HapticFormats": 2_500,
+    "CoreHaptics": 3_100, "CoreHapticsTesting": 1_500, "GameController": 100, "HapticFormats": 2_200,
     "HapticManagement": 800, "HapticModel": 1_000, "HapticOutputs": 2_600, "HapticPlayback": 2_800,
     "HapticRender": 7_700, "HapticTesting": 200, "PatternComparison": 6_400, "PatternRules": 900,
     "PatternWorkflows": 1_500, "Reading": 2_900, "RealtimeMemory": 300, "ReviewPages": 1_800,

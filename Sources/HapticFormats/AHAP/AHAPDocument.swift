@@ -54,7 +54,7 @@ package struct AHAPDocument: Sendable {
       composition: isReadable ? reading.composition : nil, findings: decoder.log.findings(in: json, for: options),
       errorCount: decoder.log.errorCount,
       places: AHAPPlaces(
-        json: json, entries: decoder.entries?.index ?? json.root.index, events: decoder.eventValues,
+        json: json, entries: (json.root["Pattern"] ?? json.root).index, events: decoder.eventValues,
         parameters: decoder.parameterValues, curves: decoder.curveValues),
       sounds: decoder.waveforms.map { Examination.SoundReference(path: $0.string ?? "", place: $0.place) },
       allowances: allowances, details: reading.details)
@@ -73,82 +73,73 @@ package struct AHAPDocument: Sendable {
           .outOfRange, severity: .error, place: SourcePlace(name: name, path: path),
           "non-finite numbers (NaN, infinity) cannot be written", foreignCode: CoreHapticsCode.invalidPatternData))
     }
-    try self.init(
-      entries: pattern.events.map(AHAPEntry.event) + pattern.parameters.map(AHAPEntry.parameter)
-        + pattern.curves.map(AHAPEntry.curve), metadata: metadata, name: name)
-  }
-
-  /// Makes a file of entries in their order; their numbers must be finite.
-  init(entries: [AHAPEntry], metadata: AHAPMetadata, name: String = "pattern") throws(InputError) {
     var writer = JSONWriter(layout: .compact)
     writer.object { file in
-      file.member(.version, 1.0)
+      file.member("Version", 1.0)
       if !metadata.items.isEmpty {
-        file.object(AHAPKey.metadata.rawValue) { object in
-          for item in metadata.items { object.member(item.name, item.text) }
-        }
+        file.object("Metadata") { object in for item in metadata.items { object.member(item.name, item.text) } }
       }
-      file.array(AHAPKey.pattern.rawValue) { list in
-        for entry in entries {
-          list.object { object in
-            switch entry {
-            case .event(let event): object.object(AHAPKey.event.rawValue) { $0.write(event) }
-            case .parameter(let parameter): object.object(AHAPKey.parameter.rawValue) { $0.write(parameter) }
-            case .curve(let curve): object.object(AHAPKey.parameterCurve.rawValue) { $0.write(curve) }
+      file.array("Pattern") { list in
+        for event in pattern.events { list.object { $0.object("Event") { $0.write(event) } } }
+        for parameter in pattern.parameters {
+          list.object { entry in
+            entry.object("Parameter") { object in
+              object.member("ParameterID", parameter.id.rawValue)
+              object.member("Time", parameter.time)
+              object.member("ParameterValue", parameter.value)
             }
           }
         }
+        for curve in pattern.curves { list.object { $0.object("ParameterCurve") { $0.write(curve) } } }
       }
     }
     try self.init(text: writer.finish(), name: name)
   }
+
+  /// The canonical text: the same for all files that say the same, and easy to compare by line.
+  ///
+  /// Two spaces per level; known keys in the order of ``AHAPShapes``, others behind them in their own; event
+  /// parameters, control points and parameters on one line each; known numbers as the shortest decimal with a point,
+  /// others as written; strings with no escape they do not need; a line break at the end. Formatting it again changes
+  /// nothing.
+  package func formatted() -> [UInt8] { AHAPShapes.file.canonical(json.root, normalizesNumbers: true) }
 }
 
-/// One entry of a file.
-enum AHAPEntry {
-  case event(HapticEvent)
-  case parameter(DynamicParameter)
-  case curve(ParameterCurve)
+extension AHAPDocument: Equatable {
+  /// Whether two files say the same: whether their canonical texts are equal.
+  package static func == (left: AHAPDocument, right: AHAPDocument) -> Bool { left.formatted() == right.formatted() }
 }
 
 extension JSONObjectWriter {
-  fileprivate mutating func member(_ key: AHAPKey, _ value: Double) { member(key.rawValue, value) }
-
   fileprivate mutating func write(_ event: HapticEvent) {
-    member(.time, event.time)
-    member(AHAPKey.eventType.rawValue, event.kind.rawValue)
-    if let duration = event.duration { member(.eventDuration, duration) }
+    member("Time", event.time)
+    member("EventType", event.kind.rawValue)
+    if let duration = event.duration { member("EventDuration", duration) }
     if let waveform = event.waveform {
-      member(AHAPKey.eventWaveformPath.rawValue, waveform.path)
-      member(AHAPKey.eventWaveformUseVolumeEnvelope.rawValue, waveform.usesVolumeEnvelope)
-      member(AHAPKey.eventWaveformLoopEnabled.rawValue, waveform.isLooping)
+      member("EventWaveformPath", waveform.path)
+      member("EventWaveformUseVolumeEnvelope", waveform.usesVolumeEnvelope)
+      member("EventWaveformLoopEnabled", waveform.isLooping)
     }
     let identifiers = event.parameters.identifiers
     guard !identifiers.isEmpty else { return }
-    array(AHAPKey.eventParameters.rawValue) { list in
+    array("EventParameters") { list in
       for id in identifiers {
         list.object { object in
-          object.member(AHAPKey.parameterID.rawValue, id.rawValue)
-          object.member(AHAPKey.parameterValue.rawValue, event.parameters[id] ?? 0)
+          object.member("ParameterID", id.rawValue)
+          object.member("ParameterValue", event.parameters[id] ?? 0)
         }
       }
     }
   }
 
-  fileprivate mutating func write(_ parameter: DynamicParameter) {
-    member(AHAPKey.parameterID.rawValue, parameter.id.rawValue)
-    member(.time, parameter.time)
-    member(AHAPKey.parameterValue.rawValue, parameter.value)
-  }
-
   fileprivate mutating func write(_ curve: ParameterCurve) {
-    member(AHAPKey.parameterID.rawValue, curve.id.rawValue)
-    member(.time, curve.time)
-    array(AHAPKey.parameterCurveControlPoints.rawValue) { list in
+    member("ParameterID", curve.id.rawValue)
+    member("Time", curve.time)
+    array("ParameterCurveControlPoints") { list in
       for point in curve.controlPoints {
         list.object { object in
-          object.member(.time, point.time)
-          object.member(AHAPKey.parameterValue.rawValue, point.value)
+          object.member("Time", point.time)
+          object.member("ParameterValue", point.value)
         }
       }
     }
@@ -158,13 +149,13 @@ extension JSONObjectWriter {
 /// What a file holds.
 package struct AHAPReading: Equatable, Sendable {
   /// The pattern: values within their ranges, control points sorted and relative to their curve.
-  package var pattern: HapticPattern
+  package var pattern = HapticPattern()
   /// The version of Core Haptics the file says it needs, or nothing.
   package var version: Double?
   /// What the file says about itself.
-  package var metadata: AHAPMetadata
+  package var metadata = AHAPMetadata()
   /// Whether the file counts control points from the start of the pattern, and they were moved.
-  package var usesAbsoluteCurveTimes: Bool
+  package var usesAbsoluteCurveTimes = false
 
   /// The pattern with the title and the notes of the file.
   package var composition: HapticComposition {
@@ -187,4 +178,35 @@ package struct AHAPReading: Equatable, Sendable {
 
   /// How many control points the curves have together.
   package var controlPointCount: Int { pattern.curves.reduce(0) { $0 + $1.controlPoints.count } }
+}
+
+/// What a file says about itself in words: names with texts, in the order of the file.
+package struct AHAPMetadata: Equatable, Sendable {
+  /// One name and its text.
+  package struct Item: Equatable, Sendable {
+    /// The name, as `Project`, `Created` or `Description`.
+    package var name: String
+    /// The text.
+    package var text: String
+
+    /// Makes an item.
+    package init(name: String, text: String) {
+      self.name = name
+      self.text = text
+    }
+  }
+
+  /// The names and texts; a name may repeat.
+  package var items: [Item]
+
+  /// Makes metadata of items.
+  package init(items: [Item] = []) { self.items = items }
+
+  /// The text of a name, the last where it repeats, or nothing.
+  package subscript(name: String) -> String? { items.last { $0.name == name }?.text }
+}
+
+extension AHAPMetadata: ExpressibleByDictionaryLiteral {
+  /// Makes metadata of names and texts in their order.
+  package init(dictionaryLiteral elements: (String, String)...) { items = elements.map { Item(name: $0, text: $1) } }
 }

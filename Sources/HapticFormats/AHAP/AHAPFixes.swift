@@ -24,37 +24,37 @@ extension AHAPDocument {
       }
     }
     for entry in entryValues {
-      if let event = entry[AHAPKey.event.rawValue] {
-        edits += renaming("Duration", to: .eventDuration, in: event)
-        for parameter in event[AHAPKey.eventParameters.rawValue].map({ Array($0.elements) }) ?? [] {
-          edits += renaming("Value", to: .parameterValue, in: parameter)
+      if let event = entry["Event"] {
+        edits += renaming("Duration", to: "EventDuration", in: event)
+        for parameter in event.list("EventParameters") {
+          edits += renaming("Value", to: "ParameterValue", in: parameter)
         }
       }
-      if let parameter = entry[AHAPKey.parameter.rawValue] {
-        edits += renaming("Value", to: .parameterValue, in: parameter)
+      if let parameter = entry["Parameter"] {
+        edits += renaming("Value", to: "ParameterValue", in: parameter)
       }
-      for point in entry[AHAPKey.parameterCurve.rawValue]?.points ?? [] {
-        edits += renaming("Value", to: .parameterValue, in: point)
+      for point in entry["ParameterCurve"]?.list("ParameterCurveControlPoints") ?? [] {
+        edits += renaming("Value", to: "ParameterValue", in: point)
       }
     }
     return edits
   }
 
   /// Renames a key where the right one is missing.
-  private func renaming(_ key: String, to right: AHAPKey, in object: JSONValue) -> [TextEdits.Edit] {
-    guard object[right.rawValue] == nil, let member = object[key] else { return [] }
+  private func renaming(_ key: String, to right: String, in object: JSONValue) -> [TextEdits.Edit] {
+    guard object[right] == nil, let member = object[key] else { return [] }
     let range = member.keyOffset..<member.keyOffset + key.utf8.count + 2
     // An escaped spelling is left to its author.
     guard Array(json.text[range]) == Array("\"\(key)\"".utf8) else { return [] }
-    return [TextEdits.Edit(range: range, bytes: Array("\"\(right.rawValue)\"".utf8))]
+    return [TextEdits.Edit(range: range, bytes: Array("\"\(right)\"".utf8))]
   }
 
   /// Control points by time, each as it was written, in the places that the list has.
   private var orderEdits: [TextEdits.Edit] {
     guard reading != nil else { return [] }
     return curves.flatMap { curve -> [TextEdits.Edit] in
-      let points = curve.points
-      let times = points.map { $0[AHAPKey.time.rawValue]?.number ?? 0 }
+      let points = curve.list("ParameterCurveControlPoints")
+      let times = points.map { $0["Time"]?.number ?? 0 }
       let order = points.indices.sorted { (times[$0], $0) < (times[$1], $1) }
       guard order != Array(points.indices) else { return [] }
       return zip(points, order).map { place, source in
@@ -69,9 +69,9 @@ extension AHAPDocument {
   private var timeEdits: [TextEdits.Edit] {
     guard reading?.usesAbsoluteCurveTimes == true else { return [] }
     return curves.flatMap { curve -> [TextEdits.Edit] in
-      guard let start = curve[AHAPKey.time.rawValue]?.number, start > 0 else { return [] }
-      return curve.points.compactMap { point in
-        guard let value = point[AHAPKey.time.rawValue], let time = value.number else { return nil }
+      guard let start = curve["Time"]?.number, start > 0 else { return [] }
+      return curve.list("ParameterCurveControlPoints").compactMap { point in
+        guard let value = point["Time"], let time = value.number else { return nil }
         // To the nanosecond, so that no binary remainder of a decimal appears.
         let relative = ((time - start) * 1e9).rounded() / 1e9 + 0
         let range = value.offset..<value.offset + value.lexeme.count
@@ -87,16 +87,14 @@ extension AHAPDocument {
     return decoder.log.errorCount == 0 ? reading : nil
   }
 
-  private var entryValues: [JSONValue] { json.root[AHAPKey.pattern.rawValue].map { Array($0.elements) } ?? [] }
+  private var entryValues: [JSONValue] { json.root.list("Pattern") }
 
-  private var curves: [JSONValue] { entryValues.compactMap { $0[AHAPKey.parameterCurve.rawValue] } }
+  private var curves: [JSONValue] { entryValues.compactMap { $0["ParameterCurve"] } }
 }
 
 extension JSONValue {
-  /// The control points of a curve.
-  fileprivate var points: [JSONValue] {
-    self[AHAPKey.parameterCurveControlPoints.rawValue].map { Array($0.elements) } ?? []
-  }
+  /// The elements of the list under a key.
+  fileprivate func list(_ key: String) -> [JSONValue] { self[key].map { Array($0.elements) } ?? [] }
 }
 
 /// A text, and changes of parts of it that do not overlap.

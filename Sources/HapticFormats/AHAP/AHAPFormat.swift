@@ -14,9 +14,9 @@ extension HapticFormat {
     "ahap", title: "Apple Haptic and Audio Pattern", endings: ["ahap"], prefix: "", rules: Rule.ahap,
     recognize: { bytes in
       guard let outline = outline(of: bytes) else { return .no }
-      guard outline.has(AHAPKey.pattern.rawValue) else { return .possible }
+      guard outline.has("Pattern") else { return .possible }
       // RichTap's files have the same outermost keys.
-      let isForeign = outline.nestedKeys.contains("Type") && !outline.nestedKeys.contains(AHAPKey.eventType.rawValue)
+      let isForeign = outline.nestedKeys.contains("Type") && !outline.nestedKeys.contains("EventType")
       return isForeign ? .possible : .certain
     }, read: { (file, options) throws(InputError) in try document(file).examine(options: options) },
     write: { (composition, options) throws(InputError) in
