@@ -170,7 +170,7 @@ private struct VibrationDecoder {
   private mutating func decodePrimitive(_ element: Element) -> VibrationEffect.Primitive? {
     checkContent(of: element, ["name", "scale", "delayMs", "delayType"])
     let scale = real("scale", of: element, isOptional: true, Self.unit)
-    let delay = whole("delayMs", of: element, isOptional: true, 0...Self.milliseconds)
+    let delay = integer("delayMs", of: element, isOptional: true, 0...Self.milliseconds)
     let type = value("delayType", of: element)
     if let type, type != "pause", type != "relative_start_offset" {
       invalid("delayType", of: element, "must be pause or relative_start_offset")
@@ -204,9 +204,9 @@ private struct VibrationDecoder {
   private mutating func decodeSteps(_ entries: [Element], in parent: Element) -> [VibrationEffect.Step] {
     entries.filter { expect("waveform-entry", $0, in: parent) }.compactMap { entry in
       checkContent(of: entry, ["durationMs", "amplitude"])
-      let duration = whole("durationMs", of: entry, 0...Self.milliseconds)
+      let duration = integer("durationMs", of: entry, 0...Self.milliseconds)
       if value("amplitude", of: entry) == "default" { return duration.map { .init(duration: $0, amplitude: nil) } }
-      let amplitude = whole("amplitude", of: entry, 0...VibrationEffect.fullAmplitude)
+      let amplitude = integer("amplitude", of: entry, 0...VibrationEffect.fullAmplitude)
       guard let duration, let amplitude else { return nil }
       return .init(duration: duration, amplitude: amplitude)
     }
@@ -257,7 +257,7 @@ private struct VibrationDecoder {
   }
 
   private mutating func duration(of point: Element) -> Int {
-    whole("durationMs", of: point, 1...Self.milliseconds) ?? 1
+    integer("durationMs", of: point, 1...Self.milliseconds) ?? 1
   }
 
   private mutating func decodeRepeating(_ element: Element) -> VibrationEffect? {
@@ -367,7 +367,7 @@ private struct VibrationDecoder {
       }, "must be a number \(limits.text)")
   }
 
-  private mutating func whole(
+  private mutating func integer(
     _ name: String, of element: Element, isOptional: Bool = false, _ range: ClosedRange<Int>
   ) -> Int? {
     read(

@@ -16,9 +16,10 @@ struct RichTapCurves {
     var starts: [Double] = []
     var curves: [ParameterCurve?] = []
 
-    /// The sole thing in force from an onset to an end: nil where there are several, or one that
-    /// began before; a curve without points where there is none.
-    func sole(from onset: Double, to end: Double, _ id: DynamicParameterID) -> ParameterCurve? {
+    /// The only curve active in a range, without points where there is none; nil if there are several, or one that
+    /// began before.
+    func onlyCurve(in range: ClosedRange<Double>, _ id: DynamicParameterID) -> ParameterCurve? {
+      let onset = range.lowerBound
       // The first that starts at or after the onset.
       var (low, high) = (0, starts.count)
       while low < high {
@@ -26,7 +27,7 @@ struct RichTapCurves {
         if starts[middle] < onset { low = middle + 1 } else { high = middle }
       }
       let next = low < starts.count && starts[low] == onset ? low + 1 : low
-      if next < starts.count, starts[next] < end { return nil }
+      if next < starts.count, starts[next] < range.upperBound { return nil }
       if next > low { return curves[low] }
       return low == 0 ? ParameterCurve(id: id, time: onset, controlPoints: []) : nil
     }
@@ -61,8 +62,8 @@ struct RichTapCurves {
     guard let duration = event.duration, duration > 0, !hasEnvelopeControls,
       ![.attackTime, .decayTime, .releaseTime].contains(where: { event.value(of: $0) != 0 }),
       event.value(of: .sustained) >= 0.5,
-      let intensity = intensity.sole(from: event.time, to: event.time + duration, .hapticIntensityControl),
-      let sharpness = sharpness.sole(from: event.time, to: event.time + duration, .hapticSharpnessControl)
+      let intensity = intensity.onlyCurve(in: event.time...event.time + duration, .hapticIntensityControl),
+      let sharpness = sharpness.onlyCurve(in: event.time...event.time + duration, .hapticSharpnessControl)
     else { return nil }
     let gains = Self.points(intensity)
     let offsets = Self.points(sharpness)
@@ -127,14 +128,14 @@ struct RichTapCurveFitting {
 
   /// The curve, with as many points as are allowed, at rising times within the event.
   mutating func finish() -> [RichTapDocument.CurvePoint] {
-    limit()
-    raise()
-    fill()
+    reduceToMaximum()
+    separateEqualTimes()
+    padToMinimum()
     return points
   }
 
   /// Leaves out what matters least of too many points.
-  private mutating func limit() {
+  private mutating func reduceToMaximum() {
     let most = max(2, min(RichTapDialect.curvePointCounts.upperBound, duration + 1))
     guard points.count > most else { return }
     let reduced = PointReduction(
@@ -148,7 +149,7 @@ struct RichTapCurveFitting {
   }
 
   /// Moves points of one time, such as those of jumps, one millisecond apart.
-  private mutating func raise() {
+  private mutating func separateEqualTimes() {
     for index in points.indices.dropFirst() where points[index].time <= points[index - 1].time {
       points[index].time = points[index - 1].time + 1
     }
@@ -161,7 +162,7 @@ struct RichTapCurveFitting {
   }
 
   /// Adds points on the longest lines of a curve with too few.
-  private mutating func fill() {
+  private mutating func padToMinimum() {
     while points.count < RichTapDialect.curvePointCounts.lowerBound, let last = points.last {
       var longest: Int?
       for index in points.indices.dropLast() {
