@@ -103,6 +103,24 @@ import Testing
     #expect(abs(gains[99] - 0.1) < 0.012)
   }
 
+  @Test func aPeakIsLedToATenthOfADecibelBelowTheCeilingAndHeldForTwentySixMilliseconds() {
+    var limiter = Limiter(rate: 48_000)
+    var input = [Float](repeating: 0, count: 4_000)
+    input[1_000] = 8.91
+    var gains: [Float] = []
+    for sample in input {
+      var block = [sample]
+      var span = block.mutableSpan
+      limiter.process(&span, count: 1)
+      gains.append(limiter.currentGain)
+    }
+    let least = gains.min() ?? 1
+    #expect(abs(decibels(Double(least) * 8.91, Double(Limiter.ceiling)) + 0.105) < 0.01)
+    // From the frame before the peak leaves on.
+    #expect(gains.firstIndex(of: least) == 1_000 + limiter.delay - 1)
+    #expect(gains.lastIndex(of: least) == 1_000 + limiter.delay + 1_248)
+  }
+
   @Test func theGainRecoversUntilEverySampleIsTheSameAgain() {
     var input = sine(60_000, level: 0.7, hertz: 1_000)
     input[1_000] = 3
