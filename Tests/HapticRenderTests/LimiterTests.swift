@@ -121,6 +121,15 @@ import Testing
     #expect(gains.lastIndex(of: least) == 1_000 + limiter.delay + 1_248)
   }
 
+  /// The remover ahead is as fast as the one behind; else the gain allows for an offset that is gone.
+  @Test func anOffsetThatComesCostsALimitedWaveNoLevel() {
+    let input = sine(72_000, level: 1.5).enumerated().map { $1 + ($0 > 24_000 ? 0.3 : 0) }
+    let output = limited(input).output
+    for start in stride(from: 28_800, to: 67_200, by: 4_800) {
+      #expect(decibels(Double(peak(output[start..<start + 4_800])), Double(Limiter.ceiling)) > -0.3)
+    }
+  }
+
   @Test func theGainRecoversUntilEverySampleIsTheSameAgain() {
     var input = sine(60_000, level: 0.7, hertz: 1_000)
     input[1_000] = 3
