@@ -100,10 +100,8 @@ extension HapticEvent.Kind {
   /// What decides how long an event lasts: nothing of its own, its duration, or its sound file.
   public enum Length: Sendable { case impulse, duration, file }
 
-  /// What is known of a kind beside how it is rendered.
+  /// What is known of a kind beside how it is rendered and what it is called: numbers, which cost nothing to ask for.
   struct Facts {
-    var noun: String
-    var label: String
     var isHaptic: Bool
     var length: Length
     /// What an event has that was given none.
@@ -111,21 +109,29 @@ extension HapticEvent.Kind {
     var sharpness: Float = 0.422601
   }
 
-  var facts: Facts {
+  @inline(__always) var facts: Facts {
     switch self {
-    case .hapticTransient:
-      Facts(noun: "transient", label: "transient", isHaptic: true, length: .impulse, intensity: 0.75, sharpness: 0.5)
-    case .hapticContinuous: Facts(noun: "continuous event", label: "continuous", isHaptic: true, length: .duration)
-    case .audioContinuous: Facts(noun: "audio tone", label: "tone", isHaptic: false, length: .duration)
-    case .audioCustom: Facts(noun: "sound file", label: "sound file", isHaptic: false, length: .file)
+    case .hapticTransient: Facts(isHaptic: true, length: .impulse, intensity: 0.75, sharpness: 0.5)
+    case .hapticContinuous: Facts(isHaptic: true, length: .duration)
+    case .audioContinuous: Facts(isHaptic: false, length: .duration)
+    case .audioCustom: Facts(isHaptic: false, length: .file)
+    }
+  }
+
+  var words: (noun: String, label: String) {
+    switch self {
+    case .hapticTransient: ("transient", "transient")
+    case .hapticContinuous: ("continuous event", "continuous")
+    case .audioContinuous: ("audio tone", "tone")
+    case .audioCustom: ("sound file", "sound file")
     }
   }
 
   /// What sentences call an event of this kind; several with an `s`.
-  public var noun: String { facts.noun }
+  public var noun: String { words.noun }
 
   /// What tables and the data of pages call an event of this kind.
-  public var label: String { facts.label }
+  public var label: String { words.label }
 
   /// Whether events of this kind are felt; the others are heard.
   public var isHaptic: Bool { facts.isHaptic }
