@@ -128,9 +128,10 @@ public struct ControlTimeline: Equatable, Sendable {
       guard position < end else { break }
       let next = grid.unbounded(to.time)
       let run = next - grid.unbounded(from.time)
-      guard run > 0 else { continue }
-      append(
-        Segment(start: position, value: from.value, slope: (to.value - from.value) / run, origin: start), until: next)
+      let slope = (to.value - from.value) / run
+      // What is steeper than a number can say is a step, like points at one time.
+      guard run > 0, slope.isFinite else { continue }
+      append(Segment(start: position, value: from.value, slope: slope, origin: start), until: next)
     }
     append(Segment(start: grid.position(last.time), value: last.value, origin: start), until: .infinity)
     return segments

@@ -191,4 +191,14 @@ public enum FrameConversion {
     let bounded = min(max(seconds, -longest), longest)
     return Int64((bounded * rate).rounded())
   }
+
+  /// The whole number nearest to a value, halves away from zero, within a range; its lower bound for what is not a
+  /// number. The one place where formats make whole numbers of computed values.
+  public static func integer(_ value: Double, in range: ClosedRange<Int> = -longestInteger...longestInteger) -> Int {
+    // In this order not-a-number becomes the lower bound.
+    Int(min(max(Double(range.lowerBound), value), Double(range.upperBound)).rounded())
+  }
+
+  /// The greatest magnitude of a whole number that is computed, which a `Double` holds exactly.
+  public static let longestInteger = 1_000_000_000_000_000
 }

@@ -37,6 +37,36 @@ import Testing
     }
   }
 
+  /// Times next to each other, from the smallest number on, and values of every kind.
+  @Test(arguments: [5e-324, 1e-320, 1e-310, 2.2e-308, 1e-300, 1e-16, 1e-9])
+  func pointsNextToEachOtherAreWrittenByEveryFormat(apart: Double) throws {
+    for start in [0, 0.1], id in [DynamicParameterID.hapticIntensityControl, .hapticSharpnessControl] {
+      for interpolation in [ParameterCurve.Interpolation.linear, .squared] {
+        let points = [
+          ParameterCurve.ControlPoint(time: start, value: 0), .init(time: start + apart, value: 1),
+          .init(time: start + 2 * apart, value: 0.25), .init(time: 1, value: 0.5),
+        ]
+        var curve = ParameterCurve(id: id, time: 0, controlPoints: points)
+        curve.interpolation = interpolation
+        let pattern = HapticPattern(
+          events: [HapticEvent(kind: .hapticContinuous, time: 0, duration: 1)], curves: [curve])
+        for format in Self.formats {
+          guard let writing = try format.write(HapticComposition(pattern)) else { continue }
+          let back = format.examine(SourceFile(writing.files[0].bytes, name: "x"))
+          #expect(back.findings.first { $0.severity == .error } == nil, "\(format.id), \(apart)")
+          #expect(back.composition != nil, "\(format.id), \(apart)")
+        }
+      }
+    }
+  }
+
+  @Test func whatIsNoNumberIsTheLeastOfItsRange() {
+    #expect(FrameConversion.integer(.nan, in: 3...9) == 3)
+    #expect(FrameConversion.integer(.infinity, in: 3...9) == 9)
+    #expect(FrameConversion.integer(-1e308, in: -3...9) == -3)
+    #expect([2.5, -2.5, 2.4999].map { FrameConversion.integer($0) } == [3, -3, 2])
+  }
+
   @Test func truncatedAndDamagedFilesAreAnsweredWithAPlace() throws {
     var chance = Chance(state: 3)
     for format in Self.formats {

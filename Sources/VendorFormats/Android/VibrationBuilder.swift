@@ -46,7 +46,7 @@ struct VibrationBuilder {
       if let last = points.last, last.time < point.time {
         let from = EnvelopePoint(
           time: last.time, level: last.level, sharpness: scale.sharpness(ofHertz: last.sharpness * scale.high))
-        let count = Int((abs(point.sharpness - from.sharpness) * Self.toneSteps).rounded(.up))
+        let count = FrameConversion.integer((abs(point.sharpness - from.sharpness) * Self.toneSteps).rounded(.up))
         for step in 1..<max(count, 1) {
           let time = from.time + (point.time - from.time) * Double(step) / Double(count)
           append(.between(from, point, at: time))
@@ -343,7 +343,7 @@ struct VibrationSteps {
       times = [0] + points.map(\.time) + emphases.flatMap { [$0.start, $0.end] }
     } else {
       let interval = max(1 / min(max(options.rate ?? 1 / Meta.interval, 1), 1000), end / Meta.maximumCount)
-      times = (0..<Int((end / interval).rounded(.up))).map { Double($0) * interval }
+      times = (0..<FrameConversion.integer((end / interval).rounded(.up), in: 0...Int(Meta.maximumCount))).map { Double($0) * interval }
       losses.add(
         .approximated, .composition, "levels are sampled every # ms", size: interval * 1000)
     }
@@ -352,12 +352,14 @@ struct VibrationSteps {
     var cursor = (point: 0, emphasis: 0)
     for (from, to) in zip(times, times.dropFirst()) {
       let begin = quantizer.milliseconds(from)
-      let finish = Int((to * 1000).rounded())
+      let finish = FrameConversion.integer(to * 1000)
       guard finish > begin else { continue }
       let level = self.level(at: isFlat && !isContinuous ? (from + to) / 2 : from, &cursor)
       let exact = min(level, 1) * Double(VibrationEffect.fullAmplitude)
       // Truncated as Meta does, but not where rounding left a whole number just below itself.
-      var amplitude = Int(isFlat && !isContinuous ? exact.rounded() : exact + 1e-4)
+      let amplitudes = 0...VibrationEffect.fullAmplitude
+      var amplitude = FrameConversion.integer(
+        isFlat && !isContinuous ? exact : (exact + 1e-4).rounded(.down), in: amplitudes)
       if isContinuous || (amplitude == 0 && level > 0) { amplitude = max(amplitude, 1) }
       levelError = max(levelError, abs(exact - Double(amplitude)))
       let startsLoop = loop != nil && repeatIndex == nil && from >= marks[0]

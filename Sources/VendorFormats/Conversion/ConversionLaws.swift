@@ -62,13 +62,13 @@ struct Quantizer {
   mutating func milliseconds(_ seconds: Double) -> Int {
     let exact = min(max(seconds, 0), FrameConversion.longest) * 1000
     errors.time = max(errors.time, abs(exact.rounded() - exact))
-    return Int(exact.rounded())
+    return FrameConversion.integer(exact)
   }
 
   mutating func percent(_ share: Double) -> Int {
     let exact = PercentLaw.percent(ofShare: share)
     errors.level = max(errors.level, abs(exact.rounded() - exact) / 100)
-    return Int(exact.rounded())
+    return FrameConversion.integer(exact)
   }
 
   func note(in losses: inout LossLog) {

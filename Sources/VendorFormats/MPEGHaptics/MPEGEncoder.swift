@@ -67,7 +67,7 @@ struct MPEGEncoder {
         .approximated, .composition,
         "times are rounded to ticks of 1/\(Self.timescale) s, by up to # µs", size: error * 1e6)
     }
-    return Int(min(max(rounded, 0), 1e15))
+    return FrameConversion.integer(rounded, in: 0...FrameConversion.longestInteger)
   }
 
   private mutating func key(_ position: Int, amplitude: Double, sharpness: Double) -> MPEGDocument.Key {

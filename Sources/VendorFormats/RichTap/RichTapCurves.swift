@@ -144,7 +144,7 @@ struct RichTapCurveFitting {
       }, count: most)
     error = max(error, reduced.error)
     points = reduced.points.map { point in
-      .init(time: Int(point.time), gain: Float(point.level), offset: Int((point.sharpness * 100).rounded()))
+      .init(time: FrameConversion.integer(point.time), gain: Float(point.level), offset: FrameConversion.integer(point.sharpness * 100))
     }
   }
 
@@ -187,7 +187,7 @@ struct RichTapCurveFitting {
       points.insert(
         .init(
           time: time, gain: from.gain + (to.gain - from.gain) * share,
-          offset: Int((Float(from.offset) + Float(to.offset - from.offset) * share).rounded())), at: index + 1)
+          offset: FrameConversion.integer(Double(Float(from.offset) + Float(to.offset - from.offset) * share))), at: index + 1)
     }
   }
 }

@@ -27,7 +27,7 @@ struct FormatTrial {
         Fuzzer.looksBeyondReading(&choices)
       else { continue }
       hasWritten = true
-      checkWriting(composition, Self.formats[choices.number(below: Self.formats.count)], &choices)
+      Self.checkWriting(composition, &choices)
     }
   }
 
@@ -65,10 +65,10 @@ struct FormatTrial {
     }
   }
 
-  /// A file that is written must be read without errors, unless a loss says what devices refuse.
-  private func checkWriting(
-    _ composition: HapticComposition, _ format: HapticFormat, _ choices: inout Choices
-  ) {
+  /// A file that is written, in a format that is drawn, must be read without errors, unless a loss says what devices
+  /// refuse.
+  static func checkWriting(_ composition: HapticComposition, _ choices: inout Choices) {
+    let format = formats[choices.number(below: formats.count)]
     let dialects = format.dialects
     let dialect = dialects.isEmpty ? nil : dialects[choices.number(below: dialects.count)]
     do {

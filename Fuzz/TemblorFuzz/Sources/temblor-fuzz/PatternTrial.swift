@@ -24,6 +24,7 @@ struct PatternTrial {
     checkRules(composition, of: examination)
     checkWriting(composition)
     var choices = Choices(text)
+    FormatTrial.checkWriting(composition, &choices)
     let curveTimes: ReadingOptions.CurveTimes = choices.pick(
       .automatic, .automatic, .relative, .absolute)
     guard let pattern = read(text, ReadingOptions(curveTimes: curveTimes))?.layers[0].pattern else {
