@@ -113,7 +113,7 @@ extension Examination {
     for allowance in allowances {
       let id = allowance.rule
       guard let rule = rules.first(where: { $0.id == id }) else {
-        let names = JSONNames(rules.map(\.id.text))
+        let names = JSONNames(rules.map { $0.id.text })
         all.append(
           Finding(
             Self.unknownRule, place: allowance.place, "unknown rule \(allowance.rule.text.quoted())",

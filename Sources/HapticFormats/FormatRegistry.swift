@@ -25,11 +25,11 @@ public struct FormatRegistry: Sendable {
   public func adding(_ format: HapticFormat) -> FormatRegistry { FormatRegistry(formats + [format]) }
 
   /// The endings of file names of all formats, in lower case and without the dot.
-  public var endings: [String] { formats.flatMap(\.endings) }
+  public var endings: [String] { formats.flatMap { $0.endings } }
 
   /// The rules of all formats, and of reading itself.
   public var rules: [Rule] {
-    (formats.count > 1 ? [Self.ambiguous, Self.misnamed] : []) + formats.flatMap(\.rules) + Examination.rules
+    (formats.count > 1 ? [Self.ambiguous, Self.misnamed] : []) + formats.flatMap { $0.rules } + Examination.rules
   }
 
   /// The format with a name, or nil.
@@ -63,12 +63,12 @@ public struct FormatRegistry: Sendable {
     if named.count == 1, named[0].recognize(file.bytes.span) == .certain { return named[0] }
     let ranks = formats.map { $0.recognize(file.bytes.span) }
     let best = ranks.max() ?? .no
-    let candidates = zip(formats, ranks).filter { $0.1 == best }.map(\.0)
+    let candidates = zip(formats, ranks).filter { $0.1 == best }.map { $0.0 }
     if best < .certain, named.count == 1 { return named[0] }
     if best == .no { return formats[0] }
     if let match = candidates.first(where: { one in named.contains { $0.id == one.id } }) { return match }
     guard candidates.count > 1 else { return candidates[0] }
-    let names = candidates.map(\.id).joined(separator: " or ")
+    let names = candidates.map { $0.id }.joined(separator: " or ")
     throw InputError(
       Finding(
         Self.ambiguous, place: SourcePlace(name: file.name), "the content may be \(names)",
@@ -101,6 +101,6 @@ public struct FormatRegistry: Sendable {
 extension FormatRegistry: Equatable {
   /// Whether both know formats of the same names, in the same order.
   public static func == (one: FormatRegistry, other: FormatRegistry) -> Bool {
-    one.formats.map(\.id) == other.formats.map(\.id)
+    one.formats.map { $0.id } == other.formats.map { $0.id }
   }
 }

@@ -12,11 +12,11 @@ public struct JSONNames: Sendable {
   /// Makes a list; the first of two equal names counts.
   public init(_ names: [String]) {
     self.names = names
-    bytes = names.flatMap(\.utf8)
+    bytes = names.flatMap { $0.utf8 }
     var starts = [0]
     for name in names { starts.append(starts[starts.count - 1] + name.utf8.count) }
     self.starts = starts
-    var firsts = Array(repeating: -1, count: (names.map(\.utf8.count).max() ?? 0) + 1)
+    var firsts = Array(repeating: -1, count: (names.map { $0.utf8.count }.max() ?? 0) + 1)
     var nexts = Array(repeating: -1, count: names.count)
     for index in names.indices.reversed() {
       let length = names[index].utf8.count

@@ -98,7 +98,7 @@ package final class JSONShape: Sendable {
     self.keys = keys
     self.code = code
     self.choice = choice
-    names = JSONNames(keys.map(\.name))
+    names = JSONNames(keys.map { $0.name })
     allBits = UInt32(truncatingIfNeeded: (UInt64(1) << UInt64(keys.count)) - 1)
     var demanded: UInt32 = 0
     for (index, key) in keys.enumerated() where key.presence == .required || key.presence == .expected {
@@ -111,11 +111,11 @@ package final class JSONShape: Sendable {
 
   /// The keys, and those that must be there, for the word of an object; a word that is not known allows all.
   package func keys(in object: JSONValue) -> (known: [JSONKey], required: [String]) {
-    let required = keys.filter { $0.presence == .required }.map(\.name)
+    let required = keys.filter { $0.presence == .required }.map { $0.name }
     guard let choice else { return (keys, required) }
-    let word = object[choice.key].map(\.string) ?? choice.branches.first?.word
+    let word = object[choice.key].map { $0.string } ?? choice.branches.first?.word
     guard let branch = choice.branches.first(where: { $0.word == word }) else { return (keys, required) }
-    let others = choice.branches.flatMap(\.keys).filter { !branch.keys.contains($0) }
+    let others = choice.branches.flatMap { $0.keys }.filter { !branch.keys.contains($0) }
     return (keys.filter { !others.contains($0.name) }, required + branch.required)
   }
 }
@@ -190,7 +190,7 @@ package final class JSONTable<Owner, Reader: JSONFieldReader>: Sendable {
     _ noun: String, _ rows: [JSONField<Owner, Reader>], code: Int? = nil, choice: JSONShape.Choice? = nil,
     check: Check? = nil
   ) {
-    shape = JSONShape(noun, rows.map(\.key), code: code, choice: choice)
+    shape = JSONShape(noun, rows.map { $0.key }, code: code, choice: choice)
     self.rows = rows
     self.check = check
   }
@@ -308,7 +308,7 @@ extension JSONField {
     rule: Rule? = nil, code: Int? = nil, _ place: @escaping Place<Word>
   ) -> Self {
     let cases = Array(Word.allCases)
-    let names = JSONNames(cases.map(\.word))
+    let names = JSONNames(cases.map { $0.word })
     let key = JSONKey(name, .word(names.names), is: presence, meaning, noun: noun, rule: rule, code: code)
     return Self(key) { value, owner, reader in
       guard let index = reader.word(value, names, key) else { return false }

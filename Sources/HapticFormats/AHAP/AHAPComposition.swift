@@ -57,7 +57,7 @@ struct AHAPComposition {
   /// What follows the name of the file of each layer: its own name where that is one word that no
   /// other layer has, else its number.
   private static func suffixes(of layers: [HapticComposition.Layer]) -> [String] {
-    let names = layers.map(\.name)
+    let names = layers.map { $0.name }
     return layers.indices.map { index in
       let name = names[index]
       let isWord = name.utf8.allSatisfy {
@@ -80,7 +80,7 @@ struct AHAPComposition {
         continue
       }
       let lines = curve.linearized(tolerance: options.tolerance)
-      let values = lines.controlPoints.map(\.value)
+      let values = lines.controlPoints.map { $0.value }
       if zip(values, values.dropFirst()).contains(where: { $0 != $1 }) {
         losses.add(
           .approximated, .curve(layer: layer, index: index),

@@ -59,7 +59,7 @@ enum AHAPShapes {
 /// The names of one closed list.
 struct AHAPNames<Name: RawRepresentable<String> & CaseIterable & Sendable>: Sendable {
   let cases = Array(Name.allCases)
-  let list = JSONNames(Name.allCases.map(\.rawValue))
+  let list = JSONNames(Name.allCases.map { $0.rawValue })
 }
 
 /// The closed lists of AHAP.

@@ -69,13 +69,13 @@ private struct LoopControls {
   private var tracks: [(timeline: ControlTimeline, curve: ParameterCurve)] = []
 
   init(of pattern: HapticPattern) {
-    let used = Set(pattern.parameters.map(\.id) + pattern.curves.map(\.id))
+    let used = Set(pattern.parameters.map { $0.id } + pattern.curves.map { $0.id })
     for id in DynamicParameterID.allCases where used.contains(id) {
       tracks.append((ControlTimeline(of: id, in: pattern), ParameterCurve(id: id, time: 0, controlPoints: [])))
     }
   }
 
-  var curves: [ParameterCurve] { tracks.map(\.curve) }
+  var curves: [ParameterCurve] { tracks.map { $0.curve } }
 
   mutating func append(from: Double, to: Double, shift: Double) {
     for index in tracks.indices {
@@ -103,7 +103,7 @@ extension HapticPattern {
   package var firstInfinity: String? {
     for (index, event) in events.enumerated() {
       let values = event.parameters.identifiers.compactMap { event.parameters[$0] }
-      let isFinite = event.time.isFinite && event.duration?.isFinite != false && values.allSatisfy(\.isFinite)
+      let isFinite = event.time.isFinite && event.duration?.isFinite != false && values.allSatisfy { $0.isFinite }
       if !isFinite { return "events[\(index)]" }
     }
     for (index, parameter) in parameters.enumerated() {
