@@ -52,10 +52,7 @@ struct ControlDifferences {
       let isOpen = event.kind.playsFile && event.duration == nil
       let start = max(0, event.time)
       let end = max(start, event.time) + (isOpen ? HapticEvent.unlimitedDuration : event.duration ?? 0)
-      // No burst of our own profiles is longer than 40 ms.
-      let ring =
-        event.kind.isTransient ? 0.04 : EnvelopeTimes.seconds(normalised: Float(event.value(.releaseTime)))
-      let range = start...(end + max(ring, EnvelopeTimes.shortestEdge))
+      let range = start...(end + event.ring)
       if let last = times.last, last.upperBound >= range.lowerBound {
         times[times.count - 1] = last.lowerBound...max(last.upperBound, range.upperBound)
       } else {

@@ -30,6 +30,13 @@ struct ListedEvent {
   /// Seconds at which it ends, its release not counted.
   var end: Double { time + (duration ?? 0) }
 
+  /// Seconds that it sounds behind its end; no burst of the shipped profiles is longer than 40 ms.
+  var ring: Double {
+    max(
+      kind.isTransient ? 0.04 : EnvelopeTimes.seconds(normalised: Float(value(.releaseTime))),
+      EnvelopeTimes.shortestEdge)
+  }
+
   /// The strength, 0…1: intensity or volume.
   var strength: Double { isHaptic ? value(.hapticIntensity) : value(.audioVolume) }
 

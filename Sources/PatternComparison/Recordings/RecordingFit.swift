@@ -140,7 +140,7 @@ struct RecordingFit {
       let start = columns.map(\.start).min() ?? 0
       let end = columns.map(\.range.upperBound).max() ?? 0
       var samples = [Float](repeating: 0, count: end - start)
-      for column in columns { Samples.add(column.samples, times: 1, to: &samples, at: column.start - start) }
+      for column in columns { column.add(to: &samples, from: start, times: 1) }
       return Column(start: start, samples: samples)
     }
   }
@@ -169,13 +169,9 @@ struct RecordingFit {
     matrix.factor()
     let gains = matrix.solution(of: right)
     let energy = Samples.energy(y)
-    for (column, gain) in zip(nuisances, gains[columns.count...]) {
-      Samples.add(column.samples, times: -gain, to: &y, at: column.start)
-    }
+    for (column, gain) in zip(nuisances, gains[columns.count...]) { column.add(to: &y, times: -gain) }
     var residual = y
-    for (column, gain) in zip(columns, gains) {
-      Samples.add(column.samples, times: -gain, to: &residual, at: column.start)
-    }
+    for (column, gain) in zip(columns, gains) { column.add(to: &residual, times: -gain) }
     return Solution(
       gains: Array(gains[..<columns.count]), errors: columns.indices.map { matrix.rootOfInverse(at: $0) },
       residual: residual, columns: columns, cleaned: y, energy: energy)
@@ -211,15 +207,14 @@ struct RecordingFit {
     return max(1e-12, (Samples.median(powers) * 1.007).squareRoot())
   }
 
-  /// Betters delay and tempo by the shifts of blocks of 25 ms, through most of which a line goes.
+  /// Refines delay and tempo by the shifts of blocks of 25 ms, through most of which a line goes.
   mutating func refine(rounds: Int = 3) {
     for _ in 0..<rounds {
       let solution = solve()
       let gain = max(1e-9, solution.gain)
       var fitted = [Float](repeating: 0, count: take.count)
       for (column, own) in zip(solution.columns, solution.gains) {
-        let bounded = min(max(own, 0.3 * gain), 3 * gain)
-        Samples.add(column.samples, times: bounded, to: &fitted, at: column.start)
+        column.add(to: &fitted, times: min(max(own, 0.3 * gain), 3 * gain))
       }
       move(by: shifts(fitted, solution, sigma: solution.sigma))
     }
@@ -356,14 +351,12 @@ struct RecordingSearch {
   private static let leastSum = 0.7
   private static let leastShortSum = 0.1
   private static let greatestPlaceCount = 5
-  /// A fit that leaves no more than this many times the noise is not bettered by another place.
+  /// A fit that leaves no more than this many times the noise is not replaced by another place.
   private static let noiseAlone = 1.15
   /// How much likelier, in twice the natural logarithm, a later candidate must be.
   private static let advantage = 30.0
   /// Where a fit leaves more than this share, another tempo may be why.
   private static let leastLeft = 0.02
-  /// The model of an event is no better than this share of the peak.
-  private static let modelError = 5e-4
 
   struct Found {
     var fit: RecordingFit
@@ -382,8 +375,9 @@ struct RecordingSearch {
     /// Whether it is known by rises and falls alone.
     var isEdge = false
 
-    /// Seconds of the recording at which the reference starts.
-    var delay: Double { fit.place.delay + Double(first) / fit.reference.rate }
+    /// Seconds of the recording at which the fitted segment starts, and the reference.
+    var offset: Double { Double(first) / fit.reference.rate }
+    var delay: Double { fit.place.delay + offset }
   }
 
   /// The likeliest places, the best first; none where nothing fits at all.
@@ -465,22 +459,62 @@ struct RecordingSearch {
     let quiet = Array(recording[..<before]) + Array(recording[max(before, behind)...])
     return quiet.count > Int(0.25 * rate) ? NoiseSpectrum(of: quiet) : NoiseSpectrum(of: recording, quantile: 0.1)
   }
+}
 
-  /// Learns noise and hum from what the fit leaves, and betters the fit by them.
-  func settled(_ found: Found) -> Found {
-    var found = found
+extension RecordingSearch.Found {
+  /// The model of an event is no better than this share of the peak.
+  private static let modelError = 5e-4
+  /// The share of tempo from which it matters whether the pitch goes along.
+  private static let leastStretch = 0.002
+
+  /// The place, and before it the same without another tempo where the reference is too short to show one.
+  ///
+  /// Else a changed event would make one.
+  var withAndWithoutTempo: [Self] {
+    let reference = fit.reference
+    guard !fit.isUsual || reference.isShort else { return [self] }
+    var fixed = self
+    // The middle stays where it is.
+    fixed.fit.place.delay += fit.place.tempo * reference.duration / 2
+    fixed.fit.fixTempo()
+    if !reference.isShort { fixed.fit.freeTempo() }
+    return [fixed, self]
+  }
+
+  /// The same at another tempo, its pitch kept, where that is likelier.
+  func stretched() -> Self? {
+    guard abs(fit.place.tempo) > Self.leastStretch else { return nil }
+    let factor = 1 + fit.place.tempo
+    guard let take = fit.reference.renderer?.stretched(by: factor).take(),
+      let reference = RecordingReference(take, LowRateSignal(of: take.signal.mono, rate: take.signal.rate))
+    else { return nil }
+    var other = self
+    other.fit = RecordingFit(
+      reference, take: fit.take, place: Placement(delay: fit.place.delay, tempo: 0, isResampled: false))
+    other.fit.set(lines: fit.lines)
+    other.fit.whitener = fit.whitener
+    other.fit.refine()
+    guard other.fit.solve().left < left else { return nil }
+    other = other.settled()
+    other.stretch = factor
+    return other
+  }
+
+  /// Learns noise and hum from what the fit leaves, and refines the fit by them.
+  func settled() -> Self {
+    var found = self
     for turn in 0..<3 {
       if turn < 2 {
         found.fit.set(lines: [])
-        let plain = found.fit.solve(isWhitened: false)
-        let tones = SteadyTones.find(in: plain.residual, rate: reference.rate, allowsOthers: true)
+        let residual = found.fit.solve(isWhitened: false).residual
+        let tones = SteadyTones.find(in: residual, rate: fit.reference.rate)
         found.mains = tones.mains
-        found.fit.set(lines: tones.lines.filter { isSteady($0, plain.residual, found) })
+        found.fit.set(lines: tones.lines.filter { found.isSteady($0, residual) })
         if found.fit.lines.isEmpty { found.mains = nil }
       }
       let solution = found.fit.solve(isWhitened: false)
       var noise = NoiseSpectrum(of: solution.residual)
-      let error = Self.modelError * solution.gain * reference.peak
+      let error = Self.modelError * solution.gain * fit.reference.peak
       for bin in noise.powers.indices { noise.powers[bin] += error * error + 1e-16 }
       found.fit.whitener = noise.whitener()
       found.fit.refine()
@@ -490,14 +524,12 @@ struct RecordingSearch {
   }
 
   /// Whether a line is as strong where the reference is silent: what belongs to an event is not.
-  private func isSteady(_ hertz: Double, _ residual: [Float], _ found: Found) -> Bool {
-    let isQuiet = found.fit.quiet()
-    let quiet = SteadyTones.power(at: hertz, in: residual, rate: reference.rate, where: { isQuiet[$0] })
-    let loud = SteadyTones.power(at: hertz, in: residual, rate: reference.rate, where: { !isQuiet[$0] })
-    guard quiet.count > Int(0.1 * reference.rate) else {
-      // Nothing but the pattern was recorded: only the mains are known to hum under it.
-      return found.mains != nil
-    }
-    return quiet.power > loud.power / 9
+  private func isSteady(_ hertz: Double, _ residual: [Float]) -> Bool {
+    let rate = fit.reference.rate
+    let isQuiet = fit.quiet()
+    let quiet = SteadyTones.power(at: hertz, in: residual, rate: rate, where: { isQuiet[$0] })
+    let loud = SteadyTones.power(at: hertz, in: residual, rate: rate, where: { !isQuiet[$0] })
+    // Where nothing but the pattern was recorded, only the mains are known to hum under it.
+    return quiet.count > Int(0.1 * rate) ? quiet.power > loud.power / 9 : mains != nil
   }
 }

@@ -23,6 +23,8 @@ struct RecordingReference {
 
   /// Seconds from the reference's start to the end of its last sound.
   var duration: Double { stems.map(\.end).max() ?? 0 }
+  /// Whether the clocks of usual devices differ by less than half a millisecond over it.
+  var isShort: Bool { duration < 0.6 }
 
   init(stems: [Stem], rate: Double, renderer: EventRenderer?) {
     self.rate = rate
@@ -32,7 +34,7 @@ struct RecordingReference {
     for stem in self.stems {
       let column = stem.column(onset: stem.time, speed: 1, count: count)
       if whole.isEmpty { whole = [Float](repeating: 0, count: count) }
-      Samples.add(column.samples, times: 1, to: &whole, at: column.start)
+      column.add(to: &whole, times: 1)
     }
     peak = Double(SignalPair.peak(whole))
     findGroups()
@@ -278,6 +280,11 @@ struct Column {
     return Column(start: start, samples: output)
   }
 
+  /// Adds a multiple of it to a take, or to its part from a sample on.
+  func add(to take: inout [Float], from first: Int = 0, times factor: Double) {
+    Samples.add(samples, times: factor, to: &take, at: start - first)
+  }
+
   mutating func silence(_ ranges: [Range<Int>]) {
     for range in ranges {
       let part = range.clamped(to: self.range)
@@ -317,7 +324,7 @@ struct EventRenderer {
 
   /// The most renderings that overlapping events are spread over.
   private static let greatestPartCount = 16
-  /// Seconds that an event sounds behind its end at most, its release not counted.
+  /// Seconds that a transducer sounds on at most.
   private static let ring = 0.1
 
   /// Whether anything but the events' own values changes how they sound.
@@ -336,7 +343,7 @@ struct EventRenderer {
     var lists: [[ListedEvent]] = []
     var ends: [Double] = []
     for event in events {
-      let end = end(of: event)
+      let end = event.end + event.ring + Self.ring
       if let free = ends.firstIndex(where: { $0 < event.time }) {
         lists[free].append(event)
         ends[free] = end
@@ -363,12 +370,6 @@ struct EventRenderer {
           }))
     }
     return parts
-  }
-
-  private func end(of event: ListedEvent) -> Double {
-    let release =
-      event.kind.isTransient ? 0.04 : EnvelopeTimes.seconds(normalised: Float(event.value(.releaseTime)))
-    return event.end + max(release, EnvelopeTimes.shortestEdge) + Self.ring
   }
 
   private func render(keeping: (Int) -> Bool, frames: Int) -> LowRateSignal? {
@@ -420,7 +421,8 @@ struct EventRenderer {
       pattern.events = [event]
       for index in pattern.parameters.indices { pattern.parameters[index].time += later }
       for index in pattern.curves.indices { pattern.curves[index].time += later }
-      let seconds = end(of: ListedEvent(event, index: 0)) + lead
+      let listed = ListedEvent(event, index: 0)
+      let seconds = listed.end + listed.ring + Self.ring + lead
       guard seconds < 120, let low = render(HapticComposition(pattern), frames: Int(seconds * rate)) else { return nil }
       return (low, -lead)
     }
@@ -520,16 +522,20 @@ struct EventVariants {
     guard let renderer = reference.renderer, !moved.event.kind.playsFile, renderer.hasControls else {
       return moved
     }
-    return rendered(reference.stems[index], renderer, later: seconds) { $0.time = max(0, $0.time + seconds) }.map {
-      var stem = $0
-      stem.time += seconds
-      return stem
+    return rendered(moved, renderer) { $0.time = max(0, $0.time + seconds) }
+  }
+
+  /// The sound of a change of frequency or time at the level of the whole; nil for other changes.
+  func sound(_ change: RecordingChange) -> Stem? {
+    guard let index = change.stem else { return nil }
+    return switch change.kind {
+    case .frequency: frequency(of: index, times: 1 + change.amount / 100)?.stem
+    case .time: time(of: index, later: change.amount)
+    default: nil
     }
   }
 
-  private func rendered(
-    _ stem: Stem, _ renderer: EventRenderer, later: Double = 0, _ change: (inout HapticEvent) -> Void
-  ) -> Stem? {
+  private func rendered(_ stem: Stem, _ renderer: EventRenderer, _ change: (inout HapticEvent) -> Void) -> Stem? {
     guard let changed = renderer.event(stem.event.index, change), let plain = renderer.event(stem.event.index) else {
       return nil
     }

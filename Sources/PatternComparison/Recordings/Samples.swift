@@ -174,9 +174,7 @@ enum SteadyTones {
   }
 
   /// Looks for lines in what is left of a take.
-  ///
-  /// - Parameter allowsOthers: Whether lines elsewhere than at the mains' multiples count.
-  static func find(in residual: [Float], rate: Double, allowsOthers: Bool) -> Found {
+  static func find(in residual: [Float], rate: Double) -> Found {
     // A minute is enough, and lines that drift stay narrow in it.
     let samples = Array(residual.prefix(Int(60 * rate)))
     guard samples.count > Int(0.25 * rate) else { return Found(lines: [], mains: nil) }
@@ -196,7 +194,7 @@ enum SteadyTones {
       }
       if lines.count > found.lines.count { found = Found(lines: lines, mains: base) }
     }
-    guard allowsOthers, found.lines.isEmpty else { return found }
+    guard found.lines.isEmpty else { return found }
     if let line = line(powers, width, from: 20, to: 1_000, prominence: otherProminence) { found.lines.append(line) }
     return found
   }

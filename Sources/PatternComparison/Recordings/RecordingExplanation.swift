@@ -1,7 +1,7 @@
 internal import CMath
 import SignalAnalysis
 
-/// One thing that a recording has otherwise than its reference, and what that does to the model.
+/// One cause of what a reference leaves of a recording: an event that changed, or a sound that was added.
 struct RecordingChange {
   var kind: Difference.Kind
   /// The event it is about; for an added sound, one made up.
@@ -13,17 +13,21 @@ struct RecordingChange {
   var amount: Double
   var before: Double?
   var after: Double?
-  /// How many standard errors it is away from none.
-  var confidence = 0.0
   /// The stem that is changed; nil for an added sound.
   var stem: Int?
+  /// What the stem is instead; nil for nothing.
+  var sound: Stem?
   /// Samples of the take in which something else sounds.
   var filled: Range<Int>?
   /// Samples of the take that it explains, and by how much, in multiples of the noise's power.
-  var explained = 0..<0
+  var explained: Range<Int>
   var improvement = 0.0
+  /// The improvement less what chance makes of it.
+  var score = 0.0
   var doubt = 0.0
 
+  /// How many standard errors it is away from none.
+  var confidence: Double { improvement.squareRoot() }
   var standardError: Double { confidence > 0 ? abs(amount) / confidence : 0 }
 }
 
@@ -43,24 +47,30 @@ enum RecordingThreshold {
   static let missing = 0.25
 }
 
-/// Explains what is left of a recording, the clearest cause first, each cause once.
-struct RecordingChanges {
+/// A recording as its reference at one place and a list of changes, found from what is left: the clearest first.
+struct RecordingExplanation {
+  /// Where the reference is without a change.
+  let place: RecordingSearch.Found
   private(set) var fit: RecordingFit
   private(set) var changes: [RecordingChange] = []
   private(set) var gain = 0.0
-  /// The standard deviation of the whitened noise.
-  private(set) var sigma = 0.0
-  /// For each stem, how many standard errors its gain is away from none.
+  /// The events that stand out of the noise enough to be judged.
+  private(set) var judged: [Int] = []
+  private(set) var isFound = false
+  /// How many things must be said; the vague ones and those about the reference's events weigh more.
+  private(set) var cost = 0.0
+  /// For each stem, how many standard errors its gain is away from none, and the standard error of its time in seconds.
   private(set) var clarity: [Double] = []
-  /// For each stem, standard errors of level in decibels and of time in seconds.
-  private(set) var errors: [(decibels: Double, seconds: Double)] = []
+  private(set) var timeErrors: [Double] = []
+  /// The standard deviation of the whitened noise.
+  private var sigma = 0.0
   /// The whitened take less what the reference explains at one gain.
   private var residual: [Float] = []
   /// The stems as they lie in the take, through the whitener.
   private var columns: [Column] = []
   private let bank: ToneBursts
   private let original: RecordingReference
-  /// The change that the fit's reference has, which the original has not.
+  /// The change that the place was found with.
   private let hypothesis: RecordingHypotheses.Hypothesis?
 
   private static let greatestCount = 24
@@ -76,37 +86,51 @@ struct RecordingChanges {
   private static let leftover = 0.1
   private static let greatestRefinement = 6
   private static let greatestSimplified = 4
+  /// The share of the reference's sound that must be there.
+  private static let leastShare = 0.4
+  /// The share of what is where the reference is that the reference explains.
+  private static let leastCoherence = 0.4
+  /// How much weaker than what was added a reference may be and still be what was recorded: −26 dB.
+  private static let leastStrength = 0.05
+  /// So many events as they should be are seldom found by chance, and leave less of a doubt.
+  private static let leastSupport = 3
+  private static let supportedDoubt = 0.3
+  /// The greatest share of events that may differ where there are several.
+  private static let greatestShare = 0.6
 
-  private var rate: Double { fit.reference.rate }
+  private var rate: Double { original.rate }
   private var variants: EventVariants { EventVariants(reference: original) }
   /// Whether there is one event, whose level is that of the whole.
   private var isAlone: Bool { original.groups.count == 1 }
 
-  /// - Parameter hypothesis: What of the fit's reference is not as in the original.
-  init(_ fit: RecordingFit, original: RecordingReference, hypothesis: RecordingHypotheses.Hypothesis?) {
+  /// - Parameter hypothesis: What of the place's reference is not as in the original.
+  init(
+    _ found: RecordingSearch.Found, original: RecordingReference, hypothesis: RecordingHypotheses.Hypothesis? = nil
+  ) {
+    let settled = found.settled()
+    let stretched = hypothesis == nil ? settled.stretched() : nil
+    place = stretched ?? settled
+    fit = place.fit
+    self.original = stretched?.fit.reference ?? original
     self.hypothesis = hypothesis
-    self.fit = fit
-    self.original = original
-    bank = ToneBursts(rate: original.rate, extra: original.renderer?.bank() ?? [])
+    bank = ToneBursts(rate: original.rate, extra: self.original.renderer?.bank() ?? [])
     settle()
     guard gain > 0 else { return }
     measureErrors()
+    judged = columns.indices.filter { clarity[$0] > 2 * RecordingThreshold.z }
     if let hypothesis { restore(hypothesis.index) }
     for _ in 0..<Self.greatestCount {
-      guard explainNext() else { break }
-      refineAll(rounds: 1)
+      guard let next = clearestCause() else { break }
+      changes.append(next)
+      refine(rounds: 1)
     }
-    if self.fit.greatestTempo == 0, !changes.isEmpty {
-      self.fit.freeTempo()
-      refineAll(rounds: 2)
+    if fit.greatestTempo == 0, !changes.isEmpty {
+      fit.freeTempo()
+      refine(rounds: 2)
     }
     simplify()
-    dropInsignificant()
-    shareCommonLevel()
+    if !judged.isEmpty { judge() }
   }
-
-  /// Whether an event stands out of the noise enough to be judged.
-  func isJudged(_ index: Int) -> Bool { clarity[index] > 2 * RecordingThreshold.z }
 
   /// Fits all, and takes what the common gain explains from the take.
   private mutating func settle() {
@@ -114,36 +138,47 @@ struct RecordingChanges {
     sigma = solution.sigma
     gain = solution.gain
     residual = solution.cleaned
-    for column in solution.columns { Samples.add(column.samples, times: -gain, to: &residual, at: column.start) }
+    for column in solution.columns { column.add(to: &residual, times: -gain) }
     for range in changes.compactMap(\.filled) { Samples.silence(&residual, range) }
-    columns = [Column](repeating: Column(start: 0, samples: []), count: fit.reference.stems.count)
-    for (group, column) in zip(fit.reference.groups, solution.columns) {
-      for index in group {
-        columns[index] =
-          group.count == 1 && fit.excluded.isEmpty
-          ? column : fit.column(index).whitened(by: fit.whitener, count: fit.take.count)
-      }
-    }
+    columns = fit.reference.stems.map(whitened)
   }
 
-  /// Betters the place, held by events that sound as they should, then the changes.
-  private mutating func refineAll(rounds: Int) {
+  /// Fits the reference with the changes; events that moved or changed their frequency do not hold the place.
+  private mutating func fitChanges(rounds: Int) {
+    fit.reference.stems = original.stems
+    for change in changes {
+      guard let index = change.stem else { continue }
+      fit.reference.stems[index] = change.sound ?? original.stems[index].scaled(by: 0)
+    }
+    fit.excluded = changes.filter { $0.stem == nil }.compactMap(\.filled)
     fit.unanchored = Set(changes.compactMap { $0.kind == .frequency || $0.kind == .time ? $0.stem : nil })
     fit.refine(rounds: rounds)
     settle()
-    refineChanges()
   }
 
   /// Puts the original of a stem back, the gain and the place as they were found without it.
   private mutating func restore(_ index: Int) {
-    Samples.add(columns[index].samples, times: gain, to: &residual, at: columns[index].start)
+    columns[index].add(to: &residual, times: gain)
     fit.reference.stems[index] = original.stems[index]
     columns[index] = whitened(original.stems[index])
-    Samples.add(columns[index].samples, times: -gain, to: &residual, at: columns[index].start)
+    columns[index].add(to: &residual, times: -gain)
   }
 
+  private mutating func measureErrors() {
+    for x in columns.map(\.samples) {
+      let slope = zip(x.dropFirst(2), x).reduce(0.0) { sum, pair in
+        let step = Double(pair.0 - pair.1) * rate / 2
+        return sum + step * step
+      }
+      clarity.append(Samples.energy(x).squareRoot() * gain / sigma)
+      timeErrors.append(slope > 0 ? sigma / (gain * slope.squareRoot()) : .infinity)
+    }
+  }
+
+  // MARK: How good it is
+
   /// The share of what is where the reference is that the reference explains.
-  var coherence: Double {
+  private var coherence: Double {
     var (explained, left) = (0.0, 0.0)
     var isCounted = [Bool](repeating: false, count: residual.count)
     for column in columns {
@@ -156,53 +191,66 @@ struct RecordingChanges {
     return explained > 0 ? explained / (explained + max(0, left)) : 0
   }
 
-  /// What nothing explains, in multiples of the noise.
-  var left: Double { Samples.energy(residual) / (sigma * sigma * Double(max(1, residual.count))) }
-
-  private mutating func measureErrors() {
-    for column in columns {
-      let x = column.samples
-      var slope = 0.0
-      for index in x.indices.dropFirst().dropLast() {
-        let step = Double(x[index + 1] - x[index - 1]) * rate / 2
-        slope += step * step
+  private mutating func judge() {
+    let own = changes.filter { $0.stem != nil }
+    let lost = Set(own.filter { $0.kind == .missing || $0.kind == .spectrum }.map(\.event.index))
+    func energy(_ stems: [Int]) -> Double { stems.reduce(0) { $0 + original.stems[$1].energy } }
+    let there = judged.filter { !lost.contains(original.stems[$0].event.index) && !isCovered($0) }
+    let isMost = energy(there) >= Self.leastShare * energy(judged)
+    cost = changes.reduce(0) { sum, change in
+      switch change.kind {
+      case .spectrum: sum + 2.5
+      case .frequency, .time: sum + 1.2
+      default: sum + 1
       }
-      let root = Samples.energy(x).squareRoot() * gain / sigma
-      clarity.append(root)
-      errors.append((root > 0 ? 8.686 / root : .infinity, slope > 0 ? sigma / (gain * slope.squareRoot()) : .infinity))
     }
+    let isSupported = there.count >= Self.leastSupport && isMost
+    cost += changes.reduce(0) { $0 + $1.doubt } * (isSupported ? Self.supportedDoubt : 1)
+    // Of a short pattern, a change of any event is likelier than another tempo.
+    if !fit.isUsual || place.stretch != 1 { cost += original.isShort ? 1.5 : 0.5 }
+    if place.sign < 0 { cost += 0.1 }
+    let count = Double(original.stems.count)
+    let added = changes.filter { $0.stem == nil }.map { pow(10, $0.amount / 20) }.max() ?? 0
+    isFound =
+      (isMost || Double(there.count) > 0.5 * Double(judged.count))
+      && (count <= 3 || Double(own.count) <= Self.greatestShare * count)
+      && gain * original.peak >= Self.leastStrength * added && coherence >= Self.leastCoherence
+  }
+
+  /// The seconds by which several events moved, if they did so together.
+  var commonShift: Double? {
+    let shifts = changes.filter { $0.kind == .time }.map(\.amount)
+    let shift = Samples.median(shifts)
+    let together = shifts.filter { abs($0 - shift) < 0.002 }.count
+    return together > 1 && 2 * together > shifts.count ? shift : nil
+  }
+
+  /// Whether it is found where another is not, or has less to say, or leaves less.
+  func isBetter(than other: RecordingExplanation?) -> Bool {
+    guard let other else { return true }
+    guard isFound, other.isFound else { return isFound }
+    return cost + misfit < other.cost + other.misfit - 0.02
+  }
+
+  /// What is left without a word about it, in multiples of the noise, as a cost.
+  private var misfit: Double {
+    0.5 * log10(max(1, Samples.energy(residual) / (sigma * sigma * Double(max(1, residual.count)))))
   }
 
   // MARK: The clearest cause
 
-  private struct Alternative {
-    var score: Double
-    var change: RecordingChange
-    var stem: Stem?
-  }
-
-  /// Finds the clearest cause and takes it into the model; false where there is none.
-  private mutating func explainNext() -> Bool {
-    var best: Alternative?
-    for index in columns.indices where isJudged(index) && !changes.contains(where: { $0.stem == index }) {
-      for alternative in alternatives(for: index) where alternative.score > best?.score ?? 0 { best = alternative }
+  private func clearestCause() -> RecordingChange? {
+    let free = judged.filter { index in !changes.contains { $0.stem == index } }
+    let best = free.flatMap(alternatives).max { $0.score < $1.score }
+    guard let burst = bank.strongest(in: residual, through: fit.whitener, sigma: sigma, hidden: hidden()),
+      isIndependent(burst.range, burst.score)
+    else { return best }
+    // An event that changed leaves bursts as well.
+    let overlaps = best.map { best in
+      best.explained.lowerBound - 60 < burst.range.upperBound && burst.range.lowerBound < best.explained.upperBound + 60
     }
-    let added = bank.strongest(in: residual, through: fit.whitener, sigma: sigma, hidden: hidden())
-    if let added, isIndependent(added.range, added.score) {
-      // An event that changed leaves bursts as well.
-      let overlaps = best.map { best in
-        let range = best.change.explained
-        return range.lowerBound - 60 < added.range.upperBound && added.range.lowerBound < range.upperBound + 60
-      }
-      if added.score > (best?.score ?? 0) * (overlaps == true ? Self.doubt : 1) {
-        take(added)
-        return true
-      }
-    }
-    guard let best, let index = best.change.stem else { return false }
-    changes.append(best.change)
-    fit.reference.stems[index] = best.stem ?? fit.reference.stems[index].scaled(by: 0)
-    return true
+    let isClearer = burst.score > (best?.score ?? 0) * (overlaps == true ? Self.doubt : 1)
+    return isClearer ? addition(burst) : best
   }
 
   /// Whether what was explained before does not explain this as well.
@@ -217,10 +265,10 @@ struct RecordingChanges {
     }
   }
 
-  private mutating func take(_ added: ToneBursts.Found) {
+  private func addition(_ burst: ToneBursts.Found) -> RecordingChange {
     // All that sounds on around it belongs to it.
     let block = Int(0.012 * rate)
-    var range = added.range
+    var range = burst.range
     // What is weaker by far is left of the events around.
     let power = Samples.energy(residual, range.clamped(to: residual.indices)) / Double(range.count)
     let least = max(6 * sigma * sigma, 0.03 * power) * Double(block)
@@ -232,25 +280,20 @@ struct RecordingChanges {
     while range.lowerBound >= block, isLoud(range.lowerBound - block..<range.lowerBound) {
       range = range.lowerBound - block..<range.upperBound
     }
-    let sample = range.lowerBound == added.range.lowerBound ? added.start : range.lowerBound
+    let sample = range.lowerBound == burst.range.lowerBound ? burst.start : range.lowerBound
     let start = (Double(sample) / rate - fit.place.delay) / (1 + fit.place.tempo)
     let duration = Double(range.count) / rate
     let margin = Int(0.02 * rate)
-    changes.append(
-      RecordingChange(
-        kind: .added, event: ActiveRegion.event(start: start, duration: duration), range: start...start + duration,
-        amount: 20 * log10(added.amplitude), confidence: (added.score).squareRoot(),
-        filled: max(0, range.lowerBound - margin)..<min(residual.count, range.upperBound + margin), explained: range,
-        improvement: added.score, doubt: doubt(of: range)))
-    fit.excluded = additions
+    return RecordingChange(
+      kind: .added, event: ActiveRegion.event(start: start, duration: duration), range: start...start + duration,
+      amount: 20 * log10(burst.amplitude),
+      filled: max(0, range.lowerBound - margin)..<min(residual.count, range.upperBound + margin), explained: range,
+      improvement: burst.score, doubt: doubt(of: range))
   }
-
-  /// Samples of the take in which added sounds are.
-  private var additions: [Range<Int>] { changes.filter { $0.stem == nil }.compactMap(\.filled) }
 
   /// Whether most of an event lies where sounds were added, or where another sounds otherwise: it
   /// may be anything there.
-  func isCovered(_ index: Int) -> Bool {
+  private func isCovered(_ index: Int) -> Bool {
     changes.contains { change in
       guard let stem = change.stem else { return isCovered(index, by: change.explained) }
       return stem != index && change.filled.map { isCovered(index, by: $0) } ?? false
@@ -308,26 +351,24 @@ struct RecordingChanges {
     let margin = Int(Self.reach * rate) + 20
     let window = max(0, column.start - margin)..<min(residual.count, column.range.upperBound + margin)
     var values = Array(residual[window])
-    Samples.add(column.samples, times: gain, to: &values, at: column.start - window.lowerBound)
+    column.add(to: &values, from: window.lowerBound, times: gain)
     return Context(
       index: index, column: column, values: Column(start: window.lowerBound, samples: values),
       energy: Samples.energy(values), before: Samples.energy(residual, window))
   }
 
-  private func alternatives(for index: Int) -> [Alternative] {
+  /// The ways in which an event can have changed that explain what is left around it.
+  private func alternatives(for index: Int) -> [RecordingChange] {
     guard columns[index].samples.count > 20, isSuspicious(columns[index]) else { return [] }
     let context = context(of: index)
     var found = level(context) + times(context) + frequencies(context)
-    if let other = otherSound(context),
-      found.allSatisfy({ $0.change.improvement < 0.5 * other.change.improvement })
-    {
-      found.append(other)
+    found += otherSound(context).filter { other in
+      found.allSatisfy { $0.improvement < 0.5 * other.improvement }
     }
     return found.filter {
       // That something else sounds explains all that is left, whatever it is.
-      let change = $0.change
-      let share = change.kind == .spectrum ? 0 : change.improvement * sigma * sigma / max(context.before, 1e-30)
-      return isIndependent(change.explained, change.improvement, share: share)
+      let share = $0.kind == .spectrum ? 0 : $0.improvement * sigma * sigma / max(context.before, 1e-30)
+      return isIndependent($0.explained, $0.improvement, share: share)
     }
   }
 
@@ -367,17 +408,20 @@ struct RecordingChanges {
       explained: context.column.range)
   }
 
-  /// Rates one way; nil where it is too little to be reported.
+  /// Rates one way; nothing where it is too little to be reported.
+  ///
+  /// - Parameters:
+  ///   - after: The energy that it leaves.
+  ///   - parameters: How many values of it are free.
   private func rated(
-    _ change: RecordingChange, _ context: Context, after: Double, parameters: Double = 1, _ stem: Stem? = nil
-  ) -> Alternative? {
+    _ change: RecordingChange, _ context: Context, after: Double, parameters: Double = 1, _ sound: Stem? = nil
+  ) -> [RecordingChange] {
     var change = change
+    change.sound = sound
     change.improvement = (context.before - after) / (sigma * sigma)
-    change.confidence = change.improvement.squareRoot()
-    let score = change.improvement - parameters * RecordingThreshold.z * RecordingThreshold.z
+    change.score = change.improvement - parameters * RecordingThreshold.z * RecordingThreshold.z
     let energy = Samples.energy(context.column.samples) * gain * gain
-    guard score > 0, context.before - after > RecordingThreshold.share * energy else { return nil }
-    return Alternative(score: score, change: change, stem: stem)
+    return change.score > 0 && context.before - after > RecordingThreshold.share * energy ? [change] : []
   }
 
   /// Rates another sound of the event at the level of the whole, and at its own where that is not too low.
@@ -385,32 +429,34 @@ struct RecordingChanges {
   /// - Parameter hasLevel: Whether the event's level is that of the whole.
   private func rated(
     _ change: RecordingChange, _ context: Context, leastShare: Double, hasLevel: Bool = false, _ stem: Stem
-  ) -> [Alternative] {
+  ) -> [RecordingChange] {
     let column = whitened(stem)
     let energy = Samples.energy(column.samples)
     let product = column.dot(context.values)
     let plain = rated(change, context, after: context.energy - 2 * gain * product + gain * gain * energy, stem)
     let own = product / max(energy, 1e-30)
-    guard own > leastShare * gain else { return [plain].compactMap(\.self) }
-    let both = rated(
-      change, context, after: context.energy - own * own * energy, parameters: hasLevel ? 1 : 2.2,
-      stem.scaled(by: hasLevel ? 1 : own / gain))
-    return [plain, both].compactMap(\.self)
+    guard own > leastShare * gain else { return plain }
+    return plain
+      + rated(
+        change, context, after: context.energy - own * own * energy, parameters: hasLevel ? 1 : 2.2,
+        stem.scaled(by: hasLevel ? 1 : own / gain))
   }
 
   /// That something else sounds where the event should, which nothing else explains.
-  private func otherSound(_ context: Context) -> Alternative? {
+  private func otherSound(_ context: Context) -> [RecordingChange] {
     let noise = sigma * sigma * Double(context.column.samples.count)
     let left = Samples.energy(residual, context.column.range) - noise
     let own = gain * gain * Samples.energy(context.column.samples)
-    guard left > 0.2 * own else { return nil }
-    var rated = rated(
-      change(.spectrum, context, 10 * log10(left / own)), context, after: context.before - left, parameters: 10)
-    rated?.score *= Self.ambiguityCost
-    return rated
+    guard left > 0.2 * own else { return [] }
+    let change = change(.spectrum, context, 10 * log10(left / own))
+    return rated(change, context, after: context.before - left, parameters: 10).map {
+      var change = $0
+      change.score *= Self.ambiguityCost
+      return change
+    }
   }
 
-  private func level(_ context: Context) -> [Alternative] {
+  private func level(_ context: Context) -> [RecordingChange] {
     let energy = Samples.energy(context.column.samples)
     let own = context.column.dot(context.values) / energy
     let stem = fit.reference.stems[context.index]
@@ -419,24 +465,20 @@ struct RecordingChanges {
       let noise = sigma * sigma * Double(context.column.samples.count)
       guard context.values.energy(in: context.column.range) - noise < 0.3 * gain * gain * energy else { return [] }
       let peak = 20 * log10(max(Double(SignalPair.peak(stem.samples)), 1e-6))
-      return [rated(change(.missing, context, peak), context, after: context.energy)].compactMap(\.self)
+      return rated(change(.missing, context, peak), context, after: context.energy)
     }
     let decibels = 20 * log10(own / gain)
     guard abs(decibels) >= RecordingThreshold.decibels else { return [] }
     let after = context.energy - own * own * energy
-    return [rated(change(.level, context, decibels), context, after: after, stem.scaled(by: own / gain))].compactMap(
-      \.self)
+    return rated(change(.level, context, decibels), context, after: after, stem.scaled(by: own / gain))
   }
 
-  private func times(_ context: Context) -> [Alternative] {
-    func time(_ shift: Double) -> [Alternative] {
-      guard let stem = variants.time(of: context.index, later: shift) else { return [] }
-      let before = original.stems[context.index].time
-      let change = change(.time, context, shift, before: before, after: before + shift)
-      return rated(change, context, leastShare: 0.1, stem)
-    }
+  private func times(_ context: Context) -> [RecordingChange] {
     let reach = Int(Self.reach * rate)
-    let products = products(context, reach: reach)
+    let offset = [Float](repeating: 0, count: max(0, context.column.start - context.values.start))
+    let products = CrossCorrelation.of(offset + context.column.samples, context.values.samples, reach: reach).map {
+      Double($0)
+    }
     var peaks = (1..<products.count - 1).filter {
       products[$0] > 0 && products[$0] > products[$0 - 1] && products[$0] >= products[$0 + 1]
     }
@@ -452,27 +494,17 @@ struct RecordingChanges {
     if let hypothesis, hypothesis.index == context.index, hypothesis.ratio == nil {
       shifts.insert(hypothesis.stem.time - original.stems[context.index].time, at: 0)
     }
-    return shifts.flatMap(time)
-  }
-
-  /// The products of the event's column with what is around it, at lags of `reach` samples to both sides.
-  private func products(_ context: Context, reach: Int) -> [Double] {
-    let offset = context.column.start - context.values.start
-    let (x, values) = (context.column.samples, context.values.samples)
-    if x.count < 600 {
-      return (-reach...reach).map { lag in
-        let first = max(0, -(offset + lag))
-        let last = min(x.count, values.count - offset - lag)
-        return Samples.dot(x, from: first, values, from: offset + lag + first, count: last - first)
-      }
+    return shifts.flatMap { shift -> [RecordingChange] in
+      guard let stem = variants.time(of: context.index, later: shift) else { return [] }
+      let before = original.stems[context.index].time
+      let change = change(.time, context, shift, before: before, after: before + shift)
+      return rated(change, context, leastShare: 0.1, stem)
     }
-    let padded = [Float](repeating: 0, count: max(0, offset)) + x
-    return CrossCorrelation.of(padded, values, reach: reach).map { Double($0) }
   }
 
   /// The event at other frequencies: the best of a grid, then nearer and nearer to it.
-  private func frequencies(_ context: Context) -> [Alternative] {
-    var best: Alternative?
+  private func frequencies(_ context: Context) -> [RecordingChange] {
+    var best: RecordingChange?
     func attempt(_ ratio: Double) {
       guard abs(ratio - 1) * 100 >= RecordingThreshold.percent,
         let (stem, before, after) = variants.frequency(of: context.index, times: ratio)
@@ -488,7 +520,7 @@ struct RecordingChanges {
     if isShort || supposed != nil {
       for step in 1...9 where isShort { for sign in [1.0, -1] { attempt(exp(0.06 * Double(step) * sign)) } }
       for step in [0.03, 0.015, 0.007_5] {
-        guard let ratio = best.map({ 1 + $0.change.amount / 100 }) else { break }
+        guard let ratio = best.map({ 1 + $0.amount / 100 }) else { break }
         for sign in [1.0, -1] { attempt(ratio * exp(step * sign)) }
       }
     }
@@ -545,10 +577,11 @@ struct RecordingChanges {
     return atan2(imaginary, real) / (2 * .pi * Double(length) / rate)
   }
 
-  // MARK: Bettering and simplifying
+  // MARK: Refining and simplifying
 
-  /// Betters the frequencies and times that were found: at first, the place is still held by what changed.
-  private mutating func refineChanges() {
+  /// Refines the place, then the frequencies and times that were found while it was still held by what changed.
+  private mutating func refine(rounds: Int) {
+    fitChanges(rounds: rounds)
     for _ in 0..<Self.greatestRefinement {
       var isBetter = false
       for kind in [Difference.Kind.frequency, .time] {
@@ -557,15 +590,13 @@ struct RecordingChanges {
           let context = context(of: index)
           let better =
             kind == .time ? time(context, near: changes[position]) : frequency(context, near: changes[position])
-          guard let (stem, change) = better else { continue }
-          fit.reference.stems[index] = stem
-          changes[position] = change
+          guard let better else { continue }
+          changes[position] = better
           isBetter = true
         }
       }
       guard isBetter else { return }
-      fit.refine(rounds: 1)
-      settle()
+      fitChanges(rounds: 1)
     }
   }
 
@@ -573,14 +604,14 @@ struct RecordingChanges {
   ///
   /// The event's level is free, and so is its time a little: the place of the whole may still be wrong
   /// because of the event.
-  private func frequency(_ context: Context, near change: RecordingChange) -> (Stem, RecordingChange)? {
+  private func frequency(_ context: Context, near change: RecordingChange) -> RecordingChange? {
     /// How much more a column explains that may come a little earlier or later.
     func shifted(_ column: Column) -> Double {
       let (slope, energy) = slope(of: column)
       let product = slope.dot(context.values)
       return energy > 0 ? product * product / energy : 0
     }
-    var best: (Stem, RecordingChange)?
+    var best: RecordingChange?
     var center = 1 + change.amount / 100
     // What explains a hundredth of a standard error more is as good.
     var least = context.before - max(0.01 * sigma * sigma, 0.01 * context.before) - shifted(context.column)
@@ -598,7 +629,8 @@ struct RecordingChanges {
         least = left
         var better = change
         (better.amount, better.before, better.after) = (100 * (tried - 1), before, after)
-        best = (stem.scaled(by: isAlone ? 1 : own / gain), better)
+        better.sound = stem.scaled(by: isAlone ? 1 : own / gain)
+        best = better
         ratio = tried
       }
       center = ratio
@@ -607,7 +639,7 @@ struct RecordingChanges {
   }
 
   /// A shift near one that explains more than the one there is, by the slope of the event's sound.
-  private func time(_ context: Context, near change: RecordingChange) -> (Stem, RecordingChange)? {
+  private func time(_ context: Context, near change: RecordingChange) -> RecordingChange? {
     let (slope, energy) = slope(of: context.column)
     let own = context.column.dot(context.values) / max(Samples.energy(context.column.samples), 1e-30)
     guard own > 0.1 * gain, energy > 0 else { return nil }
@@ -617,67 +649,54 @@ struct RecordingChanges {
       let stem = variants.time(of: index, later: change.amount + step)
     else { return nil }
     let scale = (fit.reference.stems[index].energy / max(original.stems[index].energy, 1e-30)).squareRoot()
+    var better = change
     let scaled = stem.scaled(by: scale)
+    better.sound = scaled
     let moved = whitened(scaled)
     let after = context.energy - 2 * gain * moved.dot(context.values) + gain * gain * Samples.energy(moved.samples)
     guard after < 0.99 * context.before else { return nil }
-    var better = change
     better.amount += step
     better.after = (change.before ?? 0) + better.amount
-    return (scaled, better)
+    return better
   }
 
-  /// Takes back each change without which the others explain all as well.
-  ///
-  /// What was found first was found while the rest was still wrong.
+  /// Takes back what explains too little: what was found first was found while the rest was still wrong.
   private mutating func simplify() {
-    guard changes.count <= Self.greatestSimplified else { return }
-    var isSimpler = true
-    while isSimpler, changes.count > 1 {
-      isSimpler = false
-      for position in changes.indices {
-        var other = self
-        other.remove(position, rounds: 1)
-        guard other.surplus(sigma) - surplus(sigma) < slack(position) else { continue }
-        self = other
-        isSimpler = true
-        break
-      }
+    if changes.count <= Self.greatestSimplified {
+      while changes.count > 1,
+        changes.indices.contains(where: { position in accept(position) { $0.remove(position, rounds: 1) } })
+      {}
     }
-  }
-
-  private mutating func dropInsignificant() {
     for position in changes.indices.reversed()
     where changes[position].kind == .frequency && abs(changes[position].amount) < RecordingThreshold.percent {
       remove(position, rounds: 2)
     }
-  }
-
-  /// Gives events of another frequency or time the level of the whole where that explains all as
-  /// well: else the level of the whole would be that of the others alone.
-  private mutating func shareCommonLevel() {
+    // At the level of the whole, too, events of another frequency or time hold that level.
     for position in changes.indices {
-      let change = changes[position]
-      guard let index = change.stem else { continue }
-      let plain: Stem? =
-        switch change.kind {
-        case .frequency: variants.frequency(of: index, times: 1 + change.amount / 100)?.stem
-        case .time: variants.time(of: index, later: change.amount)
-        default: nil
-        }
-      guard let plain else { continue }
-      var other = self
-      other.fit.reference.stems[index] = plain
-      other.fit.refine(rounds: 2)
-      other.settle()
-      if other.surplus(sigma) - surplus(sigma) < slack(position) { self = other }
+      guard let plain = variants.sound(changes[position]) else { continue }
+      accept(position) {
+        $0.changes[position].sound = plain
+        $0.fitChanges(rounds: 2)
+      }
     }
   }
 
+  /// Makes a change simpler if that leaves no more than chance and the model's errors do; whether it was.
+  @discardableResult private mutating func accept(_ position: Int, _ simplify: (inout Self) -> Void) -> Bool {
+    let count = Double(changes[position].filled?.count ?? 0)
+    let slack =
+      RecordingThreshold.z * RecordingThreshold.z + 3 * (2 * count).squareRoot() + RecordingThreshold.share
+      * changes[position].improvement
+    var other = self
+    simplify(&other)
+    guard other.surplus(sigma) - surplus(sigma) < slack else { return false }
+    self = other
+    return true
+  }
+
   private mutating func remove(_ position: Int, rounds: Int) {
-    if let index = changes.remove(at: position).stem { fit.reference.stems[index] = original.stems[index] }
-    fit.excluded = additions
-    refineAll(rounds: rounds)
+    changes.remove(at: position)
+    refine(rounds: rounds)
   }
 
   /// How much more there is left than noise, in multiples of its power.
@@ -685,12 +704,5 @@ struct RecordingChanges {
     var isFilled = [Bool](repeating: false, count: residual.count)
     for range in changes.compactMap(\.filled) { for index in range { isFilled[index] = true } }
     return Samples.energy(residual) / (sigma * sigma) - Double(isFilled.count { !$0 })
-  }
-
-  /// How much more may be left without a change: what chance and the model's errors make.
-  private func slack(_ position: Int) -> Double {
-    let count = Double(changes[position].filled?.count ?? 0)
-    return RecordingThreshold.z * RecordingThreshold.z + 3 * (2 * count).squareRoot() + RecordingThreshold.share
-      * changes[position].improvement
   }
 }
