@@ -336,11 +336,10 @@ extension Comparison {
       return
     }
     let isMissing = otherPower == 0
-    let peak = isMissing ? measurements[0].peak : measurements[1].peak
     add(
       Difference(
         isMissing ? .missing : .added, in: everything, isThroughout: true,
-        amount: peak ?? JustNoticeableDifference.floor),
+        amount: measurements[isMissing ? 0 : 1]["peakDecibels"] ?? JustNoticeableDifference.floor),
       saying: options.otherLabel + (isMissing ? " is silent" : " is not silent, unlike \(options.referenceLabel)"))
   }
 
@@ -489,14 +488,7 @@ extension Tolerance.Excess {
 extension TakeMeasurements {
   /// Writes the figures as members of an object; what has no value is null.
   public func write(to json: inout JSONObjectWriter) {
-    json.number("duration", duration)
-    json.number("peakDecibels", peak)
-    json.number("rmsDecibels", rms)
-    json.number("loudnessLUFS", loudness)
-    json.number("weightedDecibels", felt)
-    json.number("strongestHertz", dominant)
-    json.number("spectrumHertz", centroid)
-    json.member("onsets", onsetCount)
+    for figure in figures { json.number(figure.key, figure.value) }
     json.member("channels", channelCount)
   }
 }

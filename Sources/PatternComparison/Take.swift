@@ -2,6 +2,7 @@ internal import CMath
 public import HapticModel
 public import HapticRender
 public import SignalAnalysis
+internal import SystemSupport
 
 /// One of the things that are compared: a pattern as a profile renders it, or a recording.
 public struct Take: Sendable {
@@ -54,43 +55,66 @@ public struct Take: Sendable {
 
 /// What is measured of one take, to compare with another's.
 public struct TakeMeasurements: Equatable, Sendable {
-  /// Seconds from the first to the last sample.
-  public var duration: Double
-  /// The greatest magnitude in dBFS; nil for silence.
-  public var peak: Double?
-  /// The root mean square in dBFS, a full-scale square wave being 0; nil for silence.
-  public var rms: Double?
-  /// Loudness in LUFS; nil where it is too short or too quiet to have one.
-  public var loudness: Double?
-  /// The level a body feels, in dB; nil for silence.
-  public var felt: Double?
-  /// The middle of the spectrum's power below 1 kHz, in hertz; nil for silence.
-  public var centroid: Double?
-  /// The middle of the highest peak of power, in hertz; nil for silence.
-  public var dominant: Double?
-  /// How many sounds begin.
-  public var onsetCount: Int
+  /// One figure; what silence, or a sound too short or too quiet, does not have is nil.
+  public struct Figure: Equatable, Sendable {
+    /// What tables call it.
+    public let name: String
+    /// Its key in JSON.
+    public let key: String
+    /// `s`, `Hz`, a unit of level, or nothing for a count.
+    public let unit: String
+    /// The decimal places that tables show.
+    public let places: Int
+    /// How much it is, in `unit`.
+    public let value: Double?
+
+    /// The value without its unit, or a dash.
+    package var text: String {
+      value.map { NumberFormatting.fixed($0, places: places) } ?? "–"
+    }
+
+    /// How much more it is than another, or `=`; empty where either has no value.
+    package func change(from other: Figure) -> String {
+      guard let value, let before = other.value else { return "" }
+      let text = NumberFormatting.fixed(value - before, places: places)
+      if !text.contains(where: { ("1"..."9").contains($0) }) { return "=" }
+      return value > before ? "+" + text : text
+    }
+  }
+
+  /// The figures in the order of tables, of every take the same.
+  public let figures: [Figure]
   /// How many channels there are.
-  public var channelCount: Int
+  public let channelCount: Int
 
   /// Measures a take.
   public init(_ take: Take) {
     let signal = take.signal
-    duration = signal.duration
     channelCount = signal.channels.count
     let mono = Signal(signal.mono, rate: signal.rate)
     let levels = try? Levels(of: signal)
     func known(_ decibels: Double?) -> Double? { decibels.flatMap { $0.isFinite && $0 > Decibels.silence ? $0 : nil } }
-    peak = known(levels?.samplePeakDecibels)
-    rms = known(levels?.rmsDecibels)
-    loudness = known(levels?.integratedLoudness)
-    felt = known(WeightedEnergy(of: mono).decibels)
-    onsetCount = Onsets(in: mono).count
-    guard peak != nil else { return }
-    centroid = Tones.middle(mono)
-    let spectrum = Spectrum(of: mono)
-    dominant = Self.middleOfPeak(spectrum)
+    let peak = known(levels?.samplePeakDecibels)
+    let spectrum = peak.map { _ in Spectrum(of: mono) }
+    let rows: [(String, String, String, Int, Double?)] = [
+      ("length", "duration", "s", 3, signal.duration), ("peak", "peakDecibels", "dBFS", 1, peak),
+      // The root mean square; that of a full-scale square wave is 0.
+      ("RMS", "rmsDecibels", "dBFS", 1, known(levels?.rmsDecibels)),
+      ("loudness", "loudnessLUFS", "LUFS", 1, known(levels?.integratedLoudness)),
+      // The level that a body feels.
+      ("weighted level", "weightedDecibels", "dB", 1, known(WeightedEnergy(of: mono).decibels)),
+      ("dominant frequency", "strongestHertz", "Hz", 0, spectrum.flatMap(Self.middleOfPeak)),
+      // That of the power below 1 kHz.
+      ("spectral centroid", "spectrumHertz", "Hz", 0, spectrum.flatMap(Tones.middle)),
+      ("onsets", "onsets", "", 0, Double(Onsets(in: mono).count)),
+    ]
+    figures = rows.map { name, key, unit, places, value in
+      Figure(name: name, key: key, unit: unit, places: places, value: value.flatMap { $0.isFinite ? $0 : nil })
+    }
   }
+
+  /// The value with a key.
+  package subscript(key: String) -> Double? { figures.first { $0.key == key }?.value }
 
   /// The middle of the highest peak down to half its power, which stays where the peak is broad.
   private static func middleOfPeak(_ spectrum: Spectrum) -> Double? {

@@ -212,13 +212,19 @@ struct ReportPage {
     }.joined()
   }
 
+  private var figures: [TakeMeasurements.Figure] { takes[0].measurements.figures }
+
   private var measures: String {
     let heads = takes.enumerated().map { index, take in
       "<th scope=\"col\"><span class=\"tag k\(index % 4)\">\(take.letter)</span></th>"
     }
-    let rows = MeasureRow.all.map { row in
-      "<tr><th scope=\"row\">\(row.name)</th>"
-        + takes.map { "<td>\(row.text(of: $0.measurements).escapedForMarkup)</td>" }.joined() + "</tr>\n"
+    let rows = figures.enumerated().map { row, figure in
+      let cells = takes.map { take in
+        let figure = take.measurements.figures[row]
+        let unit = figure.value == nil || figure.unit.isEmpty ? "" : " " + figure.unit
+        return "<td>\(figure.text.replacing("-", with: "−") + unit)</td>"
+      }
+      return "<tr><th scope=\"row\">\(figure.name.capitalizedFirst)</th>\(cells.joined())</tr>\n"
     }
     return "<table class=\"m\"><thead><tr><td></td>\(heads.joined())</tr></thead>\n<tbody>\n" + rows.joined()
       + "</tbody></table>\n"
@@ -246,6 +252,16 @@ struct ReportPage {
       json.object("profile") { profile.write(to: &$0) }
       json.member("levelMatch", report.levelMatch.rawValue)
       json.member("command", report.command)
+      json.array("measures") { list in
+        for figure in figures {
+          list.object { json in
+            json.member("name", figure.name.capitalizedFirst)
+            json.member("member", figure.key)
+            json.member("unit", figure.unit)
+            json.member("places", figure.places)
+          }
+        }
+      }
       json.array("takes") { list in
         for take in takes {
           list.object { json in
@@ -274,45 +290,4 @@ extension TransducerProfile {
       }
     }
   }
-}
-
-struct MeasureRow {
-  let name: String
-  let member: String
-  let unit: String
-  let places: Int
-  /// Its value, or nil where a take has none.
-  let value: @Sendable (TakeMeasurements) -> Double?
-
-  func text(of measurements: TakeMeasurements) -> String {
-    guard let value = value(measurements) else { return "–" }
-    let number = Self.fixed(value, places: places)
-    return unit.isEmpty ? number : "\(number) \(unit)"
-  }
-
-  /// A number with exactly some decimal places.
-  static func fixed(_ value: Double, places: Int) -> String {
-    guard value.isFinite else { return "–" }
-    let scale = (0..<places).reduce(1.0) { scale, _ in scale * 10 }
-    let scaled = (value.magnitude * scale).rounded()
-    guard scaled < 9e15 else { return "\(value)" }
-    let integer = Int(scaled)
-    let sign = value < 0 && integer > 0 ? "−" : ""
-    guard places > 0 else { return "\(sign)\(integer)" }
-    let digits = String(integer % Int(scale))
-    let zeros = String(repeating: "0", count: places - digits.count)
-    return "\(sign)\(integer / Int(scale)).\(zeros)\(digits)"
-  }
-
-  static let peak = MeasureRow(name: "Peak", member: "peakDecibels", unit: "dBFS", places: 1) { $0.peak }
-
-  static let all = [
-    MeasureRow(name: "Length", member: "duration", unit: "s", places: 2) { $0.duration },
-    MeasureRow(name: "Weighted energy", member: "weightedDecibels", unit: "dB", places: 1) { $0.felt },
-    MeasureRow(name: "Loudness", member: "loudnessLUFS", unit: "LUFS", places: 1) { $0.loudness }, peak,
-    MeasureRow(name: "RMS", member: "rmsDecibels", unit: "dBFS", places: 1) { $0.rms },
-    MeasureRow(name: "Strongest frequency", member: "strongestHertz", unit: "Hz", places: 0) { $0.dominant },
-    MeasureRow(name: "Spectral centroid", member: "spectrumHertz", unit: "Hz", places: 0) { $0.centroid },
-    MeasureRow(name: "Onsets", member: "onsets", unit: "", places: 0) { Double($0.onsetCount) },
-  ]
 }

@@ -69,7 +69,8 @@ struct PageTake {
     return shown
   }
 
-  func write(to json: inout JSONObjectWriter, figures: [MeasureRow] = MeasureRow.all) {
+  /// - Parameter figures: The keys of the figures that are wanted; nil for all.
+  func write(to json: inout JSONObjectWriter, figures: [String]? = nil) {
     json.member("letter", letter)
     json.member("name", name)
     if let notes { json.member("notes", notes) }
@@ -85,12 +86,8 @@ struct PageTake {
     }
     if let track { json.object("track") { track.write(to: &$0) } }
     json.object("figures") { json in
-      for row in figures {
-        if let value = row.value(measurements), value.isFinite {
-          json.member(row.member, rounded(value))
-        } else {
-          json.null(row.member)
-        }
+      for figure in measurements.figures where figures?.contains(figure.key) ?? true {
+        if let value = figure.value { json.member(figure.key, rounded(value)) } else { json.null(figure.key) }
       }
     }
   }

@@ -40,7 +40,8 @@ public struct PatternGallery: Sendable {
     let data = EmbeddedJSON.object { json in
       json.member("title", title)
       json.object("profile") { first.profile.write(to: &$0) }
-      json.array("takes") { list in for take in shown { list.object { take.write(to: &$0, figures: [.peak]) } } }
+      json.array("takes") { list in for take in shown { list.object { take.write(to: &$0, figures: ["peakDecibels"]) } }
+      }
     }
     return page.html(texts, data: data)
   }

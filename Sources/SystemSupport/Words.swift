@@ -131,6 +131,14 @@ package enum NumberFormatting {
     return short((value * scale).rounded() / scale + 0)
   }
 
+  /// A number with exactly some decimal places, so that a column lines up.
+  package static func fixed(_ value: Double, places: Int) -> String {
+    let parts = rounded(value, places: places).split(separator: ".")
+    let decimals = parts.count > 1 ? parts[1] : ""
+    return parts[0]
+      + (places > 0 ? "." + decimals + String(repeating: "0", count: max(0, places - decimals.count)) : "")
+  }
+
   /// A number with all its places: `8` rather than `8.0`.
   package static func short(_ value: Double) -> String {
     let text = "\(value)"

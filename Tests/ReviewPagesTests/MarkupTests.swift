@@ -30,13 +30,6 @@ import Testing
     #expect(String(decoding: json, as: UTF8.self) == #"{"name":"\u003c/script>\u003c!--"}"#)
   }
 
-  @Test func figuresHaveTheirPlaces() {
-    #expect(MeasureRow.fixed(0.1606, places: 3) == "0.161")
-    #expect(MeasureRow.fixed(-0.0001, places: 3) == "0.000")
-    #expect(MeasureRow.fixed(-12.5, places: 0) == "−13")
-    #expect(MeasureRow.fixed(.infinity, places: 3) == "–")
-  }
-
   @Test func scriptsLoseCommentsAndIndentation() {
     let script = PageResource.script(Array("/** Says\n * more. */\n  // a\n  let b = 1; // c\n\n".utf8))
     #expect(String(decoding: script, as: UTF8.self) == "\"use strict\";\n{\nlet b = 1; // c\n}\n")

@@ -33,15 +33,15 @@ import Testing
 
             B's third transient comes 12 ms later, at 0.512 s.
 
-                                      A      B   B − A
-            length         s      0.535  0.547  +0.012
-            peak           dBFS    -7.1   -7.1       =
-            RMS            dBFS   -24.4  -24.5    -0.1
-            loudness       LUFS   -31.2  -31.2       =
-            weighted level dB     -24.7  -24.8    -0.1
-            dominant       Hz       135    136      +1
-            centroid       Hz       137    137       =
-            onsets                    3      3       =
+                                          A      B   B − A
+            length             s      0.535  0.547  +0.012
+            peak               dBFS    -7.1   -7.1       =
+            RMS                dBFS   -24.4  -24.5    -0.1
+            loudness           LUFS   -31.2  -31.2       =
+            weighted level     dB     -24.7  -24.8    -0.1
+            dominant frequency Hz       135    136      +1
+            spectral centroid  Hz       137    137       =
+            onsets                        3      3       =
 
             """))
   }

@@ -170,9 +170,9 @@ struct Tones {
       (before, after) = tracks
       return
     }
-    guard let before = Self.middle(Signal(x, rate: rate)), let after = Self.middle(Signal(y, rate: rate)) else {
-      return nil
-    }
+    guard let before = Self.middle(Spectrum(of: Signal(x, rate: rate))),
+      let after = Self.middle(Spectrum(of: Signal(y, rate: rate)))
+    else { return nil }
     self.before = before
     self.after = after
   }
@@ -195,8 +195,7 @@ struct Tones {
   }
 
   /// The mean frequency of the spectrum below `highest`, weighted by power.
-  static func middle(_ signal: Signal) -> Double? {
-    let spectrum = Spectrum(of: signal)
+  static func middle(_ spectrum: Spectrum) -> Double? {
     var power = 0.0
     var sum = 0.0
     for (frequency, part) in zip(spectrum.frequencies, spectrum.powers) {

@@ -1,21 +1,13 @@
 // Measurements, source, events, and what the report was made of.
 
-/** What is measured: name, member of the figures, unit, places, least difference, and that of a full bar. */
-const measures = [
-  ["Length", "duration", "s", 2, 0.002, 0.5],
-  ["Weighted energy", "weightedDecibels", "dB", 1, 0.05, 6],
-  ["Loudness", "loudnessLUFS", "LUFS", 1, 0.05, 6],
-  ["Peak", "peakDecibels", "dBFS", 1, 0.05, 6],
-  ["RMS", "rmsDecibels", "dBFS", 1, 0.05, 6],
-  ["Strongest frequency", "strongestHertz", "Hz", 0, 0.5, 60],
-  ["Spectral centroid", "spectrumHertz", "Hz", 0, 0.5, 60],
-  ["Onsets", "onsets", "", 0, 0.5, 4],
-];
+/** The least difference that counts, and that of a full bar, by unit; that of levels for all others. */
+const measureScales = { s: [0.002, 0.5], Hz: [0.5, 60], "": [0.5, 4] };
 
 /** The figures of both takes, the difference first. */
 function drawMeasures() {
   let count = 0;
-  const rows = measures.map(([name, member, unit, places, least, full]) => {
+  const rows = data.measures.map(({ name, member, unit, places }) => {
+    const [least, full] = measureScales[unit] ?? [0.05, 6];
     const [a, b] = [one(), other()].map((take) => take.figures[member]);
     const text = (value) => (value === null ? "–" : withMinus(value.toFixed(places)));
     const unitMark = (word) => (word ? `<span class="u">${word}</span>` : "");
