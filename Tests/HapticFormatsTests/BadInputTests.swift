@@ -38,16 +38,15 @@ import Testing
   }
 
   /// Times next to each other, from the smallest number on, and values of every kind.
-  @Test(arguments: [5e-324, 1e-320, 1e-310, 2.2e-308, 1e-300, 1e-16, 1e-9])
+  @Test(arguments: [.leastNonzeroMagnitude, .leastNonzeroMagnitude * 2048, .leastNormalMagnitude, 1e-300, 1e-16, 1e-9])
   func pointsNextToEachOtherAreWrittenByEveryFormat(apart: Double) throws {
-    for start in [0, 0.1], id in [DynamicParameterID.hapticIntensityControl, .hapticSharpnessControl] {
-      for interpolation in [ParameterCurve.Interpolation.linear, .squared] {
+    for id in [DynamicParameterID.hapticIntensityControl, .hapticSharpnessControl] {
+      for (start, interpolation) in [(0, ParameterCurve.Interpolation.linear), (0, .squared), (0.1, .linear)] {
         let points = [
           ParameterCurve.ControlPoint(time: start, value: 0), .init(time: start + apart, value: 1),
           .init(time: start + 2 * apart, value: 0.25), .init(time: 1, value: 0.5),
         ]
-        var curve = ParameterCurve(id: id, time: 0, controlPoints: points)
-        curve.interpolation = interpolation
+        let curve = ParameterCurve(id: id, time: 0, controlPoints: points, interpolation: interpolation)
         let pattern = HapticPattern(
           events: [HapticEvent(kind: .hapticContinuous, time: 0, duration: 1)], curves: [curve])
         for format in Self.formats {

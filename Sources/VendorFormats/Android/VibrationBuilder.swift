@@ -343,7 +343,9 @@ struct VibrationSteps {
       times = [0] + points.map(\.time) + emphases.flatMap { [$0.start, $0.end] }
     } else {
       let interval = max(1 / min(max(options.rate ?? 1 / Meta.interval, 1), 1000), end / Meta.maximumCount)
-      times = (0..<FrameConversion.integer((end / interval).rounded(.up), in: 0...Int(Meta.maximumCount))).map { Double($0) * interval }
+      times = (0..<FrameConversion.integer((end / interval).rounded(.up), in: 0...Int(Meta.maximumCount))).map {
+        Double($0) * interval
+      }
       losses.add(
         .approximated, .composition, "levels are sampled every # ms", size: interval * 1000)
     }

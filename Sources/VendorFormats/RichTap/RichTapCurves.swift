@@ -144,7 +144,9 @@ struct RichTapCurveFitting {
       }, count: most)
     error = max(error, reduced.error)
     points = reduced.points.map { point in
-      .init(time: FrameConversion.integer(point.time), gain: Float(point.level), offset: FrameConversion.integer(point.sharpness * 100))
+      .init(
+        time: FrameConversion.integer(point.time), gain: Float(point.level),
+        offset: FrameConversion.integer(point.sharpness * 100))
     }
   }
 
@@ -187,7 +189,8 @@ struct RichTapCurveFitting {
       points.insert(
         .init(
           time: time, gain: from.gain + (to.gain - from.gain) * share,
-          offset: FrameConversion.integer(Double(Float(from.offset) + Float(to.offset - from.offset) * share))), at: index + 1)
+          offset: FrameConversion.integer(Double(Float(from.offset) + Float(to.offset - from.offset) * share))),
+        at: index + 1)
     }
   }
 }

@@ -2,6 +2,7 @@ import HapticFormats
 import VendorFormats
 import Reading
 import HapticModel
+import TestSupport
 import Testing
 
 /// What can be read, but should be looked at: the whole lines a user reads.
@@ -15,117 +16,49 @@ import Testing
     return examination.allFindings.map { "\($0.rule.text) \($0)" }
   }
 
-  @Test func reportsMissingVersionAndEvents() throws {
-    let text = #"{"Pattern": []}"#
-    #expect(
-      try lines(text) == [
-        #"missing-version t.ahap:1:1: warning: missing key "Version"; add "Version": 1.0"#,
-        #"no-events t.ahap:1:13: warning: the pattern has no events and plays nothing (Pattern)"#,
-      ])
-  }
+  private static let findings = TableRow.rows(
+    #"""
+    {"Pattern": []}
+      missing-version t.ahap:1:1: warning: missing key "Version"; add "Version": 1.0
+      no-events t.ahap:1:13: warning: the pattern has no events and plays nothing (Pattern)
+    \#u{FEFF}{"Version": 1, "Pattern": [{"Event": {"Time": 0, "EventType": "HapticTransient"}},]}
+      byte-order-mark t.ahap:1:1: warning: the text starts with a byte-order mark; save it as UTF-8 without one
+      trailing-comma t.ahap:1:82: warning: comma before a closing bracket (Pattern); remove it
+    {"Version": 1, "Version": 1, "Pattern": [{"Event": {"Time": 0, "EventType": "HapticTransient"}}]}
+      duplicate-key t.ahap:1:16: warning: duplicate key "Version"; the last value is used (Version)
+    {"Version": 1, "Extra": 0, "Patern": 0, "Pattern": [{"Event": {"Time": 0, "EventType": "HapticTransient"}}]}
+      unknown-key t.ahap:1:16: note: unknown key "Extra" is ignored (Extra)
+      unknown-key t.ahap:1:28: note: unknown key "Patern" is ignored (Patern); did you mean "Pattern"?
+    {"Version": 1, "Metadata": "x", "Pattern": [{"Event": {"Time": 0, "EventType": "HapticTransient"}}]}
+      wrong-type t.ahap:1:28: warning: Metadata should be an object, not a string; it is ignored (Metadata)
+    {"Version": 1, "Pattern": [{"ParameterCurves": {}}, {}, {"Event": {"Time": 0, "EventType": "HapticTransient"}}]}
+      unknown-entry t.ahap:1:29: warning: an entry with "ParameterCurves" is ignored (Pattern[0].ParameterCurves); did you mean "ParameterCurve"?
+      unknown-entry t.ahap:1:53: warning: an empty entry is ignored (Pattern[1])
+    {"Version": 1, "Pattern": [{"Event": {"Time": 0, "EventType": "HapticTransient"}, "Parameter": {"ParameterID": "HapticSharpnessControl", "ParameterValue": -2, "Time": 0}}]}
+      unknown-entry t.ahap:1:28: warning: an entry should hold one thing; the 2 here are all read (Pattern[0])
+      out-of-range t.ahap:1:156: warning: HapticSharpnessControl is -2.0, outside -1.0 to 1.0; -1.0 is used (Pattern[0].Parameter.ParameterValue)
+    {"Version": 1, "Pattern": [{"Event": {"Time": 0, "EventType": "HapticTransient"}, "Nme": 1}]}
+      unknown-key t.ahap:1:83: note: unknown key "Nme" is ignored (Pattern[0].Nme)
+    {"Version": 1, "Pattern": [{"Event": {"Time": 0, "EventType": "HapticContinuous", "Duration": 1, "Name": null}}]}
+      missing-duration t.ahap:1:38: warning: a continuous event should have the key "EventDuration" (Pattern[0].Event); rename "Duration" to "EventDuration"
+      duration-key t.ahap:1:83: warning: the key "Duration" is ignored (Pattern[0].Event.Duration); did you mean "EventDuration"?
+    {"Version": 1, "Pattern": [{"Event": {"Time": 0, "EventType": "HapticContinuous", "EventDuration": 31, "EventParameters": [{"ParameterID": "AudioPan", "ParameterValue": 0}]}}]}
+      pattern-length t.ahap:1:27: note: the pattern lasts 31.0 s; feedback usually lasts 0.2 to 0.5 s (Pattern)
+      event-length t.ahap:1:100: warning: the event lasts 31.0 s; devices may cut it off at 30 s (Pattern[0].Event.EventDuration); split it into several events
+      parameter-not-applicable t.ahap:1:140: warning: AudioPan has no effect on a HapticContinuous event (Pattern[0].Event.EventParameters[0].ParameterID)
+    {"Version": 1, "Pattern": [{"Event": {"Time": 0, "EventType": "HapticTransient", "EventWaveformPath": "a.wav", "EventParameters": [{"ParameterID": "AttackTime", "ParameterValue": 0.5},{"ParameterID": "HapticIntensity", "ParameterValue": 1.5}]}}]}
+      parameter-not-applicable t.ahap:1:103: warning: EventWaveformPath has no effect on a HapticTransient event (Pattern[0].Event.EventWaveformPath)
+      parameter-not-applicable t.ahap:1:148: warning: AttackTime has no effect on a HapticTransient event (Pattern[0].Event.EventParameters[0].ParameterID)
+      out-of-range t.ahap:1:238: warning: HapticIntensity is 1.5, outside 0.0 to 1.0; 1.0 is used (Pattern[0].Event.EventParameters[1].ParameterValue)
+    {"Version": 1, "Pattern": [{"Event": {"Time": 0, "EventType": "HapticTransient"}}, {"ParameterCurve": {"ParameterID": "HapticIntensityControl", "Time": 0, "ParameterCurveControlPoints": [{"Time": 1, "ParameterValue": 0},{"Time": 0, "ParameterValue": 1.25}]}}, {"ParameterCurve": {"ParameterID": "HapticIntensityControl", "Time": 0.5, "ParameterCurveControlPoints": []}}]}
+      curve-order t.ahap:1:221: warning: control points out of order: 0.0 s after 1.0 s; they are sorted (Pattern[1].ParameterCurve.ParameterCurveControlPoints[1])
+      out-of-range t.ahap:1:251: warning: HapticIntensityControl is 1.25, outside 0.0 to 1.0; 1.0 is used (Pattern[1].ParameterCurve.ParameterCurveControlPoints[1].ParameterValue)
+      curve-overlap t.ahap:1:280: warning: overlaps another curve of HapticIntensityControl that ends at 1.0 s; this one takes precedence (Pattern[2].ParameterCurve)
+      curve-point-count t.ahap:1:366: warning: the curve has no control points and no effect (Pattern[2].ParameterCurve.ParameterCurveControlPoints)
+    """#)
 
-  @Test func reportsMarkAndComma() throws {
-    let text = #"\#u{FEFF}{"Version": 1, "Pattern": [{"Event": {"Time": 0, "EventType": "HapticTransient"}},]}"#
-    #expect(
-      try lines(text) == [
-        #"byte-order-mark t.ahap:1:1: warning: the text starts with a byte-order mark; save it as UTF-8 without one"#,
-        #"trailing-comma t.ahap:1:82: warning: comma before a closing bracket (Pattern); remove it"#,
-      ])
-  }
-
-  @Test func reportsDuplicateKey() throws {
-    let text = #"{"Version": 1, "Version": 1, "Pattern": [{"Event": {"Time": 0, "EventType": "HapticTransient"}}]}"#
-    #expect(
-      try lines(text) == [
-        #"duplicate-key t.ahap:1:16: warning: duplicate key "Version"; the last value is used (Version)"#
-      ])
-  }
-
-  @Test func reportsUnknownKeys() throws {
-    let text =
-      #"{"Version": 1, "Extra": 0, "Patern": 0, "Pattern": [{"Event": {"Time": 0, "EventType": "HapticTransient"}}]}"#
-    #expect(
-      try lines(text) == [
-        #"unknown-key t.ahap:1:16: note: unknown key "Extra" is ignored (Extra)"#,
-        #"unknown-key t.ahap:1:28: note: unknown key "Patern" is ignored (Patern); did you mean "Pattern"?"#,
-      ])
-  }
-
-  @Test func reportsMetadataThatIsNoObject() throws {
-    let text = #"{"Version": 1, "Metadata": "x", "Pattern": [{"Event": {"Time": 0, "EventType": "HapticTransient"}}]}"#
-    #expect(
-      try lines(text) == [
-        #"wrong-type t.ahap:1:28: warning: Metadata should be an object, not a string; it is ignored (Metadata)"#
-      ])
-  }
-
-  @Test func reportsUnknownEntries() throws {
-    let text =
-      #"{"Version": 1, "Pattern": [{"ParameterCurves": {}}, {}, {"Event": {"Time": 0, "EventType": "HapticTransient"}}]}"#
-    #expect(
-      try lines(text) == [
-        #"unknown-entry t.ahap:1:29: warning: an entry with "ParameterCurves" is ignored (Pattern[0].ParameterCurves); did you mean "ParameterCurve"?"#,
-        #"unknown-entry t.ahap:1:53: warning: an empty entry is ignored (Pattern[1])"#,
-      ])
-  }
-
-  @Test func reportsEntryWithTwoThings() throws {
-    let text =
-      #"{"Version": 1, "Pattern": [{"Event": {"Time": 0, "EventType": "HapticTransient"}, "Parameter": {"ParameterID": "HapticSharpnessControl", "ParameterValue": -2, "Time": 0}}]}"#
-    #expect(
-      try lines(text) == [
-        #"unknown-entry t.ahap:1:28: warning: an entry should hold one thing; the 2 here are all read (Pattern[0])"#,
-        #"out-of-range t.ahap:1:156: warning: HapticSharpnessControl is -2.0, outside -1.0 to 1.0; -1.0 is used (Pattern[0].Parameter.ParameterValue)"#,
-      ])
-  }
-
-  @Test func reportsUnknownKeyBesideAnEvent() throws {
-    let text = #"{"Version": 1, "Pattern": [{"Event": {"Time": 0, "EventType": "HapticTransient"}, "Nme": 1}]}"#
-    #expect(try lines(text) == [#"unknown-key t.ahap:1:83: note: unknown key "Nme" is ignored (Pattern[0].Nme)"#])
-  }
-
-  @Test func reportsDurationUnderAnotherName() throws {
-    let text =
-      #"{"Version": 1, "Pattern": [{"Event": {"Time": 0, "EventType": "HapticContinuous", "Duration": 1, "Name": null}}]}"#
-    #expect(
-      try lines(text) == [
-        #"missing-duration t.ahap:1:38: warning: a continuous event should have the key "EventDuration" (Pattern[0].Event); rename "Duration" to "EventDuration""#,
-        #"duration-key t.ahap:1:83: warning: the key "Duration" is ignored (Pattern[0].Event.Duration); did you mean "EventDuration"?"#,
-      ])
-  }
-
-  @Test func reportsLongEventAndForeignParameter() throws {
-    let text =
-      #"{"Version": 1, "Pattern": [{"Event": {"Time": 0, "EventType": "HapticContinuous", "EventDuration": 31, "EventParameters": [{"ParameterID": "AudioPan", "ParameterValue": 0}]}}]}"#
-    #expect(
-      try lines(text) == [
-        #"pattern-length t.ahap:1:27: note: the pattern lasts 31.0 s; feedback usually lasts 0.2 to 0.5 s (Pattern)"#,
-        #"event-length t.ahap:1:100: warning: the event lasts 31.0 s; devices may cut it off at 30 s (Pattern[0].Event.EventDuration); split it into several events"#,
-        #"parameter-not-applicable t.ahap:1:140: warning: AudioPan has no effect on a HapticContinuous event (Pattern[0].Event.EventParameters[0].ParameterID)"#,
-      ])
-  }
-
-  @Test func reportsWhatATransientCannotDo() throws {
-    let text =
-      #"{"Version": 1, "Pattern": [{"Event": {"Time": 0, "EventType": "HapticTransient", "EventWaveformPath": "a.wav", "EventParameters": [{"ParameterID": "AttackTime", "ParameterValue": 0.5},{"ParameterID": "HapticIntensity", "ParameterValue": 1.5}]}}]}"#
-    #expect(
-      try lines(text) == [
-        #"parameter-not-applicable t.ahap:1:103: warning: EventWaveformPath has no effect on a HapticTransient event (Pattern[0].Event.EventWaveformPath)"#,
-        #"parameter-not-applicable t.ahap:1:148: warning: AttackTime has no effect on a HapticTransient event (Pattern[0].Event.EventParameters[0].ParameterID)"#,
-        #"out-of-range t.ahap:1:238: warning: HapticIntensity is 1.5, outside 0.0 to 1.0; 1.0 is used (Pattern[0].Event.EventParameters[1].ParameterValue)"#,
-      ])
-  }
-
-  @Test func reportsCurves() throws {
-    let text =
-      #"{"Version": 1, "Pattern": [{"Event": {"Time": 0, "EventType": "HapticTransient"}}, {"ParameterCurve": {"ParameterID": "HapticIntensityControl", "Time": 0, "ParameterCurveControlPoints": [{"Time": 1, "ParameterValue": 0},{"Time": 0, "ParameterValue": 1.25}]}}, {"ParameterCurve": {"ParameterID": "HapticIntensityControl", "Time": 0.5, "ParameterCurveControlPoints": []}}]}"#
-    #expect(
-      try lines(text) == [
-        #"curve-order t.ahap:1:221: warning: control points out of order: 0.0 s after 1.0 s; they are sorted (Pattern[1].ParameterCurve.ParameterCurveControlPoints[1])"#,
-        #"out-of-range t.ahap:1:251: warning: HapticIntensityControl is 1.25, outside 0.0 to 1.0; 1.0 is used (Pattern[1].ParameterCurve.ParameterCurveControlPoints[1].ParameterValue)"#,
-        #"curve-overlap t.ahap:1:280: warning: overlaps another curve of HapticIntensityControl that ends at 1.0 s; this one takes precedence (Pattern[2].ParameterCurve)"#,
-        #"curve-point-count t.ahap:1:366: warning: the curve has no control points and no effect (Pattern[2].ParameterCurve.ParameterCurveControlPoints)"#,
-      ])
+  @Test(arguments: findings) func reportsWhatShouldBeLookedAt(row: TableRow) throws {
+    #expect(try lines(row.input) == row.lines)
   }
 
   @Test func hasNothingToSayAboutAPlainFile() throws {

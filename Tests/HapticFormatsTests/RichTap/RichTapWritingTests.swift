@@ -29,6 +29,14 @@ import Testing
     return HapticEvent(kind: .hapticContinuous, time: time, duration: duration, parameters: parameters)
   }
 
+  /// A second that is longer by a millisecond is one.
+  @Test func aPatternEndsBeforeASecondWithoutAnEvent() throws {
+    for (start, count) in [(1.1, 1), (1.101, 2)] {
+      let text = try write(HapticComposition(HapticPattern(events: [hum(0, 0.1), tap(start)])), HapticFormat.he).text
+      #expect(text.split(separator: "AbsoluteTime").count == 1 + count)
+    }
+  }
+
   @Test func writesTextThatReadsBack() throws {
     let pattern = HapticPattern(events: [tap(0.25), hum(0.3, 0.1)])
     let (text, back, losses) = try write(
