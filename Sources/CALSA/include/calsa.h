@@ -1,3 +1,7 @@
+#include "packages.h"
+#if !__has_include(<alsa/asoundlib.h>)
+TEMBLOR_PACKAGES_ARE_MISSING
+#endif
 #include <alsa/asoundlib.h>
 
 /* Swift cannot make a function with a variable number of arguments, which this handler must be. */
