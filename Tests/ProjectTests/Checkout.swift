@@ -25,7 +25,7 @@ enum Checkout {
     var files: [File] = []
     for folder in folders {
       for path in try FileManager.default.subpathsOfDirectory(atPath: root.path + "/" + folder)
-      where endings.contains(URL(filePath: path).pathExtension) && !path.contains("Fixtures") {
+      where endings.contains(URL(filePath: path).pathExtension) && !path.contains(/Fixtures|\.build\//) {
         let text = try text(folder + "/" + path)
         files.append(File(path: folder + "/" + path, lines: text.components(separatedBy: "\n")))
       }
