@@ -33,11 +33,9 @@ public struct HapticFormat: Sendable {
 
   /// Makes a format; what is not given it does not do.
   ///
-  /// - Parameters:
-  ///   - prefix: What the names of its rules begin with in findings and lists; the id and a slash unless it is given.
-  ///   - rules: Its rules without the prefix, as its functions name them, too.
-  ///   - canonical: Makes the text that is equal for files that say the same.
-  ///   - fixed: Makes the text with mechanical mistakes corrected and all else as it was.
+  /// `prefix` is what the names of its rules begin with in findings and lists, the id and a slash unless it is given; in
+  /// `rules` they have none, as its functions name them, too. `canonical` makes the text that is equal for files that say
+  /// the same, `fixed` the text with mechanical mistakes corrected and all else as it was.
   public init(
     _ id: String, title: String, endings: [String], sharesEndings: Bool = false, prefix: String? = nil, rules: [Rule],
     dialects: [String] = [], recognize: @escaping @Sendable (Span<UInt8>) -> Recognition, read: @escaping Reader,

@@ -159,7 +159,7 @@ extension SplitMix64 {
 
 /// The result of a blind test, as numbers and as a sentence.
 ///
-/// The words follow from the three counts alone, by the rules of ``BlindListening``.
+/// The words follow from the three counts alone, by the rules of <doc:BlindListening>.
 public struct ABXResult: Equatable, Sendable {
   /// What can be said.
   public enum Conclusion: String, Sendable {
