@@ -39,14 +39,19 @@ extension PatternRules {
 
     var findings: [Finding] = []
     let mapped = profile.bandMapped(rate: plan.rate)
-    if let before = profile.frequencies(of: composition).map(\.hertzText),
-      let after = mapped.frequencies(of: composition).map(\.hertzText), before != after
+    if let before = profile.frequencies(of: composition), let after = mapped.frequencies(of: composition),
+      before.isNoticeablyMoved(to: after)
     {
       let first = composition.events.first { $0.event.kind.isHaptic }
-      findings.append(
-        finding(
-          .transducerBand, at: first?.reference,
-          "\(before) is outside the band of \(profile.name) and is mapped to \(after)"))
+      let published = profile.hardware?.band
+      let isInside = published.map { $0.lowerBound <= before.lowerBound && before.upperBound <= $0.upperBound } ?? true
+      let reason =
+        isInside
+        ? "\(profile.name) plays \(mapped.frequency.band.text) of \(profile.frequency.band.hertzText): "
+          + "\(before.hertzText) is moved to \(after.hertzText)"
+        : "\(before.hertzText) reaches outside the band of \(profile.name), \(published?.hertzText ?? ""): moved to "
+          + after.hertzText
+      findings.append(finding(.transducerBand, at: first?.reference, reason))
     }
     if let held = load.heldForExcursion, let (share, frame) = load.excursion {
       let percent = NumberFormatting.rounded(share * 100, places: 0)
@@ -139,18 +144,31 @@ extension HapticComposition {
   }
 }
 
+extension FrequencyMapping {
+  fileprivate var band: ClosedRange<Double> { low...max(low, high) }
+}
+
 extension ClosedRange<Double> {
-  /// `20–80 Hz`, or `175 Hz` for one frequency, to a tenth.
-  fileprivate var hertzText: String {
+  /// `20–80`, or `175` for one frequency, to a tenth.
+  fileprivate var text: String {
     let (low, high) = (NumberFormatting.rounded(lowerBound, places: 1), NumberFormatting.rounded(upperBound, places: 1))
-    return lowerBound == upperBound ? "\(low) Hz" : "\(low)–\(high) Hz"
+    return lowerBound == upperBound ? low : "\(low)–\(high)"
+  }
+
+  fileprivate var hertzText: String { text + " Hz" }
+
+  /// Whether one end of a band becomes another frequency to the skin.
+  fileprivate func isNoticeablyMoved(to other: ClosedRange<Double>) -> Bool {
+    [(lowerBound, other.lowerBound), (upperBound, other.upperBound)].contains { before, after in
+      100 * abs(after / before - 1) >= JustNoticeableDifference.percent
+    }
   }
 }
 
 extension Rule {
   static let transducerBand = note(
     "transducer-band", "transducer",
-    "Frequencies should be within the band of the profile's hardware; others are mapped into it.")
+    "Frequencies should be within the band of the profile's hardware; others are moved into it noticeably.")
   static let transducerExcursion = warning(
     "transducer-excursion", "transducer",
     "A pattern should not exceed the excursion limit of the profile's hardware; beyond it, gain is reduced.")

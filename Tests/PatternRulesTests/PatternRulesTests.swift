@@ -116,7 +116,28 @@ import Testing
     #expect(excursion.severity == .warning)
     let band = try #require(found.first { $0.rule == "transducer-band" })
     #expect(band.place == Self.place(.event(EventReference(layer: 0, event: 0))))
-    #expect(band.message.hasPrefix("39.8–40.9 Hz is outside the band of ring and is mapped to "))
+    #expect(band.message.hasPrefix("ring plays 25–46.1 of 25–80 Hz: 39.8–40.9 Hz is moved to "))
+  }
+
+  @Test(
+    arguments: [
+      (nil, 1, "ring plays 25–46.1 of 25–80 Hz: 80 Hz is moved to 46.1 Hz"),
+      (10...80, 1, "ring plays 25–46.1 of 25–80 Hz: 80 Hz is moved to 46.1 Hz"),
+      (10...70, 1, "80 Hz reaches outside the band of ring, 10–70 Hz: moved to 46.1 Hz"), (10...70, 0.1, nil),
+    ] as [(ClosedRange<Double>?, Float, String?)]) func frequenciesThatAreNoticeablyMovedAreNamed(
+      band: ClosedRange<Double>?, sharpness: Float, message: String?
+    ) throws
+  {
+    var profile = ring
+    profile.hardware?.band = band
+    let event = HapticEvent(
+      kind: .hapticContinuous, time: 0, duration: 0.1, parameters: [.hapticSharpness: sharpness])
+    let composition = HapticComposition(HapticPattern(events: [event]))
+    let plan = try RenderPlan(compiling: composition, profile: profile, rate: 8_000)
+    let found = PatternRules.hardwareFindings(in: composition, profile: profile, plan: plan, places: Self.place)
+    let note = found.first { $0.rule == "transducer-band" }
+    #expect(note?.message == message)
+    #expect(note == nil || note?.place == Self.place(.event(EventReference(layer: 0, event: 0))))
   }
 
   @Test func aProfileWithoutHardwareIsCheckedForTheCeiling() throws {

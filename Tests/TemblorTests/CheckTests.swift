@@ -91,9 +91,6 @@ import Testing
             """))
   }
 
-  private static let moved =
-    "hum.ahap:2:11: note: 25–42.4 Hz is outside the band of ring and is mapped to 25–39 Hz (Pattern[0].Event) "
-    + "[transducer-band]\n"
   private static let tooFar =
     "excursion of ring would reach 129 % of its limit at 0.65 s by its stated figures, and more within their uncertainty; gain is reduced by up to 8 dB"
 
@@ -104,13 +101,13 @@ import Testing
     #expect(try place.temblor("check", "hum.ahap") == .init(0))
     #expect(
       try place.temblor("check", "--profile", "ring.json", "hum.ahap")
-        == .init(0, output: Self.moved + "hum.ahap:4:11: warning: \(Self.tooFar) \(hint)"))
+        == .init(0, output: "hum.ahap:4:11: warning: \(Self.tooFar) \(hint)"))
     #expect(
       try place.temblor("check", "--strict", "--no-notes", "--profile", "ring.json", "hum.ahap")
         == .init(2, output: "hum.ahap:4:11: error: \(Self.tooFar) \(hint)"))
     #expect(
       try place.temblor("check", "--disable", "transducer-excursion", "--profile", "ring.json", "hum.ahap")
-        == .init(0, output: Self.moved))
+        == .init(0))
     let json = try place.temblor("check", "--json", "--no-notes", "--profile", "ring.json", "hum.ahap")
     #expect(json.output.contains(#""rule": "transducer-excursion","#))
     #expect(try place.temblor("check", "--profile", "phone", "hum.ahap") == .init(0))
@@ -125,7 +122,7 @@ import Testing
       try place.temblor("check", "--profile", "ring.json", "hum.ahap")
         == .init(
           0,
-          output: Self.moved + "hum.ahap:4:11: note: \(Self.tooFar) (allowed: once a day) (Pattern[1].Event) "
+          output: "hum.ahap:4:11: note: \(Self.tooFar) (allowed: once a day) (Pattern[1].Event) "
             + "[transducer-excursion]\n"))
   }
 
@@ -147,7 +144,7 @@ import Testing
     try place.write(ring, to: "ring.json")
     #expect(
       try place.temblor("check", "--profile", "ring.json", "hum.ahap")
-        == .init(0, output: line.hasPrefix("hum.ahap:1:") ? line + Self.moved : Self.moved + line))
+        == .init(0, output: line))
   }
 
   @Test func aProfileTellsWhereItsCeilingIsReached() throws {

@@ -20,7 +20,7 @@ enum CheckVerb {
 
         With --fix, what is mechanical is corrected in the files first: commas before closing brackets, byte-order marks, the keys Duration and Value, control points out of order and their absolute times. The rest of the text stays as it is.
 
-        With --profile, the pattern is rendered for the hardware of the profile, and check reports frequencies outside its band and where excursion, temperature or level will be limited.
+        With --profile, the pattern is rendered for the hardware of the profile, and check reports frequencies that are noticeably moved into its band and where excursion, temperature or level will be limited.
 
         A file can suppress a warning or note, with a reason:
 
