@@ -36,8 +36,8 @@ import Testing
       lines[..<3] == [
         "phone                     –           yours, replaces shipped  invalid",
         "puck                      25–80 Hz    yours, replaces system   Mine.",
-        "speaker                   110–320 Hz  shipped                  "
-          + "For small speakers: higher frequencies, with harmonics that make low events audible.",
+        "speaker                   200–600 Hz  shipped                  "
+          + "For a laptop and other small speakers: higher frequencies, longer taps, and harmonics that make low events audible.",
       ])
     let names = try temblor("profiles", "--names")
     #expect(names.output.hasPrefix("phone\npuck\nspeaker\nactronika-hfba121238\n"))

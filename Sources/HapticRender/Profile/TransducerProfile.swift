@@ -91,7 +91,7 @@ public struct TransducerProfile: Equatable, Sendable {
   /// The default: the scale on which Core Haptics' default sharpness, 0.422601, is exactly 125 Hz, and
   /// the square law that two exporters proven on devices invert.
   public static let phone = TransducerProfile(
-    name: "phone", summary: "Wide-band phone actuator, for previewing patterns.",
+    name: "phone", summary: "Wide-band phone actuator, for previewing patterns on a shaker or good headphones.",
     frequency: FrequencyMapping(low: 80, high: 230), intensity: .power(exponent: 2))
 }
 
