@@ -7,8 +7,16 @@ package import SystemSupport
 package struct ParsedArguments: Sendable {
   package let command: CommandDescription
   /// Options by key, arguments by name; a flag has one empty value for each time it was given.
-  package let given: [String: [String]]
+  package private(set) var given: [String: [String]]
   let positionals: [String]
+  /// Where values come from that the command line did not give, by the keys of their options.
+  package private(set) var origins: [String: String] = [:]
+
+  /// Gives an option that the command line left out a value that was chosen elsewhere.
+  package mutating func choose(_ value: String, for name: String, from origin: String) {
+    given[key(name)] = [value]
+    origins[key(name)] = origin
+  }
 
   package func flag(_ name: String) -> Bool { !values(name).isEmpty }
 

@@ -29,6 +29,8 @@ package struct Program: Sendable {
   package var manualSections: [(title: String, body: String)]
   /// What to use instead of words that other programs have as verbs: `diff` for `compare`.
   package var alternatives: [String: String]
+  /// Completes what a command line says, before it is checked and the verb runs.
+  package var prepare: @Sendable (inout ParsedArguments, Terminal) throws -> Void
   package var message: @Sendable (any Error) -> String
   package var status: @Sendable (any Error) -> ExitStatus
 
@@ -36,6 +38,7 @@ package struct Program: Sendable {
     _ name: String, version: String, date: String = "", abstract: String, discussion: String = "",
     commands: [CommandEntry], examples: [CommandDescription.Example] = [],
     manualSections: [(title: String, body: String)] = [], alternatives: [String: String] = [:],
+    prepare: @escaping @Sendable (inout ParsedArguments, Terminal) throws -> Void = { _, _ in },
     message: @escaping @Sendable (any Error) -> String = { "\($0)" },
     status: @escaping @Sendable (any Error) -> ExitStatus = { _ in .failure }
   ) {
@@ -48,6 +51,7 @@ package struct Program: Sendable {
     self.examples = examples
     self.manualSections = manualSections
     self.alternatives = alternatives
+    self.prepare = prepare
     self.message = message
     self.status = status
   }
@@ -133,7 +137,8 @@ package struct Program: Sendable {
         try terminal.output.write(command.help(of: program, for: terminal.output, isShort: isShort))
         return .done
       }
-      let arguments = try command.parse(Array(rest))
+      var arguments = try command.parse(Array(rest))
+      try prepare(&arguments, terminal)
       try arguments.checkOutputs()
       return try command.run(arguments, terminal)
     } catch let error as UsageError {

@@ -183,7 +183,8 @@ private final class LiveEngineSession: EngineSession {
   func close() { playback.stop() }
 }
 
-/// What the environment says of output: `TEMBLOR_OUTPUT`, `TEMBLOR_PROFILE`, `TEMBLOR_STRENGTH`.
+/// What the environment says of output: `TEMBLOR_OUTPUT`, or else `TEMBLOR_DEVICE`, with `TEMBLOR_PROFILE` and
+/// `TEMBLOR_STRENGTH`.
 struct OutputConfiguration: Sendable {
   /// The word for output into memory, in a time that a test moves.
   private static let virtual = "virtual"
@@ -198,7 +199,7 @@ struct OutputConfiguration: Sendable {
   var problem: String?
 
   init(_ environment: [String: String], outputs: OutputRegistry = .standard) {
-    output = outputs.name("default")
+    output = outputs.name(environment["TEMBLOR_DEVICE"].flatMap { $0.isEmpty ? nil : $0 } ?? "default")
     profileName = environment["TEMBLOR_PROFILE"].flatMap { $0.isEmpty ? nil : $0 }
     #if SoundOutput
       library = ProfileLibrary { environment[$0] }

@@ -69,6 +69,9 @@ public struct ChannelRouting: Sendable {
     return (indices.max() ?? 0) + 1
   }
 
+  /// Whether any transducer has a profile of its own.
+  public var hasProfiles: Bool { array != nil || self.channels.contains { $0.profile != nil } }
+
   /// Whether anything is said.
   public var isUsual: Bool { haptics == nil && audio == nil && self.channels.isEmpty && array == nil }
 

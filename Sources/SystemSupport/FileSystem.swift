@@ -98,6 +98,10 @@ package enum FileSystem {
     guard entry(at: path) == .folder else { throw FileError(path, "exists and is not a folder") }
   }
 
+  package static func remove(_ path: String) throws(FileError) {
+    guard unsafe unlink(path) == 0 else { throw .system(path, "cannot be removed") }
+  }
+
   package static func realPath(_ path: String) -> String? {
     guard let real = unsafe realpath(path.isEmpty ? "." : path, nil) else { return nil }
     defer { unsafe free(real) }

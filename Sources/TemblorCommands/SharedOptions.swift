@@ -63,6 +63,8 @@ enum SharedOptions {
     return .folder(folder)
   }
 
+  static let noConfig = Option("--no-config", help: "Ignore the choices saved by 'temblor setup'.")
+
   static let json = Option("--json", help: "Print the result as JSON.")
 
   static func profile(_ arguments: ParsedArguments) throws -> TransducerProfile {
@@ -122,7 +124,7 @@ enum Failure {
 
   static func status(of error: any Error) -> ExitStatus {
     switch error {
-    case is InputError, is ProfileRefusal, is CalibrationRefusal: .invalidInput
+    case is InputError, is ProfileRefusal, is ChoicesRefusal, is CalibrationRefusal: .invalidInput
     case let error as SoundFileError where error.kind == .notSound || error.kind == .damaged: .invalidInput
     default: .failure
     }

@@ -7,7 +7,8 @@ import SystemSupport
 
 /// The `temblor` program.
 public enum TemblorProgram {
-  static func program(_ formats: FormatRegistry = .standard) -> Program {
+  /// - Parameter choices: What was chosen beforehand; nothing where the program is asked for its words alone.
+  static func program(_ formats: FormatRegistry = .standard, choices: Choices = .none) -> Program {
     Program(
       "temblor", version: temblorVersion, date: "2026-11-20", abstract: "Turns haptic patterns into sound.",
       discussion: """
@@ -23,6 +24,7 @@ public enum TemblorProgram {
         .init("format", FormatVerb.description(formats)), .init("convert", ConvertVerb.description(formats)),
         .init("formats", FormatsVerb.description(formats)), .init("patterns", PatternsVerb.description),
         .init("profiles", ProfilesVerb.description), .init("devices", DevicesVerb.description),
+        .init("setup", SetupVerb.description(choices)),
         .init("sweep", SweepVerb.description), .init("calibrate", CalibrateVerb.description),
         .init("latency", LatencyVerb.description), .init("completion", completion(formats)),
         .init("man", manual(formats)),
@@ -44,16 +46,19 @@ public enum TemblorProgram {
           A pattern is a file in Apple's AHAP format, or in one of those that 'temblor formats' lists; its content decides, not its name. Sound files that a pattern plays are searched only in the folder of the pattern.
 
           A profile NAME is searched as $XDG_CONFIG_HOME/temblor/profiles/NAME.json (XDG_CONFIG_HOME defaults to ~/.config), then as temblor/profiles/NAME.json in each folder of XDG_CONFIG_DIRS (default /etc/xdg), then among the shipped profiles. Relative paths in these variables are ignored.
+
+          What 'temblor setup' saves is $XDG_CONFIG_HOME/temblor/config.json. An option outranks the variables TEMBLOR_DEVICE and TEMBLOR_PROFILE, these outrank the file, and --no-config ignores the file. Channels and strength of the file are used on the device of the file only.
           """
         ),
-      ], alternatives: alternatives, message: Failure.message(_:), status: Failure.status(of:))
+      ], alternatives: alternatives, prepare: choices.complete(_:on:), message: Failure.message(_:),
+      status: Failure.status(of:))
   }
 
   private static let alternatives = [
     "diff": "use 'temblor compare'", "export": "use 'temblor convert' or 'temblor render'",
     "import": "use 'temblor convert'", "open": "use 'temblor plot' to see, 'temblor play' to feel",
     "edit": "edit the file in a text editor and let 'temblor watch' play it on every save",
-    "lint": "use 'temblor check'", "validate": "use 'temblor check'",
+    "config": "use 'temblor setup'", "lint": "use 'temblor check'", "validate": "use 'temblor check'",
     "list": "use 'temblor patterns', 'temblor profiles' or 'temblor devices'", "version": "use 'temblor --version'",
     "-v": "use '--version'", "-V": "use '--version'",
   ]
@@ -67,7 +72,7 @@ public enum TemblorProgram {
   ///   - formats: The formats of patterns; a program with formats of its own adds them here.
   public static func run(_ words: [String], formats: FormatRegistry = .standard) -> Int32 {
     SignalHandling.watch()
-    let status = program(formats).run(words, on: .system { SystemTimeSource().now })
+    let status = program(formats, choices: .ofProcess).run(words, on: .system { SystemTimeSource().now })
     SignalHandling.endByNotedSignal()
     return status.rawValue
   }

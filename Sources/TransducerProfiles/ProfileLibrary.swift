@@ -1,4 +1,5 @@
 internal import Glibc
+internal import HapticRender
 
 /// The profiles that can be named: a user's own, the machine's, and those that come with Temblor.
 ///
@@ -48,6 +49,28 @@ public struct ProfileLibrary: Equatable, Sendable {
     return entries
   }
 
+  /// The profiles whose name or product has all the words of a text, or else whose summary has; capitals, hyphens
+  /// and spaces do not count. Reads every profile.
+  public func entries(matching text: String) -> [ProfileEntry] {
+    let words = text.split { $0 == " " || $0 == "," }.map(Self.letters).filter { !$0.isEmpty }
+    guard words.contains(where: { $0.utf8.count > 2 }) else { return [] }
+    let profiles = entries().compactMap { entry in
+      (try? ProfileFile.read(text: entry.text(), name: entry.name)).map { (entry: entry, profile: $0) }
+    }
+    func found(_ text: (String, TransducerProfile) -> String) -> [ProfileEntry] {
+      profiles.filter { entry, profile in
+        let letters = Array(Self.letters(text(entry.name, profile)).utf8)
+        return words.allSatisfy { word in letters.indices.contains { letters[$0...].starts(with: word.utf8) } }
+      }.map(\.entry)
+    }
+    let named = found { name, profile in name + (profile.hardware?.product ?? "") }
+    return named.isEmpty ? found { $1.summary } : named
+  }
+
+  private static func letters(_ text: some StringProtocol) -> String {
+    text.lowercased().filter { $0.isLetter || $0.isNumber }
+  }
+
   /// The files in the folders whose names no profile can have, so that nothing finds them.
   public func misnamedFiles() -> [String] {
     folders.flatMap { folder, _ in
@@ -88,16 +111,21 @@ public struct ProfileLibrary: Equatable, Sendable {
   /// Where these are unset or empty they are `$HOME/.config` and `/etc/xdg`; paths that are not
   /// absolute are ignored. Source: XDG Base Directory Specification 0.8.
   public init(environment value: (String) -> String?) {
-    func absolute(_ name: String) -> String? { value(name).flatMap { $0.hasPrefix("/") ? $0 : nil } }
-    let home = absolute("XDG_CONFIG_HOME") ?? absolute("HOME").map { Self.below($0, ".config") }
     let list = value("XDG_CONFIG_DIRS") ?? ""
     let system = (list.isEmpty ? "/etc/xdg" : list).split(separator: ":").filter { $0.first == "/" }
     self.init(
-      userFolder: home.map { Self.below($0, "temblor/profiles") },
+      userFolder: Self.settingsFolder(value).map { Self.below($0, "profiles") },
       systemFolders: system.map { Self.below(String($0), "temblor/profiles") })
   }
 
-  private static func below(_ folder: String, _ name: String) -> String {
+  /// The folder of a user's settings, `temblor` below `XDG_CONFIG_HOME`, in an environment.
+  static func settingsFolder(_ value: (String) -> String?) -> String? {
+    func absolute(_ name: String) -> String? { value(name).flatMap { $0.hasPrefix("/") ? $0 : nil } }
+    let home = absolute("XDG_CONFIG_HOME") ?? absolute("HOME").map { below($0, ".config") }
+    return home.map { below($0, "temblor") }
+  }
+
+  static func below(_ folder: String, _ name: String) -> String {
     folder + (folder.hasSuffix("/") ? "" : "/") + name
   }
 }

@@ -17,6 +17,14 @@ import Testing
     #expect(choice.problem == nil)
   }
 
+  @Test func aDeviceIsUsedWhereNoOutputIsNamed() {
+    let card = OutputName(scheme: "alsa", rest: "plughw:CARD=Device")
+    #expect(OutputConfiguration(["TEMBLOR_DEVICE": "plughw:CARD=Device"]).output == card)
+    #expect(OutputConfiguration(["TEMBLOR_DEVICE": "null:"]).output == OutputName(scheme: "null"))
+    #expect(OutputConfiguration(["TEMBLOR_DEVICE": ""]).output == OutputName(scheme: "alsa", rest: "default"))
+    #expect(OutputConfiguration(["TEMBLOR_DEVICE": "hw:1", "TEMBLOR_OUTPUT": "virtual"]).output == nil)
+  }
+
   @Test(arguments: ["oss", "alsa:", "wav", "null:x", ":"]) func whatIsNoOutputIsToldByEveryStart(text: String) throws {
     let engine = CHHapticEngine(backend: LiveBackend(OutputConfiguration(["TEMBLOR_OUTPUT": text])))
     let error = #expect(throws: CHHapticError.self) { try engine.start() }

@@ -77,12 +77,12 @@ struct ModuleTests {
   private static let budgets = [
     "AVFAudio": 200, "AVFoundation": 100, "AudioToolbox": 100, "CommandLineKit": 1_900,
     "CoreHaptics": 3_100, "CoreHapticsTesting": 1_500, "GameController": 100, "HapticFormats": 2_200,
-    "HapticManagement": 800, "HapticModel": 1_000, "HapticOutputs": 2_600, "HapticPlayback": 2_800,
+    "HapticManagement": 800, "HapticModel": 1_100, "HapticOutputs": 2_600, "HapticPlayback": 2_800,
     "HapticRender": 7_700, "HapticTesting": 200, "PatternComparison": 6_300, "PatternRules": 900,
     "PatternWorkflows": 1_500, "Reading": 2_900, "RealtimeMemory": 300, "ReviewPages": 1_700,
     "ShippedFiles": 100, "SignalAnalysis": 2_100, "SignalPlots": 4_100, "SoundFile": 1_200,
-    "SwiftUI": 200, "SystemSupport": 1_300, "Temblor": 200, "TemblorCommands": 9_900,
-    "TransducerCalibration": 2_400, "TransducerProfiles": 2_000, "UIKit": 300, "VendorFormats": 7_000,
+    "SwiftUI": 200, "SystemSupport": 1_300, "Temblor": 200, "TemblorCommands": 10_400,
+    "TransducerCalibration": 2_400, "TransducerProfiles": 2_100, "UIKit": 300, "VendorFormats": 7_000,
     "_Testing_UIKit": 100, "os": 100, "temblor": 100, "temblor-bench": 700,
   ]
 

@@ -15,6 +15,32 @@ import Testing
     #expect(run.error.hasPrefix("temblor: \(message)\n"), "\(run.error)")
   }
 
+  @Test(arguments: [
+    ("laptop", "did you mean 'speaker'?"), ("headphones", "did you mean 'phone'?"),
+    ("BST-1", "did you mean 'dayton-bst-1'?"), ("bst1", "did you mean 'dayton-bst-1'?"),
+    ("bst-1", "did you mean 'dayton-bst-1'?"),
+  ]) func wordsForAProfileLeadToItsName(word: String, hint: String) throws {
+    let run = try place.temblor("play", "light", "--profile", word)
+    #expect(
+      run == .init(64, error: "temblor: no profile is called '\(word)'; \(hint)\nSee 'temblor play --help'.\n"))
+  }
+
+  /// Momentary loudness of the shipped taps in the order of their intensity; nothing reaches the limiter.
+  @Test func speakerIsLoudEnoughForALaptopAndKeepsTheOrder() throws {
+    let taps = ["selection", "light", "soft", "medium", "rigid", "heavy"]
+    #expect(try place.temblor(["render"] + taps + ["--profile", "speaker", "--tail", "1", "-o", "a/"]).status == 0)
+    let loudness = try taps.map { tap in
+      let json = try place.temblor("info", "a/\(tap).wav", "--json").output
+      let figure = try #require(json.firstMatch(of: /"loudness": (-?[0-9.]+)/))
+      return try #require(Double(figure.1))
+    }
+    #expect(loudness == loudness.sorted())
+    #expect(loudness[1] > -28 && loudness[1] < -27)
+    let patterns = try place.temblor("patterns", "--names").output.split(separator: "\n").map(String.init)
+    let limited = try place.temblor(["info", "--profile", "speaker", "--json"] + patterns).output
+    #expect(limited.matches(of: /"limitedFrames": 0,/).count == patterns.count)
+  }
+
   @Test func valuesTakeUnits() throws {
     let plain = ["render", "light", "--rate", "44100", "--duration", "2", "--strength", "0.8"]
     let units = ["render", "light", "--rate", "44.1kHz", "--duration", "2s", "--strength", "80%"]

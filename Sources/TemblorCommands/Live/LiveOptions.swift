@@ -39,6 +39,7 @@ struct LiveOptions {
   let routing: ChannelRouting
   /// The profile of channels that have none of their own.
   let profile: TransducerProfile
+  private let hasChosenProfile: Bool
   private let strength: Double
   private let keepsAwake: Bool
   private let recordPath: String?
@@ -51,6 +52,7 @@ struct LiveOptions {
     routing = try RoutingOptions.routing(arguments)
     device = try DeviceOptions(arguments, minimumChannelCount: routing.minimumChannelCount)
     profile = try SharedOptions.profile(arguments)
+    hasChosenProfile = arguments.value("--profile") != nil || routing.hasProfiles
     strength = try arguments[SharedOptions.strength]
     keepsAwake = arguments.flag("--keep-awake")
     let isRecordable = arguments.command.option(named: "--record") != nil
@@ -82,16 +84,25 @@ struct LiveOptions {
   { LiveSession(on: backend, terminal: terminal, isQuiet: isQuiet || !isWatched, wantsRecords: wantsRecords || asJSON) }
 
   /// Plays in a session.
+  ///
+  /// - Parameter isListened: Whether somebody plays to hear or feel it, who is to know which band that is.
   func play(
-    in session: LiveSession, recordingsOf channelCounts: [Int] = [],
+    in session: LiveSession, recordingsOf channelCounts: [Int] = [], isListened: Bool = true,
     makeTask: (PlaybackEngine) throws -> any SessionTask
   ) throws -> LiveOutcome {
     do {
       return try session.run(device, keepsAwake: keepsAwake, recording: recordPath, upTo: recordSeconds) { granted in
         let engine = try engine(for: granted, recordingsOf: channelCounts)
+        if isListened, !hasChosenProfile {
+          session.console.remark(
+            "\(profile.frequency.text): felt on a shaker or good headphones; '--profile \(ReviewTakes.speakerProfile)' "
+              + "for a laptop")
+        }
         return (engine, try makeTask(engine))
       }
-    } catch let error as OutputError where !device.isNamed { throw NoDefaultDevice(reason: error) }
+    } catch let error as OutputError where device.origin != nil || !device.isNamed {
+      throw UnavailableDevice(reason: error, origin: device.origin)
+    }
   }
 
   /// Prints the result as JSON where that was asked for; returns the exit status.
@@ -125,16 +136,16 @@ struct DeviceOptions: Sendable {
   static let group = OptionGroup(
     title: "Device",
     options: [
-      Option(
-        "-d", "--device", value: "NAME", help: "Output: an ALSA device such as plughw:1, or wav:FILE.",
-        defaultText: defaultDevice, completion: Completion(query: "devices --names")),
-      rate, channels,
+      device, SharedOptions.noConfig, rate, channels,
       Option(
         "--sample-format", value: "FORMAT", help: "Sample format.", defaultText: automatic,
         choices: [automatic] + SampleEncoding.allCases.map(\.rawValue)),
       periodSize, bufferSize,
     ])
 
+  static let device = Option(
+    "-d", "--device", value: "NAME", help: "Output: an ALSA device such as plughw:1, or wav:FILE.",
+    defaultText: defaultDevice, completion: Completion(query: "devices --names"))
   private static let rate = Option(
     "--rate", value: "HZ", help: "Sample rate, \(SharedOptions.sampleRateText).",
     defaultText: "48000, or the nearest that the device has"
@@ -153,20 +164,27 @@ struct DeviceOptions: Sendable {
   let device: String
   let request: OutputRequest
   let isNamed: Bool
+  /// Where the name comes from; nil for the command line.
+  let origin: String?
   var file: String? {
     let name = OutputRegistry.standard.name(device)
     return name.scheme == SoundFileBackend.scheme ? name.rest : nil
   }
 
+  /// A device at its usual rate.
+  init(_ device: String, channelCount: Int) {
+    self.device = device
+    request = OutputRequest(allowsOtherRate: true, channels: .atLeast(max(2, channelCount)))
+    (isNamed, origin) = (true, nil)
+  }
+
   /// What a command line asks for.
   init(_ arguments: ParsedArguments, minimumChannelCount: Int = 1) throws(UsageError) {
     var request = OutputRequest()
-    let name = arguments.value("--device")
-    if let name, name.isEmpty || name.utf8.contains(0) {
-      throw UsageError(.invalidValue, "'--device' requires the name of an output device, not \(name.inQuotes)")
-    }
+    let name = try Self.name(arguments)
     device = name ?? Self.defaultDevice
     isNamed = name != nil
+    origin = arguments.origins["--device"]
     if let rate = try arguments[Self.rate] {
       request.rate = rate
     } else {
@@ -196,6 +214,14 @@ struct DeviceOptions: Sendable {
     self.request = request
     if let file { try arguments.inputs.check(file, option: "--device") }
   }
+
+  static func name(_ arguments: ParsedArguments) throws(UsageError) -> String? {
+    let name = arguments.value("--device")
+    if let name, name.isEmpty || name.utf8.contains(0) {
+      throw UsageError(.invalidValue, "'--device' requires the name of an output device, not \(name.inQuotes)")
+    }
+    return name
+  }
 }
 
 extension OutputError {
@@ -206,13 +232,16 @@ extension OutputError {
   }
 }
 
-/// The default device cannot be opened.
-struct NoDefaultDevice: Error, Equatable, CustomStringConvertible {
+/// A device that the command line does not name cannot be opened.
+struct UnavailableDevice: Error, Equatable, CustomStringConvertible {
   var reason: OutputError
+  /// What names the device; nil for the default one.
+  var origin: String?
 
-  /// One line: the reason, that nothing was done, and how to get a file.
+  /// One line: the reason, that nothing was done, and what to do instead.
   var description: String {
-    "\(reason.message); nothing was played or written; for a sound file, use '--device wav:FILE' or "
+    if let origin { return "\(reason.message); \(origin) names it: connect it, or use 'temblor setup' or '--device'" }
+    return "\(reason.message); nothing was played or written; for a sound file, use '--device wav:FILE' or "
       + "'temblor render'"
   }
 }

@@ -189,13 +189,14 @@ final class LiveSession {
   }
 
   private func press(_ key: KeyPress, _ playing: Playing) throws -> Bool {
+    if try playing.task.press(key) { return false }
     switch key {
     case .character("q"), .character("Q"), .control("d"): return true
     case .character("+"), .character("="), .up: changeStrength(by: 1, playing)
     case .character("-"), .character("_"), .down: changeStrength(by: -1, playing)
     case .character("m"), .character("M"): playing.engine.isMuted.toggle()
     case .character("?"), .character("h"): showKeys(of: playing.task)
-    default: _ = try playing.task.press(key)
+    default: break
     }
     return false
   }
@@ -207,12 +208,11 @@ final class LiveSession {
   }
 
   private func showKeys(of task: any SessionTask) {
-    let keys =
-      task.keys + [
-        KeyHelp(key: "+ -", meaning: "strength"), KeyHelp(key: "m", meaning: "mute"),
-        KeyHelp(key: "q", meaning: "quit"), KeyHelp(key: "?", meaning: "these keys"),
-      ]
-    console.showKeys(keys)
+    let usual = [
+      KeyHelp(key: "+ -", meaning: "strength"), KeyHelp(key: "m", meaning: "mute"), KeyHelp(key: "q", meaning: "quit"),
+      KeyHelp(key: "?", meaning: "these keys"),
+    ]
+    console.showKeys(task.keys + usual.filter { key in !task.keys.contains { $0.key == key.key } })
   }
 }
 
@@ -273,6 +273,7 @@ protocol SessionTask: AnyObject {
 
   func perform(at now: Duration) throws -> SessionStep
 
+  /// Takes a key, or answers false for one that means nothing to the task, and something to the session.
   func press(_ key: KeyPress) throws -> Bool
 
   /// Takes note of blocks that were rendered, where `wantsRecords` says so.

@@ -51,8 +51,8 @@ enum CompareVerb {
           "-o", "--output", value: "FILE",
           help: "Also write a self-contained HTML page with players, plots and a blind test.",
           completion: .file(endingIn: "html"), writes: OutputNames.pageEndings),
-        Option("--all", help: "List all differences, not only the largest."), SharedOptions.profile, SharedOptions.rate,
-        SharedOptions.curveTimes, SharedOptions.json,
+        Option("--all", help: "List all differences, not only the largest."), SharedOptions.profile,
+        SharedOptions.noConfig, SharedOptions.rate, SharedOptions.curveTimes, SharedOptions.json,
       ] + SharedOptions.soundOptions,
       examples: [
         .init("temblor compare old.ahap new.ahap", "See what an edit changed."),

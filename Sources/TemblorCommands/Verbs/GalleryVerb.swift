@@ -33,7 +33,7 @@ enum GalleryVerb {
           "-o", "--output", value: "FILE", help: "Output file; - for standard output.", defaultText: usualOutput,
           completion: .file(endingIn: "html"), writes: OutputNames.pageEndings),
         Option("--title", value: "TITLE", help: "Title of the page.", defaultText: usualTitle), SharedOptions.profile,
-        SharedOptions.curveTimes, Option("-q", "--quiet", help: "Print errors only."),
+        SharedOptions.noConfig, SharedOptions.curveTimes, Option("-q", "--quiet", help: "Print errors only."),
       ] + SharedOptions.soundOptions,
       examples: [
         .init("temblor gallery Patterns -o index.html", "Write a page of a folder."),

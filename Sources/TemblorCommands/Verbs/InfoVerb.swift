@@ -23,7 +23,7 @@ enum InfoVerb {
           completion: .takes(formats), isRepeatable: true)
       ],
       options: [
-        SharedOptions.profile, SharedOptions.rate, SharedOptions.curveTimes,
+        SharedOptions.profile, SharedOptions.noConfig, SharedOptions.rate, SharedOptions.curveTimes,
         Option(
           "--weighting", value: "NAME",
           help:

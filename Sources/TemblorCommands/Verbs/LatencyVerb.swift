@@ -30,7 +30,7 @@ enum LatencyVerb {
     let backend = SystemBackend()
     let session = options.session(on: backend, terminal, wantsRecords: true)
     var probe: LatencyProbe?
-    let outcome = try options.play(in: session) { engine in
+    let outcome = try options.play(in: session, isListened: false) { engine in
       if !arguments.flag("--audible") { engine.isMuted = true }
       let made = try LatencyProbe(count, seed: UInt64(seed), on: engine, time: backend.time)
       probe = made

@@ -70,7 +70,7 @@ enum ListenVerb {
       // Where lines are typed, no other is to be in their way.
       isQuiet: arguments.flag("--quiet") || standard.isTyped, wantsRecords: false)
     var task: ListenTask?
-    let outcome = try options.play(in: session) { engine in
+    let outcome = try options.play(in: session, isListened: false) { engine in
       engine.restDelay = restDelay
       let device = backend.device
       // What just missed one period has the next.

@@ -57,6 +57,29 @@ enum PatternsVerb {
   }
 }
 
+/// An output of a sound card that takes whatever is sent to it, since ALSA converts.
+struct SoundCard: Equatable {
+  private static let converting = "plughw:"
+
+  /// What the card calls itself and its output.
+  let name: String
+  /// The option's value: the first output of a card needs no number.
+  let device: String
+  /// The card without conversion, which has its own channels only.
+  let hardware: String
+
+  /// The output of an entry, or nil where that is another kind of device, or another way to the same one.
+  init?(_ listing: OutputListing) {
+    guard listing.name.hasPrefix(Self.converting), listing.name.mentions("CARD=") else { return nil }
+    let first = ",DEV=0"
+    device = (listing.name.hasSuffix(first) ? String(listing.name.dropLast(first.count)) : listing.name).printable
+    hardware = String(listing.name.dropFirst(4))
+    // Behind the last comma ALSA says how it converts.
+    let end = listing.description.lastIndex(of: ",") ?? listing.description.endIndex
+    name = listing.description[..<end].description.printable
+  }
+}
+
 /// `temblor devices`: what can be played on.
 enum DevicesVerb {
   static let description = CommandDescription(
@@ -76,9 +99,23 @@ enum DevicesVerb {
       try terminal.output.write(json: OutputRegistry.standard.outputs().map(fields))
       return .done
     }
-    try OutputRegistry.standard.probeOutputs { device in try terminal.output.write(text([device], for: terminal.output))
+    var devices: [OutputListing] = []
+    try OutputRegistry.standard.probeOutputs { device in
+      try terminal.output.write(text([device], for: terminal.output))
+      devices.append(device)
     }
+    try terminal.output.write("\n" + advice(devices))
     return .done
+  }
+
+  /// What to type to play on each card.
+  static func advice(_ devices: [OutputListing]) -> String {
+    let cards = devices.compactMap(SoundCard.init)
+    guard !cards.isEmpty else {
+      return "No sound card was found: connect one, or write a file with --device wav:FILE.\n"
+    }
+    return "To play on a card, use its option, or save it with 'temblor setup':\n"
+      + ColumnText.lines(cards.map { ["  --device \($0.device)", $0.name] }).map { $0 + "\n" }.joined()
   }
 
   static func text(_ devices: [OutputListing], for output: Output) -> String {

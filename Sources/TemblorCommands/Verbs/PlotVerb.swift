@@ -56,7 +56,7 @@ enum PlotVerb {
             + "between.", defaultText: "all", completion: .words(PlotPart.allCases.map(\.rawValue))),
         Option("--overlay", help: "Draw two to \(Plot.maximumSubjectCount) inputs over one another for comparison."),
         from, to,
-        SharedOptions.profile, SharedOptions.curveTimes,
+        SharedOptions.profile, SharedOptions.noConfig, SharedOptions.curveTimes,
       ] + SharedOptions.soundOptions,
       examples: [
         .init("temblor plot heartbeat", "Look at a pattern in the terminal."),

@@ -312,13 +312,20 @@ struct ProfileInput {
   private static func find(named word: String) throws -> ProfileInput {
     let library = ProfileLibrary.fromEnvironment()
     guard let entry = library.entry(named: word) else {
-      let question = Suggestion.question(word, among: library.entries().map(\.name))
-      throw UsageError(
-        .invalidValue,
-        "no profile is called \(word.inQuotes)" + (question.isEmpty ? "; 'temblor profiles' lists them" : question))
+      throw UsageError(.invalidValue, "no profile is called \(word.inQuotes)" + hint(at: word, in: library))
     }
     return ProfileInput(
       name: entry.textName, text: try entry.text(), entry: entry, stem: entry.path == nil ? nil : word)
+  }
+
+  /// Profiles in a hint; more are a list.
+  private static let mostHinted = 6
+
+  private static func hint(at word: String, in library: ProfileLibrary) -> String {
+    let names = library.entries(matching: word).map(\.name.inQuotes)
+    if 1...mostHinted ~= names.count { return "; did you mean \(names.joinedWithOr)?" }
+    let question = Suggestion.question(word, among: library.entries().map(\.name))
+    return question.isEmpty ? "; 'temblor profiles' lists them" : question
   }
 
   func profile() throws(ProfileRefusal) -> TransducerProfile {

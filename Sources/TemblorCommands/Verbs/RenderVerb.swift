@@ -48,7 +48,7 @@ enum RenderVerb {
         OptionGroup(
           title: "Sound",
           options: [
-            SharedOptions.profile, SharedOptions.strength,
+            SharedOptions.profile, SharedOptions.noConfig, SharedOptions.strength,
             Option("--normalize", help: "Scale the peak to -1 dBFS."),
             Option(
               "--acceleration",

@@ -1,4 +1,6 @@
 @testable import CommandLineKit
+import Glibc
+import TestSupport
 import Testing
 
 /// The program itself at a terminal, on a device that is silent.
@@ -54,6 +56,50 @@ import Testing
     #expect(line.contains("underruns") == (width > 80))
     terminal.type("q")
     try terminal.wait(for: "usual modes, status 0.")
+  }
+
+  @Test func whatBandPlaysIsSaidWhereNoProfileIsChosen() throws {
+    let terminal = try Pseudoterminal(
+      "$TEMBLOR tap 1 0.5 --device null; $TEMBLOR tap 1 0.5 --profile speaker --device null; echo END.")
+    try terminal.wait(
+      for: "80–230 Hz: felt on a shaker or good headphones; '--profile speaker' for a laptop\n")
+    #expect(!(try terminal.wait(for: "END.\n")).contains("felt on"))
+  }
+
+  @Test func controlCInTheTapsOfSetupGivesTheTerminalBackAndSavesNothing() throws {
+    let folder = try Scratch()
+    let terminal = try Pseudoterminal(
+      "export XDG_CONFIG_HOME=\(folder.path); $TEMBLOR setup --device null --profile BST-1; " + Pseudoterminal.verdict)
+    try terminal.wait(for: "press Enter to start the taps. ")
+    #expect(terminal.hasUsualModes)
+    terminal.type("\n")
+    try terminal.wait(for: "these keys\n")
+    try terminal.wait(for: "channel 1, -30 dB")
+    #expect(!terminal.hasUsualModes)
+    terminal.type("2\u{1B}[A")
+    try terminal.wait(for: "channel 2, -27 dB")
+    terminal.type("\u{3}")
+    try terminal.wait(for: "usual modes, status 130.")
+    #expect(unsafe access(folder("temblor"), F_OK) != 0)
+  }
+
+  @Test func setupSavesWhatWasFelt() throws {
+    let folder = try Scratch()
+    let terminal = try Pseudoterminal(
+      "export XDG_CONFIG_HOME=\(folder.path); $TEMBLOR setup --device null --profile BST-1; $TEMBLOR tap 1 0.5")
+    try terminal.wait(for: "press Enter to start the taps. ")
+    terminal.type("\n")
+    try terminal.wait(for: "channel 1, -30 dB")
+    terminal.type("\r")
+    try terminal.wait(for: "Save these choices in \(folder("temblor/config.json"))? [Y/n] ")
+    #expect(terminal.hasUsualModes)
+    terminal.type("\n")
+    try terminal.wait(for: "\(folder("temblor/config.json")): written\n")
+    try terminal.wait(
+      for:
+        "Saved choices: device null, profile dayton-bst-1, haptics on channel 1, strength 0.032 ('--no-config' ignores them)\n"
+    )
+    #expect(terminal.finish() == 0)
   }
 
   @Test func theEndGivesTheTerminalBack() throws {

@@ -1,0 +1,97 @@
+import CommandLineKit
+internal import Glibc
+import Reading
+import SystemSupport
+import TransducerProfiles
+
+/// What was chosen before a command: by variables of the environment, and by `temblor setup` in a file.
+struct Choices: Sendable {
+  /// The file; nil where no folder for settings is known.
+  let path: String?
+  /// The values of `TEMBLOR_DEVICE` and `TEMBLOR_PROFILE`; one that is empty is none.
+  let variables: [String: String]
+
+  static let none = Choices(path: nil, variables: [:])
+
+  static var ofProcess: Choices {
+    func value(_ name: String) -> String? { unsafe getenv(name).map { unsafe String(cString: $0) } }
+    let names = ["TEMBLOR_DEVICE", "TEMBLOR_PROFILE"]
+    return Choices(
+      path: SavedChoices.path(environment: value),
+      variables: names.reduce(into: [:]) { $0[$1] = value($1) }.filter { $1 != "" })
+  }
+
+  /// Gives options that are left out what was chosen for them, and says at a terminal what comes from the file.
+  func complete(_ arguments: inout ParsedArguments, on terminal: Terminal) throws {
+    let command = arguments.command
+    func has(_ option: String) -> Bool { command.option(named: option) != nil && !arguments.values(option).isEmpty }
+    guard command.option(named: "--no-config") != nil else { return }
+    let saved = has("--no-config") ? SavedChoices() : try read()
+    let hasArray = has("--array")
+    // Channels and level are those of a device: they are used on no other.
+    let device = has("--device") ? arguments.value("--device") : variables["TEMBLOR_DEVICE"] ?? saved.device
+    let isLive = command.option(named: "--device") != nil && device == saved.device
+    let haptics = isLive && !hasArray && !has("--channel") && !saved.haptics.isEmpty
+    let rows: [(option: String, variable: String?, saved: String?, words: String)] = [
+      ("--device", "TEMBLOR_DEVICE", saved.device, "device"),
+      ("--profile", "TEMBLOR_PROFILE", hasArray ? nil : saved.profile, "profile"),
+      ("--haptics", nil, haptics ? saved.haptics.map(String.init).joined(separator: ",") : nil, "haptics on channel"),
+      ("--strength", nil, isLive ? saved.strength.map(NumberFormatting.short) : nil, "strength"),
+    ]
+    var used: [String] = []
+    for row in rows where command.option(named: row.option) != nil && !has(row.option) {
+      if let name = row.variable, let value = variables[name], row.option == "--device" || !hasArray {
+        if row.option == "--profile" { try Self.checkProfile(value, of: name) }
+        arguments.choose(value, for: row.option, from: name)
+      } else if let value = row.saved {
+        arguments.choose(value, for: row.option, from: path ?? "")
+        used.append("\(row.words) \(value.printable)")
+      }
+    }
+    guard !used.isEmpty, terminal.error.isTerminal, !has("--json"), !has("--quiet") else { return }
+    terminal.report("Saved choices: \(used.joined(separator: ", ")) ('--no-config' ignores them)")
+  }
+
+  private static func checkProfile(_ word: String, of variable: String) throws {
+    do { _ = try ProfileInput.find(word) } catch let error as UsageError {
+      throw UsageError(error.kind, "\(variable): \(error)")
+    }
+  }
+
+  /// What is saved; nothing where there is no file.
+  func read() throws -> SavedChoices {
+    guard let path, FileSystem.entry(at: path) != .nothing else { return SavedChoices() }
+    guard FileSystem.entry(at: path) == .file else { throw FileError(path, "is not a file; remove it") }
+    let text = try FileSystem.read(path, limit: ProfileFile.maximumByteCount)
+    do { return try SavedChoices(text: text, name: path, library: .fromEnvironment()) } catch {
+      throw ChoicesRefusal(error: error)
+    }
+  }
+
+  /// Writes the file, and the folders above it where they are missing; returns its path.
+  func save(_ choices: SavedChoices) throws -> String {
+    guard let path else {
+      throw FileError("config.json", "no folder for settings is known; set HOME or XDG_CONFIG_HOME")
+    }
+    try FileSystem.makeFolder(FileSystem.folder(of: path))
+    try AtomicFileWriter.write(choices.text, to: path)
+    return path
+  }
+
+  /// Removes the file; returns its path, or nil where there is none.
+  func forget() throws -> String? {
+    guard let path, FileSystem.entry(at: path) != .nothing else { return nil }
+    try FileSystem.remove(path)
+    return path
+  }
+}
+
+/// Why the file of choices is refused, and how to go on.
+struct ChoicesRefusal: Error, CustomStringConvertible {
+  let error: InputError
+
+  var description: String {
+    let others = error.otherErrorCount > 0 ? " (and \(error.otherErrorCount) more)" : ""
+    return "\(error)\(others); correct the file, remove it with 'temblor setup --forget', or use '--no-config'"
+  }
+}

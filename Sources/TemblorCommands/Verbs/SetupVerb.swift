@@ -1,0 +1,332 @@
+import CommandLineKit
+import HapticOutputs
+import HapticPlayback
+import HapticRender
+import PatternWorkflows
+import SystemSupport
+import TransducerProfiles
+
+/// `temblor setup`: device, profile, channel and level, chosen once for all verbs.
+enum SetupVerb {
+  private static let haptics = Option(
+    "--haptics", value: "LIST", help: "Channels of the transducers, numbered from 1, such as 2 or 3,4; or all.")
+  private static let strength = Option("--strength", value: "S", help: "Overall gain, 0 to 1.").double(in: 0...1)
+
+  static func description(_ choices: Choices) -> CommandDescription {
+    CommandDescription(
+      "setup", abstract: "Choose device, profile, channel and level once, for all verbs.",
+      discussion: """
+        At a terminal, setup asks for the device and the profile, then taps on one channel after the other, weak at first. Keys choose the channel and raise the level until a tap is clearly felt. What an option gives is not asked for.
+
+        The choices are saved in $XDG_CONFIG_HOME/temblor/config.json (default ~/.config/temblor/config.json). An option outranks the variables TEMBLOR_DEVICE and TEMBLOR_PROFILE, which outrank the file. Channels and strength are used on the saved device only.
+        """,
+      options: [
+        DeviceOptions.device,
+        Option(
+          "--profile", value: "WORDS",
+          help: "Profile of the transducer: its name or file, or words of its name or maker, such as 'BST-1'.",
+          completion: SharedOptions.profileNames),
+        haptics, strength,
+        Option("--save", help: "Save what the options give, without questions; other choices stay."),
+        Option("--show", help: "Show what is saved."), Option("--forget", help: "Remove what is saved."),
+      ],
+      examples: [
+        .init("temblor setup", "Answer questions, feel taps, save."),
+        .init(
+          "temblor setup --device plughw:CARD=Device --profile BST-1 --haptics 2 --save",
+          "A shaker on the right channel of a stereo card."), .init("temblor setup --forget", "Start again."),
+      ]
+    ) { arguments, terminal in
+      try run(
+        arguments, terminal, choices: choices, on: SystemBackend(), outputs: { OutputRegistry.standard.outputs() },
+        answer: { readLine() })
+    }
+  }
+
+  /// - Parameter answer: A line that the user types; nil where no more comes.
+  static func run(
+    _ arguments: ParsedArguments, _ terminal: Terminal, choices: Choices, on backend: any SessionBackend,
+    outputs: () -> [OutputListing], answer: @escaping () -> String?
+  ) throws -> ExitStatus {
+    try SharedOptions.refuseBoth("--show", "--forget", in: arguments)
+    if arguments.flag("--show") {
+      try show(choices, terminal)
+      return .done
+    }
+    if arguments.flag("--forget") {
+      let path = try choices.forget()
+      try terminal.output.line(path.map { "\($0.printable): removed" } ?? "Nothing is saved.")
+      return .done
+    }
+    var given = SavedChoices()
+    given.device = try DeviceOptions.name(arguments)
+    given.profile = try arguments.value("--profile").map(profileName)
+    let channels = try arguments.value("--haptics").map(channels)
+    given.haptics = channels ?? []
+    given.strength = try arguments[strength]
+    var chosen = try choices.read()
+    if arguments.flag("--save") {
+      guard given != SavedChoices() || channels != nil else {
+        throw UsageError(.missingValue, "'--save' needs '--device', '--profile', '--haptics' or '--strength'")
+      }
+      chosen.device = given.device ?? chosen.device
+      chosen.profile = given.profile ?? chosen.profile
+      chosen.haptics = channels ?? chosen.haptics
+      chosen.strength = given.strength ?? chosen.strength
+      try check(chosen, on: backend)
+    } else {
+      guard terminal.error.isTerminal, backend.keyboard() != nil else {
+        throw UsageError(
+          .missingValue,
+          "setup asks at a terminal; without one, use '--save' with '--device', '--profile', '--haptics' or '--strength'"
+        )
+      }
+      let questions = SetupQuestions(terminal: terminal, answer: answer)
+      let found = try questions.choices(given, hasChannels: channels != nil, outputs: outputs, on: backend)
+      guard let found, let path = choices.path, questions.confirms("Save these choices in \(path.printable)?") else {
+        terminal.report("Nothing was saved.")
+        return .done
+      }
+      chosen = found
+    }
+    try terminal.output.line("\(try choices.save(chosen).printable): written")
+    return .done
+  }
+
+  private static func show(_ choices: Choices, _ terminal: Terminal) throws {
+    let saved = try choices.read()
+    guard let path = choices.path, saved != SavedChoices() else {
+      return try terminal.output.line("Nothing is saved; 'temblor setup' chooses and saves.")
+    }
+    try terminal.output.line("\(path.printable):")
+    try terminal.output.write(saved.text.span)
+  }
+
+  /// Channels that the device must have; nothing is played. One that is busy is taken as it is.
+  private static func check(_ chosen: SavedChoices, on backend: any SessionBackend) throws {
+    guard let name = chosen.device else { return }
+    let count = chosen.haptics.max() ?? 1
+    let options = DeviceOptions(name, channelCount: count)
+    guard options.file == nil else { return }
+    do {
+      let output = try backend.open(name, options.request)
+      let (device, has) = (output.name, output.format.channelCount)
+      guard has >= count else {
+        throw UsageError(
+          .invalidValue, "channel \(count) is routed, and \(device.inQuotes) has \(has) channel\(has == 1 ? "" : "s")")
+      }
+    } catch let error as OutputError where error.kind == .busy {}
+  }
+
+  /// `3,4`, or `all`, which is an empty list.
+  private static func channels(_ text: String) throws(UsageError) -> [Int] {
+    if text == "all" { return [] }
+    let entries = try RoutingOptions.channels(text, option: "--haptics")
+    guard !entries.isEmpty, entries.allSatisfy({ $0.gain == 1 }) else {
+      throw UsageError(.invalidValue, "'--haptics' of setup takes channel numbers or all, not \(text.inQuotes)")
+    }
+    return entries.map { $0.index + 1 }
+  }
+
+  /// The name of the one profile that words lead to, or the whole path of a file.
+  static func profileName(_ words: String) throws -> String {
+    let library = ProfileLibrary.fromEnvironment()
+    if words.contains("/") || words.hasSuffix(".json") {
+      _ = try SharedOptions.profile(named: words)
+      return FileSystem.realPath(words) ?? words
+    }
+    if library.entry(named: words) != nil { return words }
+    let found = library.entries(matching: words)
+    if found.count == 1 { return found[0].name }
+    _ = try ProfileInput.find(words)
+    return words
+  }
+}
+
+/// The questions of setup, on standard error, and what they lead to.
+struct SetupQuestions {
+  let terminal: Terminal
+  let answer: () -> String?
+
+  /// The choices; nil where the user gave up.
+  func choices(
+    _ given: SavedChoices, hasChannels: Bool, outputs: () -> [OutputListing], on backend: any SessionBackend
+  ) throws -> SavedChoices? {
+    var chosen = given
+    var channelCount = 2
+    if chosen.device == nil {
+      guard let (name, count) = try device(outputs()) else { return nil }
+      (chosen.device, channelCount) = (name, count)
+    }
+    if chosen.profile == nil {
+      guard let name = profile() else { return nil }
+      chosen.profile = name
+    }
+    if hasChannels, chosen.strength != nil { return chosen }
+    guard ask("Turn the amplifier's volume down, and press Enter to start the taps.") != nil else { return nil }
+    let profile = try SharedOptions.profile(named: chosen.profile ?? TransducerProfile.phone.name)
+    let session = LiveSession(on: backend, terminal: terminal, isQuiet: false, wantsRecords: false)
+    let options = DeviceOptions(
+      chosen.device ?? DeviceOptions.defaultDevice, channelCount: max(channelCount, chosen.haptics.max() ?? 1))
+    var made: TapTask?
+    _ = try session.run(options, keepsAwake: false, recording: nil) { granted in
+      let task = try TapTask(profile, on: granted, channel: chosen.haptics.first, strength: chosen.strength)
+      made = task
+      return (task.engine, task)
+    }
+    guard let made, made.isAccepted else { return nil }
+    if !hasChannels { chosen.haptics = made.channel.map { [$0] } ?? [] }
+    chosen.strength = made.savedStrength
+    return chosen
+  }
+
+  func confirms(_ question: String) -> Bool {
+    guard let word = ask("\(question) [Y/n]")?.lowercased() else { return false }
+    return word.isEmpty || word.hasPrefix("y")
+  }
+
+  private func ask(_ question: String) -> String? {
+    try? terminal.error.write(question + " ")
+    return answer().map { String($0.drop { $0 == " " }) }
+  }
+
+  /// The outputs that people play on: the default, sound servers and cards.
+  private func device(_ outputs: [OutputListing]) throws -> (name: String, channelCount: Int)? {
+    let usable = outputs.filter { $0.problem == nil || $0.problem?.kind == .busy }
+    var rows: [(name: String, words: String, channelCount: Int)] = []
+    for output in usable {
+      if let card = SoundCard(output) {
+        // What ALSA converts to has any number of channels.
+        let own = usable.first { $0.name == card.hardware }?.capabilities?.channelCounts.max()
+        rows.append((card.device, card.name, min(own ?? 2, 8)))
+      } else if ["default", "pipewire", "pulse", "jack"].contains(output.name) {
+        rows.append((output.name, output.description.printable, 2))
+      }
+    }
+    guard !rows.isEmpty else {
+      throw OutputError(
+        .other, output: DeviceOptions.defaultDevice, "no sound card was found; connect one and run setup again")
+    }
+    terminal.report("Devices:")
+    let lines = rows.enumerated().map { ["  \($0.offset + 1)", $0.element.words, "--device \($0.element.name)"] }
+    for line in ColumnText.lines(lines) { terminal.report(line) }
+    while let word = ask("Number of the device with the transducer (Enter: 1):") {
+      if let number = word.isEmpty ? 1 : Int(word), 1...rows.count ~= number {
+        return (rows[number - 1].name, rows[number - 1].channelCount)
+      }
+      terminal.report("It is a number from 1 to \(rows.count).")
+    }
+    return nil
+  }
+
+  private func profile() -> String? {
+    let usual = TransducerProfile.phone.name
+    while let words = ask("Words of the transducer's name, such as BST-1, Dayton or buttkicker (Enter: \(usual)):") {
+      do {
+        let name = try SetupVerb.profileName(words.isEmpty ? usual : words)
+        terminal.report("Profile \(name.printable).")
+        return name
+      } catch { terminal.report(Failure.message(error)) }
+    }
+    return nil
+  }
+}
+
+/// Taps at a steady pace, on a channel and at a level that keys change, until one is clearly felt.
+final class TapTask: SessionTask {
+  /// The level at which the taps start, and the lowest, in decibels below full strength.
+  static let levels = (start: -30.0, least: -60.0)
+  private static let interval = Duration.milliseconds(800)
+
+  let engine: PlaybackEngine
+  /// The channel that taps, from 1; nil for all.
+  private(set) var channel: Int?
+  private(set) var isAccepted = false
+  private let players: [PatternPlayer]
+  private var decibels: Double
+  private var next = Duration.zero
+  /// Frames that protection and limiter held down before the level was last changed.
+  private var heldFrameCount: Int64 = 0
+
+  /// - Parameters:
+  ///   - channel: The first to tap, from 1; nil for the first one.
+  ///   - strength: The strength to start with; nil for a weak one.
+  init(_ profile: TransducerProfile, on device: DeviceSummary, channel: Int?, strength: Double?) throws {
+    let count = device.format.channelCount
+    // An array of all channels: a bus for each.
+    let array = TransducerArray(
+      name: "setup",
+      transducers: (1...count).map { .init(channel: $0, position: ArrayPosition(Double($0)), profile: profile) })
+    var routing = ChannelRouting()
+    routing.array = array
+    let (channels, profiles) = routing.routing(channelCount: count, rate: device.format.rate, profile: profile)
+    let engine = PlaybackEngine(rate: device.format.rate, routing: channels, profiles: profiles, strength: 0)
+    let tap = TapVerb.taps(1, gap: 1, intensity: 0.5, sharpness: 0.5)
+    let piece = try CompiledPattern(name: "tap", tap, for: engine)
+    players = try (0...count).map { number in
+      let shares = number == 0 ? [] : PanPath(at: ArrayPosition(Double(number))).sendGains(on: array, rate: engine.rate)
+      return try engine.player(for: piece.plans, duration: piece.duration, shares: shares)
+    }
+    self.engine = engine
+    self.channel = min(channel ?? 1, count)
+    decibels = strength.map { max(NumberFormatting.decibels(Float($0)), Self.levels.least) } ?? Self.levels.start
+    setLevel()
+  }
+
+  /// The strength to three places, never 0.
+  var savedStrength: Double { max(0.001, (Double(engine.strength) * 1_000).rounded() / 1_000) }
+
+  var state: PlaybackStatus.State { .playing }
+  var place: (position: Double, duration: Double?) { (engine.seconds, nil) }
+
+  var title: SessionTitle? {
+    let place = channel.map { "channel \($0)" } ?? "all channels"
+    let title = "\(place), \(NumberFormatting.rounded(decibels, places: 0)) dB"
+    return SessionTitle(long: title, short: title)
+  }
+
+  var keys: [KeyHelp] {
+    [
+      KeyHelp(key: "Enter", meaning: "clearly felt"), KeyHelp(key: "+ -", meaning: "3 dB"),
+      KeyHelp(key: "right left", meaning: "1 dB"),
+      KeyHelp(key: players.count > 2 ? "1-\(players.count - 1)" : "1", meaning: "channel"),
+      KeyHelp(key: "a", meaning: "all channels"),
+    ]
+  }
+
+  func perform(at now: Duration) throws -> SessionStep {
+    if isAccepted { return .over }
+    if now >= next {
+      try players[channel ?? 0].start()
+      next = now + Self.interval
+    }
+    return .wait(next - now)
+  }
+
+  func press(_ key: KeyPress) throws -> Bool {
+    switch key {
+    case .enter: isAccepted = true
+    case .character("+"), .character("="), .up: change(by: 3)
+    case .character("-"), .character("_"), .down: change(by: -3)
+    case .right: change(by: 1)
+    case .left: change(by: -1)
+    case .character("a"), .character("A"): channel = nil
+    case .character(let digit):
+      guard let number = Int(String(digit)), players.indices.dropFirst().contains(number) else { return false }
+      channel = number
+    default: return false
+    }
+    return true
+  }
+
+  /// Raises or lowers the level; not above full strength, nor where protection holds it down already.
+  private func change(by step: Double) {
+    let held = engine.limitedFrameCount + engine.excursionLimitedFrameCount + engine.powerLimitedFrameCount
+    if step > 0, held > heldFrameCount { return }
+    heldFrameCount = held
+    decibels = min(max(decibels + step, Self.levels.least), 0)
+    setLevel()
+  }
+
+  private func setLevel() { engine.strength = Float(NumberFormatting.amplitude(decibels: decibels)) }
+}

@@ -1,0 +1,301 @@
+import HapticPlayback
+import HapticRender
+import SystemSupport
+import TestSupport
+import Testing
+import TransducerProfiles
+
+@testable import CommandLineKit
+@testable import TemblorCommands
+
+/// `temblor setup` on a stage of two channels, and what it saved when other verbs run.
+@Suite struct SetupVerbTests {
+  private let place: Scratch
+  private var choices: Choices { Choices(path: place("config/temblor/config.json"), variables: [:]) }
+
+  init() throws { place = try Scratch() }
+
+  /// A stereo card in three ways, and what nobody plays on.
+  private static let card = [
+    OutputListing(name: "default", description: "Default"),
+    OutputListing(name: "sysdefault:CARD=Device", description: "USB Audio, Default Audio Device"),
+    OutputListing(
+      name: "hw:CARD=Device,DEV=0", description: "USB Audio, USB Out, Direct hardware device",
+      capabilities: .init(
+        rates: [48_000], channelCounts: [2], encodings: ["s16"], periodSizes: 32...1_024, isHardware: true)),
+    OutputListing(
+      name: "plughw:CARD=Device,DEV=0", description: "USB Audio, USB Out, Hardware device with all conversions"),
+    OutputListing(name: "null", description: "Discards"), OutputListing(name: "wav:FILE", description: "Writes"),
+  ]
+
+  private func setup(
+    _ words: [String] = [], answers: [String] = [], on stage: VirtualStage, choices: Choices? = nil,
+    outputs: [OutputListing] = card
+  ) throws -> CommandLineKit.ExitStatus {
+    var left = answers[...]
+    return try SetupVerb.run(
+      SetupVerb.description(.none).parse(words), stage.recorded.terminal, choices: choices ?? self.choices, on: stage,
+      outputs: { outputs }, answer: { left.popFirst() })
+  }
+
+  private func saved() throws -> SavedChoices { try choices.read() }
+
+  // MARK: - What goes wrong
+
+  @Test func withoutATerminalOptionsAreNeeded() throws {
+    for stage in [VirtualStage(isTerminal: false), VirtualStage(hasKeyboard: false)] {
+      let error = #expect(throws: UsageError.self) { try setup(on: stage) }
+      #expect(
+        error?.description
+          == "setup asks at a terminal; without one, use '--save' with '--device', '--profile', '--haptics' or '--strength'"
+      )
+      #expect(stage.engine == nil)
+    }
+    #expect(try saved() == SavedChoices())
+  }
+
+  @Test func withoutACardThereIsNothingToChoose() throws {
+    let stage = VirtualStage()
+    let missing = OutputError(.notFound, output: "default", "no such device")
+    let error = #expect(throws: OutputError.self) {
+      try setup(on: stage, outputs: [OutputListing(name: "default", description: "", problem: missing)])
+    }
+    #expect(error?.message == "default: no sound card was found; connect one and run setup again")
+    #expect(stage.recorded.error == "")
+  }
+
+  @Test(arguments: 0..<3) func theEndOfTheAnswersSavesNothing(count: Int) throws {
+    let stage = VirtualStage()
+    #expect(try setup(answers: ["2", "BST-1", ""].dropLast(3 - count), on: stage) == .done)
+    #expect(stage.recorded.error.hasSuffix("Nothing was saved.\n"))
+    #expect(stage.engine == nil)
+    #expect(try saved() == SavedChoices())
+  }
+
+  @Test func quittingTheTapsSavesNothing() throws {
+    let stage = VirtualStage([(1, .key(.character("q")))], channelCount: 2)
+    #expect(try setup(answers: ["2", "bst1", "", "y"], on: stage) == .done)
+    #expect(stage.recorded.error.hasSuffix("Nothing was saved.\n"))
+    #expect(try saved() == SavedChoices())
+  }
+
+  @Test func aNoAtTheEndSavesNothing() throws {
+    let stage = VirtualStage([(1, .key(.enter))], channelCount: 2)
+    #expect(try setup(answers: ["2", "bst1", "", "no"], on: stage) == .done)
+    #expect(try saved() == SavedChoices())
+  }
+
+  @Test(arguments: [
+    (["--save"], "'--save' needs '--device', '--profile', '--haptics' or '--strength'"),
+    (["--save", "--haptics", "1:-6"], "'--haptics' of setup takes channel numbers or all, not '1:-6'"),
+    (["--save", "--haptics", "none"], "'--haptics' of setup takes channel numbers or all, not 'none'"),
+    (["--save", "--device", "hw:1", "--haptics", "3"], "channel 3 is routed, and 'hw:1' has 2 channels"),
+    (
+      ["--save", "--profile", "dayton"],
+      "no profile is called 'dayton'; did you mean 'dayton-bst-1', 'dayton-bst-300ex', 'dayton-tt25-16' or 'dayton-tt25-8'?"
+    ), (["--show", "--forget"], "'--show' and '--forget' exclude each other"),
+  ]) func whatCannotBeSavedIsRefused(words: [String], message: String) throws {
+    let error = #expect(throws: UsageError.self) { try setup(words, on: VirtualStage(channelCount: 2)) }
+    #expect(error?.description == message)
+    #expect(try saved() == SavedChoices())
+  }
+
+  @Test func aDeviceThatIsNotThereIsNotSaved() throws {
+    let refusal = OutputError(.notFound, output: "hw:7", "no such device")
+    #expect(throws: refusal) { try setup(["--save", "--device", "hw:7"], on: VirtualStage(refusal: refusal)) }
+    #expect(try saved() == SavedChoices())
+    let busy = OutputError(.busy, output: "hw:7", "is busy")
+    #expect(try setup(["--save", "--device", "hw:7"], on: VirtualStage(refusal: busy)) == .done)
+    #expect(try saved().device == "hw:7")
+  }
+
+  @Test func withoutAFolderForSettingsNothingIsSaved() {
+    let error = #expect(throws: FileError.self) {
+      try setup(["--save", "--strength", "0.5"], on: VirtualStage(), choices: Choices.none)
+    }
+    #expect(
+      error?.description == "config.json: no folder for settings is known; set HOME or XDG_CONFIG_HOME")
+  }
+
+  // MARK: - What is chosen
+
+  @Test func questionsAndTapsLeadToAFile() throws {
+    let stage = VirtualStage(
+      [(1, .key(.character("2"))), (1.5, .key(.up)), (2, .key(.up)), (2.5, .key(.right)), (4, .key(.enter))],
+      channelCount: 2)
+    #expect(try setup(answers: ["9", "two", "2", "dayton", "BST-1", "", ""], on: stage) == .done)
+    let text = stage.recorded.error
+    #expect(text.contains("Devices:\n  1  Default             --device default\n"))
+    #expect(text.contains("\n  2  USB Audio, USB Out  --device plughw:CARD=Device\n"))
+    #expect(!text.contains("null") && !text.contains("  3  "))
+    #expect(text.contains("It is a number from 1 to 2.\n"))
+    #expect(text.contains("no profile is called 'dayton'; did you mean 'dayton-bst-1', "))
+    #expect(text.contains("Profile dayton-bst-1.\n"))
+    #expect(text.contains("Keys: Enter clearly felt, + - 3 dB, right left 1 dB, 1-2 channel, a all channels, "))
+    #expect(stage.recorded.output == "\(place("config/temblor/config.json")): written\n")
+    var expected = SavedChoices()
+    expected.device = "plughw:CARD=Device"
+    expected.profile = "dayton-bst-1"
+    expected.haptics = [2]
+    // −30 + 3 + 3 + 1 dB.
+    expected.strength = 0.071
+    #expect(try saved() == expected)
+  }
+
+  /// Half intensity at −30 dB, on one channel after the other, and then on both.
+  @Test func tapsStartWeakAndOnTheChosenChannelAlone() throws {
+    let stage = VirtualStage(
+      [(1, .key(.character("2"))), (2, .key(.character("a"))), (3, .key(.enter))], channelCount: 2)
+    #expect(try setup(["--device", "hw:1", "--profile", "meta-quest"], answers: ["", ""], on: stage) == .done)
+    func peak(_ channel: Int, _ seconds: ClosedRange<Double>) -> Float {
+      stage.samples(channel)[Int(seconds.lowerBound * 48_000)..<Int(seconds.upperBound * 48_000)].map(abs).max() ?? 0
+    }
+    #expect(peak(0, 0...0.9) > 0.003 && peak(0, 0...0.9) < 0.03)
+    #expect(peak(1, 0...0.9) < 0.001)
+    #expect(peak(0, 1.1...1.9) < 0.001)
+    #expect(peak(1, 1.1...1.9) > 0.003)
+    #expect(peak(0, 2.1...2.9) > 0.003 && peak(1, 2.1...2.9) > 0.003)
+    #expect(try saved().haptics == [])
+    #expect(try saved().strength == 0.032)
+  }
+
+  @Test func noKeyRaisesTheLevelAboveFullStrength() throws {
+    let keys = (0..<20).map { (0.5 + 0.1 * Double($0), VirtualStage.Cue.key(.character("+"))) }
+    let stage = VirtualStage(keys + [(4, .key(.enter))], channelCount: 2)
+    #expect(try setup(["--device", "hw:1", "--profile", "phone"], answers: ["", ""], on: stage) == .done)
+    #expect(try saved().strength == 1)
+    #expect(stage.samples().allSatisfy { abs($0) < 0.3 })
+  }
+
+  /// Hardware whose movement is held down is asked for no more.
+  @Test func noKeyRaisesALevelThatProtectionHoldsDown() throws {
+    try place.write(
+      """
+      {"name": "tight", "summary": "Bears little.", "frequency": {"low": 25, "high": 80},
+       "hardware": {"product": "A", "resonance": 40, "qualityFactor": 10, "continuousPower": 10, "acceleration": 8,
+       "excursion": 0.01}, "amplifier": {"power": 40}, "sources": ["S"]}
+      """, to: "tight.json")
+    let keys = (0..<20).map { (0.9 * Double($0 + 1), VirtualStage.Cue.key(.character("+"))) }
+    let stage = VirtualStage(keys + [(19, .key(.enter))], channelCount: 1)
+    let words = ["--device", "hw:1", "--profile", place("tight.json")]
+    #expect(try setup(words, answers: ["", ""], on: stage) == .done)
+    let strength = try #require(try saved().strength)
+    #expect(strength > 0.032 && strength < 0.8)
+  }
+
+  @Test func optionsAreSavedBesideWhatIsThere() throws {
+    let stage = VirtualStage(channelCount: 2, isTerminal: false)
+    #expect(try setup(["--save", "--device", "hw:1", "--haptics", "2", "--profile", "bst1"], on: stage) == .done)
+    #expect(try setup(["--save", "--strength", "0.5"], on: stage) == .done)
+    #expect(try setup(["--show"], on: stage) == .done)
+    let path = place("config/temblor/config.json")
+    #expect(
+      stage.recorded.output == """
+        \(path): written
+        \(path): written
+        \(path):
+        {
+          "device": "hw:1",
+          "profile": "dayton-bst-1",
+          "haptics": [2],
+          "strength": 0.5
+        }
+
+        """)
+    #expect(try setup(["--save", "--haptics", "all"], on: stage) == .done)
+    #expect(try saved().haptics == [])
+    #expect(try setup(["--forget"], on: stage) == .done)
+    #expect(try setup(["--forget"], on: stage) == .done)
+    #expect(try setup(["--show"], on: stage) == .done)
+    #expect(
+      stage.recorded.output.hasSuffix(
+        "\(path): removed\nNothing is saved.\nNothing is saved; 'temblor setup' chooses and saves.\n"))
+    #expect(stage.engine == nil)
+  }
+
+  // MARK: - What verbs use
+
+  private static let file = """
+    {"device": "hw:1", "profile": "dayton-bst-1", "haptics": [2], "strength": 0.5}
+    """
+
+  /// The values of options, and the notice, of a command line with the file above and some variables.
+  private func completed(
+    _ command: CommandDescription, _ words: [String], variables: [String: String] = [:], isTerminal: Bool = true
+  ) throws -> (values: [String?], notice: String) {
+    try place.write(Self.file, to: "config.json")
+    let recorded = RecordedTerminal(isTerminal: isTerminal)
+    var arguments = try command.parse(words)
+    try Choices(path: place("config.json"), variables: variables).complete(&arguments, on: recorded.terminal)
+    let values = ["--device", "--profile", "--haptics", "--strength"].map { option in
+      command.option(named: option) == nil ? nil : arguments.value(option)
+    }
+    return (values, recorded.error)
+  }
+
+  @Test(
+    arguments: [
+      ([], [:], ["hw:1", "dayton-bst-1", "2", "0.5"]), (["--no-config"], [:], [nil, nil, nil, nil]),
+      (["--profile", "phone"], [:], ["hw:1", "phone", "2", "0.5"]),
+      (["--haptics", "1"], [:], ["hw:1", "dayton-bst-1", "1", "0.5"]),
+      (["--channel", "1=haptics"], [:], ["hw:1", "dayton-bst-1", nil, "0.5"]),
+      // Channels and level belong to the device.
+      (["--device", "hw:2"], [:], ["hw:2", "dayton-bst-1", nil, nil]),
+      (["--device", "hw:1"], [:], ["hw:1", "dayton-bst-1", "2", "0.5"]),
+      (["--array", "a.json"], [:], ["hw:1", nil, nil, "0.5"]),
+      (["--array", "a.json"], ["TEMBLOR_PROFILE": "phone"], ["hw:1", nil, nil, "0.5"]),
+      ([], ["TEMBLOR_DEVICE": "hw:3"], ["hw:3", "dayton-bst-1", nil, nil]),
+      ([], ["TEMBLOR_PROFILE": "speaker"], ["hw:1", "speaker", "2", "0.5"]),
+      (["--no-config"], ["TEMBLOR_PROFILE": "speaker"], [nil, "speaker", nil, nil]),
+      (["--profile", "phone"], ["TEMBLOR_PROFILE": "speaker"], ["hw:1", "phone", "2", "0.5"]),
+    ] as [([String], [String: String], [String?])]) func anOptionOutranksAVariableAndThatTheFile(
+      words: [String], variables: [String: String], values: [String?]
+    ) throws
+  {
+    #expect(try completed(PlayVerb.description(), ["light"] + words, variables: variables).values == values)
+  }
+
+  @Test func filesHaveTheProfileAlone() throws {
+    let found = try completed(RenderVerb.description(), ["light"])
+    #expect(found.values == [nil, "dayton-bst-1", nil, nil])
+    #expect(found.notice == "Saved choices: profile dayton-bst-1 ('--no-config' ignores them)\n")
+    #expect(try completed(CheckVerb.description(), ["light"]).values == [nil, nil, nil, nil])
+  }
+
+  @Test func savedChoicesAreNamedOnceOnATerminal() throws {
+    #expect(
+      try completed(PlayVerb.description(), ["light"]).notice
+        == "Saved choices: device hw:1, profile dayton-bst-1, haptics on channel 2, strength 0.5 ('--no-config' ignores them)\n"
+    )
+    #expect(
+      try completed(PlayVerb.description(), ["light", "--profile", "phone", "-d", "hw:9"]).notice == "")
+    for words in [["light", "--json"], ["light", "-q"]] {
+      #expect(try completed(PlayVerb.description(), words).notice == "")
+    }
+    #expect(try completed(PlayVerb.description(), ["light"], isTerminal: false).notice == "")
+  }
+
+  @Test func aVariableThatNamesNoProfileIsNamed() throws {
+    let error = #expect(throws: UsageError.self) {
+      try completed(PlayVerb.description(), ["light"], variables: ["TEMBLOR_PROFILE": "zither"])
+    }
+    #expect(
+      error?.description == "TEMBLOR_PROFILE: no profile is called 'zither'; 'temblor profiles' lists them")
+  }
+
+  // MARK: - Cards
+
+  @Test func devicesEndWithTheOptionOfEachCard() {
+    #expect(
+      DevicesVerb.advice(Self.card) == """
+        To play on a card, use its option, or save it with 'temblor setup':
+          --device plughw:CARD=Device  USB Audio, USB Out
+
+        """)
+    let second = OutputListing(name: "plughw:CARD=PCH,DEV=3", description: "HDA Intel PCH, HDMI 0, Hardware device")
+    #expect(DevicesVerb.advice([second]).hasSuffix("\n  --device plughw:CARD=PCH,DEV=3  HDA Intel PCH, HDMI 0\n"))
+    #expect(
+      DevicesVerb.advice([OutputListing(name: "default", description: "")])
+        == "No sound card was found: connect one, or write a file with --device wav:FILE.\n")
+  }
+}

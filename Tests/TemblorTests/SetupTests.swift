@@ -1,0 +1,103 @@
+import Testing
+
+/// What `temblor setup` saves, and what becomes of it, in processes with folders of their own.
+@Suite struct SetupTests {
+  let place = Workplace()
+
+  /// Runs the program with its settings below the scratch folder, which is written `@` in what it says.
+  private func temblor(_ line: String, variables: String = "") throws -> Workplace.Result {
+    var run = try place.bash("XDG_CONFIG_HOME=$PWD/config \(variables) $TEMBLOR \(line)")
+    run.output = run.output.replacing(place.path, with: "@")
+    run.error = run.error.replacing(place.path, with: "@")
+    return run
+  }
+
+  private func save(_ text: String) throws { try place.write(text, to: "config/temblor/config.json") }
+
+  private static let remedy =
+    "; correct the file, remove it with 'temblor setup --forget', or use '--no-config'\n"
+
+  @Test(arguments: [
+    ("{", "1:2: error: the text ends inside the object that begins at 1:1"),
+    (
+      #"{"profil": "phone", "strength": 2}"#,
+      #"1:2: error: unknown key "profil" (profil); did you mean "profile"? (and 1 more)"#
+    ),
+    (
+      "{\n  \"profile\": \"puck\"\n}",
+      #"2:14: error: no profile is called "puck" (profile); 'temblor profiles' lists them"#
+    ),
+  ]) func aDamagedFileIsRefusedWithAPlaceAndARemedy(text: String, message: String) throws {
+    try save(text)
+    let refusal = Workplace.Result(2, error: "temblor: @/config/temblor/config.json:\(message)\(Self.remedy)")
+    for line in [
+      "play light --device null", "tap 1 0.5", "render light", "info light", "compare light heavy", "plot light",
+      "setup --show", "setup --strength 1 --save",
+    ] { #expect(try temblor(line) == refusal, "\(line)") }
+    // What reads no choices goes on.
+    #expect(try temblor("check light").status == 0)
+    #expect(try temblor("info light --no-config").status == 0)
+    #expect(try temblor("setup --forget") == .init(0, output: "@/config/temblor/config.json: removed\n"))
+    #expect(try temblor("info light").status == 0)
+  }
+
+  @Test func aFolderInThePlaceOfTheFileIsNamed() throws {
+    try place.makeFolder("config/temblor/config.json")
+    #expect(
+      try temblor("info light") == .init(1, error: "temblor: @/config/temblor/config.json: is not a file; remove it\n"))
+  }
+
+  @Test func aPlaceThatCannotBeWrittenIsNamed() throws {
+    try place.write("", to: "config")
+    #expect(
+      try temblor("setup --strength 0.5 --save")
+        == .init(1, error: "temblor: @/config: exists and is not a folder\n"))
+    #expect(
+      try place.bash("XDG_CONFIG_HOME=/proc $TEMBLOR setup --strength 0.5 --save")
+        == .init(1, error: "temblor: /proc/temblor: cannot be created: No such file or directory\n"))
+  }
+
+  @Test func withoutATerminalNothingIsAsked() throws {
+    #expect(
+      try temblor("setup --device null")
+        == .init(
+          64,
+          error: """
+            temblor: setup asks at a terminal; without one, use '--save' with '--device', '--profile', '--haptics' or '--strength'
+            See 'temblor setup --help'.
+
+            """))
+    #expect(place.names() == [])
+  }
+
+  @Test func aDeviceThatIsGoneIsNamedWithItsFile() throws {
+    try save(#"{"device": "gone"}"#)
+    let reason = "temblor: gone: no such device; run 'temblor devices' to list devices; "
+    let advice = " names it: connect it, or use 'temblor setup' or '--device'\n"
+    #expect(try temblor("tap 1 0.5") == .init(1, error: reason + "@/config/temblor/config.json" + advice))
+    #expect(
+      try temblor("tap 1 0.5 --no-config", variables: "TEMBLOR_DEVICE=gone")
+        == .init(1, error: reason + "TEMBLOR_DEVICE" + advice))
+    #expect(try temblor("tap 1 0.5 --device null") == .init(0))
+    #expect(
+      try temblor("setup --device gone --save").error
+        == "temblor: gone: no such device; run 'temblor devices' to list devices\n")
+  }
+
+  /// In a pipe nothing is said of it.
+  @Test func whatIsSavedIsUsed() throws {
+    #expect(
+      try temblor("setup --device wav:a.wav --profile BST-1 --haptics 2 --strength 0.5 --save")
+        == .init(0, output: "@/config/temblor/config.json: written\n"))
+    #expect(place.names(below: "config/temblor") == ["config/temblor/config.json"])
+    #expect(try temblor("tap 1 0.5") == .init(0))
+    #expect(
+      try temblor("tap 1 0.5 -d wav:b.wav --profile dayton-bst-1 --haptics 2 --strength 0.5 --no-config") == .init(0))
+    #expect(place.bytes("a.wav") == place.bytes("b.wav"))
+    #expect(try temblor("render light -o c.wav") == .init(0))
+    #expect(try temblor("render light -o d.wav --no-config", variables: "TEMBLOR_PROFILE=dayton-bst-1") == .init(0))
+    #expect(place.bytes("c.wav") == place.bytes("d.wav"))
+    #expect(try temblor("render light -o e.wav --profile phone") == .init(0))
+    #expect(place.bytes("c.wav") != place.bytes("e.wav"))
+  }
+}
