@@ -176,7 +176,7 @@ struct ArrayProfiles: Sendable {
 
   /// The profile of a name, or of a path, which has a slash or ends in `.json`.
   func profile(_ word: String) throws -> TransducerProfile {
-    if word.contains("/") || word.hasSuffix(".json") {
+    if ProfileFile.isPath(word) {
       let path = folder?.isEmpty == false ? "\(folder ?? "")/\(word)" : word
       guard ProfileFolder.contains(path, word, in: folder ?? "") else { throw Outside() }
       return try ProfileFile.read(text: ProfileFolder.read(path), name: path)

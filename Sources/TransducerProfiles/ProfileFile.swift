@@ -17,6 +17,9 @@ public enum ProfileFile {
   /// The most bytes a profile's text may have.
   public static let maximumByteCount = 1 << 20
 
+  /// Whether a word for a profile is the path of a file, and not a name: it has a slash, or ends in `.json`.
+  public static func isPath(_ word: String) -> Bool { word.contains("/") || word.hasSuffix(".json") }
+
   /// Reads a profile; nothing is guessed, and anything wrong refuses the text.
   ///
   /// - Parameter text: UTF-8, at most `maximumByteCount`.

@@ -58,7 +58,7 @@ public struct SavedChoices: Equatable, Sendable {
     ]
   ) { object, choices, reader in
     if let value = object["profile"], let word = value.string, !word.isEmpty {
-      if !word.contains("/"), !word.hasSuffix(".json") {
+      if !ProfileFile.isPath(word) {
         _ = reader.profile(word, at: value)
       } else if !word.hasPrefix("/") {
         reader.log.add(.invalidValue, at: value, "\(word.quoted()) is a relative path", hint: "write the whole path")

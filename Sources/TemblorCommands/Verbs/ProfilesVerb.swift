@@ -280,7 +280,7 @@ enum ProfilesNewVerb {
   }
 
   private static func advice(_ name: String, path: String, isFound: Bool) -> String {
-    let word = isFound ? name : path.contains("/") || path.hasSuffix(".json") ? path : "./" + path
+    let word = isFound ? name : ProfileFile.isPath(path) ? path : "./" + path
     var text = "\(path.printable): written\n"
     if isFound, ProfileCatalog.names.contains(name) { text += "It replaces the shipped profile \(name).\n" }
     return text + "Edit it, then: temblor profiles check \(word.printable)\n"
@@ -303,7 +303,7 @@ struct ProfileInput {
       let text = try FileSystem.read("-", limit: ProfileFile.maximumByteCount)
       return ProfileInput(name: "standard input", text: text, entry: nil, stem: nil)
     }
-    guard word.contains("/") || word.hasSuffix(".json") else { return try find(named: word) }
+    guard ProfileFile.isPath(word) else { return try find(named: word) }
     let text = try FileSystem.read(word, limit: ProfileFile.maximumByteCount)
     let stem = word.hasSuffix(".json") ? FileSystem.stem(of: word) : nil
     return ProfileInput(name: word, text: text, entry: nil, stem: stem)

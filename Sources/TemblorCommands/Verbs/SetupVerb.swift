@@ -131,7 +131,7 @@ enum SetupVerb {
   /// The name of the one profile that words lead to, or the whole path of a file.
   static func profileName(_ words: String) throws -> String {
     let library = ProfileLibrary.fromEnvironment()
-    if words.contains("/") || words.hasSuffix(".json") {
+    if ProfileFile.isPath(words) {
       _ = try SharedOptions.profile(named: words)
       return FileSystem.realPath(words) ?? words
     }
