@@ -9,7 +9,8 @@ let all = table(
   Sources/
   CALSA c CLateLibrary; CEBUR128 c CLateLibrary; CExpat c CLateLibrary; CKissFFT c CLateLibrary; CLateLibrary c
   CSampleKernels c; CSampleRate c CLateLibrary; CShippedFiles c; CSndFile c CLateLibrary
-  HapticModel core CMath; Reading core; RealtimeMemory core; ShippedFiles plain CShippedFiles; SystemSupport plain
+  CVirtualTime c
+  HapticModel core CMath; Reading core; RealtimeMemory core; ShippedFiles plain CShippedFiles; SystemSupport plain CMath
   SignalAnalysis core CEBUR128 CKissFFT CMath; CommandLineKit plain SystemSupport
   HapticFormats core HapticModel Reading; VendorFormats plain CExpat? CMath HapticFormats HapticModel Reading
   HapticRender core CMath CSampleKernels HapticModel RealtimeMemory
@@ -28,21 +29,25 @@ let all = table(
   TemblorCommands plain CommandLineKit HapticFormats HapticModel HapticOutputs HapticPlayback HapticRender \
     PatternComparison PatternRules PatternWorkflows Reading ReviewPages ShippedFiles SignalAnalysis SignalPlots \
     SoundFile SystemSupport TransducerCalibration TransducerProfiles VendorFormats
+  StudioCore core CMath HapticFormats HapticModel HapticRender PatternRules Reading RealtimeMemory TransducerProfiles \
+    VendorFormats
   Temblor plain HapticFormats HapticModel HapticOutputs HapticPlayback HapticRender PatternComparison PatternRules \
     PatternWorkflows Reading ReviewPages ShippedFiles SignalAnalysis SignalPlots SoundFile SystemSupport \
     TransducerCalibration TransducerProfiles VendorFormats
-  CoreHaptics strict AVFAudio HapticFormats HapticModel HapticOutputs? HapticPlayback HapticRender Reading SoundFile \
+  CoreHaptics strict AVFAudio Combine HapticFormats HapticModel HapticOutputs? HapticPlayback HapticRender Reading SoundFile \
     TransducerProfiles?
   CoreHapticsTesting strict CoreHaptics HapticFormats HapticModel HapticRender
-  HapticTesting strict CoreHaptics CoreHapticsTesting
+  HapticTesting strict CVirtualTime CoreHaptics CoreHapticsTesting
   HapticManagement strict CoreHaptics HapticFormats HapticModel ShippedFiles
   temblor plain TemblorCommands
   temblor-bench strict CoreHaptics HapticFormats HapticModel HapticRender Reading ShippedFiles SoundFile \
     SystemSupport VendorFormats
   Sources/AppleNames/
-  AVFAudio strict; AVFoundation strict AVFAudio; SwiftUI strict; os strict; _Testing_UIKit strict
-  AudioToolbox strict CoreHaptics HapticManagement; GameController strict CoreHaptics
-  UIKit strict CoreHaptics HapticManagement
+  AVFAudio strict SoundFile; AVFoundation strict AVFAudio; Combine strict; QuartzCore strict AVFAudio; os strict
+  AppKit strict HapticManagement; AudioToolbox strict CoreHaptics HapticManagement; WatchKit strict HapticManagement
+  GameController strict CoreHaptics; SwiftUI strict HapticManagement UIKit
+  _Testing_AppKit strict; _Testing_UIKit strict
+  UIKit strict Combine CoreHaptics HapticManagement QuartzCore
   Examples/
   earthready-drill strict CoreHaptics CoreHapticsTesting HapticManagement
   RunCoach/Sources/RunCoach client CoreHaptics UIKit; RunCoach/Tests/RunCoachTests strict HapticTesting
@@ -51,14 +56,16 @@ let all = table(
   FaultyPCM strict CFaultyPCM HapticOutputs; PlayRig strict HapticFormats HapticPlayback ShippedFiles
   play-probe strict HapticOutputs PlayRig; terminal-probe strict CommandLineKit HapticPlayback
   ALSAPlaybackTests strict FaultyPCM PlayRig; CoreHapticsTests strict HapticTesting; ProjectTests strict
-  CoreHapticsClientTests client AVFoundation AudioToolbox GameController HapticTesting SwiftUI UIKit _Testing_UIKit os
+  CoreHapticsClientTests client AVFoundation AppKit AudioToolbox Combine GameController HapticTesting QuartzCore \
+    SwiftUI UIKit WatchKit _Testing_AppKit _Testing_UIKit os
   EarthReadyDrillTests strict earthready-drill; HapticFormatsTests strict PatternRules; HapticModelTests strict
   HapticManagementTests strict HapticTesting; HapticOutputsTests strict FaultyPCM; HapticPlaybackTests strict
   HapticRenderTests strict; HapticTestingTests races HapticManagement UIKit _Testing_UIKit
   LibraryTests strict Temblor; PatternComparisonTests strict SoundFile; PatternRulesTests strict CoreHaptics
   PatternWorkflowsTests strict; ReadingTests strict; RealtimeTests strict CRealtimeGuard; ReviewPagesTests strict
   SamplesTests strict TemblorCommands; ServerTests strict PlayRig SoundFile play-probe; SignalPlotsTests strict
-  SignalAnalysisTests strict HapticRender; SoundFileTests strict; SystemSupportTests strict
+  SignalAnalysisTests strict HapticRender; SoundFileTests strict; StudioCoreTests strict PatternWorkflows
+  SystemSupportTests strict
   TemblorCommandsTests strict temblor terminal-probe; TemblorTests strict SoundFile temblor
   TransducerCalibrationTests strict; TransducerProfilesTests strict; UIKitTests strict HapticTesting _Testing_UIKit
   """)
@@ -114,7 +121,8 @@ func target(_ row: Row) -> Target {
   // What stands in a target's folder beside its sources.
   let beside = [
     "HapticFormatsTests": "Fixtures", "ReviewPages": "Page", "RunCoachTests": "__Haptics__",
-    "SignalAnalysisTests": "Independent", "TemblorTests": "FaultPlugIn", "play-probe": "soak",
+    "SignalAnalysisTests": "Independent", "StudioCoreTests": "Module",
+    "TemblorTests": "FaultPlugIn", "play-probe": "soak",
   ]
   let exclude = beside[name].map { [$0] } ?? []
   switch name {
@@ -134,10 +142,13 @@ func target(_ row: Row) -> Target {
 }
 
 func library(_ name: String, _ more: String...) -> Product { .library(name: name, targets: [name] + more) }
-let appleNames = ["AVFAudio", "AVFoundation", "AudioToolbox", "GameController", "SwiftUI", "os"]
+let appleNames = [
+  "AVFAudio", "AVFoundation", "AudioToolbox", "Combine", "GameController", "QuartzCore", "SwiftUI", "WatchKit", "os",
+]
 let products: [Product] = [
   library("Temblor"), library("HapticRender", "HapticModel", "HapticPlayback"), library("HapticTesting"),
   library("CoreHaptics", "CoreHapticsTesting"), library("HapticManagement"), library("UIKit", "_Testing_UIKit"),
+  library("AppKit", "_Testing_AppKit"),
   // For Fuzz/run alone, which reaches into them; no interface for programs.
   library("CommandLineKit", "TemblorCommands"), .executable(name: "temblor", targets: ["temblor"]),
 ]

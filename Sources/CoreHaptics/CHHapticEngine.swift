@@ -1,5 +1,6 @@
 // Files that import Core Haptics alone use Foundation's types: on Apple's systems frameworks pass
-// on what their headers import.
+// on what their headers import, and Foundation passes Combine on.
+@_exported public import Combine
 @_exported public import Foundation
 @_exported public import Observation
 public import AVFAudio
@@ -199,6 +200,3 @@ extension CHHapticEngine {
 
   package func simulateReset() { backing.requestReset() }
 }
-
-// Files that import Core Haptics alone use Foundation's types: on Apple's systems frameworks pass
-// on what their headers import.

@@ -1,3 +1,4 @@
+internal import AVFAudio
 internal import Foundation
 internal import Reading
 internal import Synchronization
@@ -54,15 +55,18 @@ package enum EngineBackends {
   private static let running = Locked<[VirtualBackend]>([])
   private static let environment: any EngineBackend = {
     let asked = OutputConfiguration(ProcessInfo.processInfo.environment)
-    return asked.output == nil ? VirtualBackend.shared : LiveBackend(asked)
+    guard asked.output == nil else { return LiveBackend(asked) }
+    MediaTime.follow { virtual?.now }
+    return VirtualBackend.shared
   }()
 
-  /// The task's device, else the one that was installed, else that of the only test that runs, else
+  /// The task's device, else that of the thread's work, else the one that was installed, else that of the only test that runs, else
   /// what the environment names.
   ///
   /// Where several tests run and none can be named, a device that belongs to no test.
   package static var current: any EngineBackend {
     if let scoped { return scoped }
+    if let worker = WorkMark.worker { return worker }
     if let installed = installed.withLock({ $0 }) { return installed }
     let tests = running.withLock { $0 }
     switch tests.count {
@@ -71,6 +75,9 @@ package enum EngineBackends {
     default: return VirtualBackend.stray
     }
   }
+
+  /// Whether several tests with devices run.
+  package static var isShared: Bool { running.withLock { $0.count > 1 } }
 
   /// The backend of a new engine; running tests are notified where it could be any of theirs.
   static func takeCurrent() -> any EngineBackend {
@@ -91,6 +98,7 @@ package enum EngineBackends {
 
   /// Sets the backend of engines made from now on; nil returns to the environment's.
   package static func use(_ backend: (any EngineBackend)?) {
+    _ = followsTime
     let old = installed.withLock { installed in
       let old = installed
       installed = backend
@@ -99,7 +107,14 @@ package enum EngineBackends {
     if old !== backend { (old as? VirtualBackend)?.releaseSlots() }
   }
 
-  package static func begin(_ backend: VirtualBackend) { running.withLock { $0.append(backend) } }
+  package static func begin(_ backend: VirtualBackend, of test: VirtualBackend.Test? = nil) {
+    _ = followsTime
+    backend.test = test
+    running.withLock { $0.append(backend) }
+  }
+
+  /// Lets what plays beside haptics keep the virtual device's time.
+  private static let followsTime: Void = MediaTime.follow { virtual?.now }
 
   /// Ends the device of a test: engines that outlive it move to the next one.
   package static func end(_ backend: VirtualBackend) {
@@ -138,11 +153,13 @@ final class LiveBackend: EngineBackend {
   func open(_ request: SessionRequest) throws -> any EngineSession {
     if let problem = choice.problem { throw CHHapticError(.invalidEngineParameter, problem) }
     let profile = try choice.profile()
-    do throws(OutputError) {
+    do {
       let output = try outputs.open(
         choice.output ?? OutputName(scheme: NullOutput().scheme), OutputRequest(rate: Self.rate))
-      return LiveEngineSession(output, profile, choice.strength, request)
-    } catch {
+      return try LiveEngineSession(output, profile, choice.strength, request)
+    } catch let error as PlaybackError {
+      throw CHHapticError(.resourceNotAvailable, error.description)
+    } catch let error as OutputError {
       throw CHHapticError(
         error.kind == .notFound || error.kind == .serverUnavailable ? .notSupported : .serverInitFailed,
         "\(error.output): \(error.description)")
@@ -165,13 +182,15 @@ private final class LiveEngineSession: EngineSession {
   let engine: PlaybackEngine
   private let playback: LivePlayback
 
-  init(_ output: sending OpenedOutput, _ profile: TransducerProfile, _ strength: Float, _ request: SessionRequest) {
+  init(_ output: sending OpenedOutput, _ profile: TransducerProfile, _ strength: Float, _ request: SessionRequest)
+    throws(PlaybackError)
+  {
     let format = output.format
     engine = PlaybackEngine(
       rate: format.rate, routing: OutputRouting(channelCount: format.channelCount, buses: request.buses),
       profiles: [profile], strength: strength)
     let handler = request.eventHandler
-    playback = LivePlayback(engine, sink: output.sink, wantsRealTime: true) { event in
+    playback = try LivePlayback(engine, sink: output.sink, wantsRealTime: true) { event in
       switch event {
       case .notice(let notice) where notice.kind == .reconnected: handler(.back)
       case .notice(let notice) where notice.kind != .disconnected: break

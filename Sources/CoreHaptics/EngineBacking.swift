@@ -100,6 +100,20 @@ final class EngineBacking: @unchecked Sendable {
   }
 
   /// Leaves the device of a test that has ended, for the one that is in place now.
+  ///
+  /// - Throws: `operationNotPermitted` to a test that runs beside others and would share the engine with another test.
+  private func takePlace() throws {
+    guard let virtual, let owner = virtual.test else { return moveIfEnded() }
+    let scoped = EngineBackends.scoped
+    if let scoped, scoped !== virtual, let test = scoped.test, !virtual.hasEnded || !test.isAlone {
+      scoped.noteForeignEngine(of: owner.name)
+      throw CHHapticError(.operationNotPermitted, "the engine belongs to the test \(owner.name); \(Self.remedy)")
+    }
+    moveIfEnded()
+  }
+
+  private static let remedy = "give both tests, or their suites, .virtualHaptics(.alone)"
+
   private func moveIfEnded() {
     guard virtual?.hasEnded == true else { return }
     let ended = with { state in
@@ -120,7 +134,7 @@ final class EngineBacking: @unchecked Sendable {
     // Two threads that start at once must not open two outputs.
     transition.lock()
     defer { transition.unlock() }
-    moveIfEnded()
+    try takePlace()
     let (isRunning, request) = with { ($0.session != nil, self.request(of: $0)) }
     if isRunning { return }
     let delay = virtual?.takeStartDelay() ?? 0
@@ -152,6 +166,11 @@ final class EngineBacking: @unchecked Sendable {
   }
 
   func startAsynchronously(_ handler: (@Sendable ((any Error)?) -> Void)?) {
+    // Here the task of the caller says which test it is.
+    do { try takePlace() } catch {
+      queue.async { handler?(error) }
+      return
+    }
     enqueue {
       // A start that takes its time keeps nobody waiting here.
       if let virtual = self.virtual, self.with({ $0.session == nil }) {
@@ -293,6 +312,7 @@ final class EngineBacking: @unchecked Sendable {
   // MARK: Players
 
   func makePlayer(_ pattern: CHHapticPattern) throws -> PlayerBacking {
+    if virtual?.hasEnded == false { try takePlace() }
     let player = try PlayerBacking(self, pattern, generation: with { $0.generation })
     // A pattern that cannot be played is reported now and not at its start.
     try player.prepare()
@@ -307,7 +327,7 @@ final class EngineBacking: @unchecked Sendable {
 
   /// The session a player may use, which auto shutdown starts where there is none.
   func runningSession(startingIfAllowed: Bool) throws -> any EngineSession {
-    if virtual?.hasEnded == true, with({ $0.session != nil }) { try start() }
+    if virtual?.hasEnded == true, with({ $0.session != nil }) { try start() } else { try takePlace() }
     let (session, mayStart) = with { ($0.session, $0.isAutoShutdownEnabled && !$0.isGone) }
     if let session { return session }
     if startingIfAllowed && mayStart {

@@ -25,6 +25,15 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   private var active: [ObjectIdentifier: VirtualSession] = [:]
   private var timers: [(due: Duration, body: @Sendable () -> Void)] = []
   private var firstDue: Duration?
+  private var waits: [Wait] = []
+  private var waitCount = 0
+  private var storedMovesWaits = false
+  private var storedMissedWaitCount = 0
+  private var storedBlocks: [(call: String, seconds: Double)] = []
+  /// Times of the system's clocks at the device's beginning, in nanoseconds.
+  private let beginnings = SystemClock.allCases.map(\.now)
+  /// What was handed on to tasks and queues.
+  package let work = VirtualWork()
   /// Handler queues that have been given work since they were last waited for.
   private var busyQueues: [ObjectIdentifier: DispatchQueue] = [:]
   private var notes: [EngineNote] = []
@@ -36,12 +45,24 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   private var engines: [Int: WeakEngine] = [:]
   private var slots: [ObjectIdentifier: AnyObject] = [:]
   private var isOver = false
+  private var storedTest: Test?
+  private var storedForeignTests: [String] = []
   private var storedFaults = Faults()
+
+  /// A wait of the application: until when, in which order it was asked for, and what is called then or at the end of
+  /// the test with the time that remains.
+  private struct Wait {
+    var due: Duration
+    var number: Int
+    var fire: @Sendable () -> Void
+    var leave: @Sendable (Duration) -> Void
+  }
 
   private struct WeakEngine { weak var backing: EngineBacking? }
 
   package struct Faults: Sendable {
     package var isPresent = true
+    package var isInBackground = false
     /// Whether handlers that are called off their actor are noticed, instead of ending the process.
     package var watchesIsolation = false
     package var supportsHaptics = true
@@ -93,15 +114,20 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
 
   /// Lets time go by: everything is rendered, and handlers are called and have returned before it does.
   ///
-  /// Any sum of steps leads to the same time. Time in which nothing plays costs nothing.
+  /// Any sum of steps leads to the same time. Time in which nothing plays costs nothing. What the application waits for
+  /// is not called: nobody could wait for what it sets off.
   package func advance(by duration: Duration) {
     settle()
-    let end = lock.withLock { clock + max(.zero, duration) }
+    let end = end(of: duration)
     while let due = step(to: end) {
       for body in due { body() }
       settle()
     }
+    lock.withLock { storedMissedWaitCount += waits.count { $0.due <= clock } }
   }
+
+  /// The time after a step; negative steps are none.
+  package func end(of duration: Duration) -> Duration { lock.withLock { clock + max(.zero, duration) } }
 
   /// Lets time go by for a caller that is blocked meanwhile, without waiting for handlers.
   func pass(seconds: Double) {
@@ -110,11 +136,14 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   }
 
   /// Moves the clock to what happens next; returns what is due then, or nil at the end.
-  private func step(to end: Duration) -> [@Sendable () -> Void]? {
+  ///
+  /// - Parameter findsWaits: Whether the clock stops at waits of the application, which `takeWait()` then returns.
+  package func step(to end: Duration, findsWaits: Bool = false) -> [@Sendable () -> Void]? {
     lock.withLock {
       guard clock < end else { return nil }
       var next = end
       if let firstDue { next = min(next, max(firstDue, clock)) }
+      if findsWaits, let wait = waits.map(\.due).min() { next = min(next, max(wait, clock)) }
       // What plays is rendered by periods of the device's clock, so that handlers have their time.
       if !active.isEmpty { next = min(next, nextPeriod) }
       clock = next
@@ -127,18 +156,70 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     }
   }
 
+  // MARK: Waits of the application
+
+  /// Whether what the application waits for follows the device's time; not where its test has ended.
+  package var movesWaits: Bool {
+    get { lock.withLock { storedMovesWaits && !isOver } }
+    set { lock.withLock { storedMovesWaits = newValue } }
+  }
+
+  /// Calls a closure once when a time has come, or another at the end of the test, with the time that remains.
+  package func wait(
+    _ delay: Duration, fire: @escaping @Sendable () -> Void, leave: @escaping @Sendable (Duration) -> Void
+  ) {
+    let isLate = lock.withLock {
+      guard !isOver else { return true }
+      waitCount += 1
+      waits.append(Wait(due: clock + max(.zero, delay), number: waitCount, fire: fire, leave: leave))
+      return false
+    }
+    if isLate { leave(delay) }
+  }
+
+  /// Takes the first wait that is due, by time and then by the order in which they were asked for.
+  package func takeWait() -> (@Sendable () -> Void)? {
+    lock.withLock {
+      let due = waits.indices.filter { waits[$0].due <= clock }
+      guard let first = due.min(by: { (waits[$0].due, waits[$0].number) < (waits[$1].due, waits[$1].number) }) else {
+        return nil
+      }
+      return waits.remove(at: first).fire
+    }
+  }
+
+  /// How many waits were due in a step that could not call them.
+  package var missedWaitCount: Int { lock.withLock { storedMissedWaitCount } }
+
+  /// Nanoseconds on a clock of the system, as they are in the device's time.
+  package func time(on systemClock: SystemClock) -> Int64 {
+    lock.withLock {
+      let (seconds, attoseconds) = clock.components
+      return beginnings[Int(systemClock.rawValue)] + seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+    }
+  }
+
+  /// Notes a call that blocked its thread in real time.
+  package func noteBlock(_ call: String, seconds: Double) { lock.withLock { storedBlocks.append((call, seconds)) } }
+
+  /// The calls that blocked their threads in real time, in order.
+  package var blocks: [(call: String, seconds: Double)] { lock.withLock { storedBlocks } }
+
   private var nextPeriod: Duration {
     let period = Double(VirtualSession.periodSize) / rate
     return .seconds(((clock.inSeconds / period + 1e-6).rounded(.down) + 1) * period)
   }
 
   /// Waits until all handlers that were due have returned, and those they caused.
-  package func settle() {
-    for _ in 0..<Self.maximumRounds {
+  ///
+  /// - Returns: Whether there were any.
+  @discardableResult package func settle() -> Bool {
+    for round in 0..<Self.maximumRounds {
       let queues = lock.withLock { exchange(&busyQueues, with: [:]) }
-      if queues.isEmpty { return }
+      if queues.isEmpty { return round > 0 }
       for queue in queues.values { queue.sync {} }
     }
+    return true
   }
 
   /// Waits for what a handler queue is given, before time goes on.
@@ -234,6 +315,26 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     }
   }
 
+  package var isInBackground: Bool { lock.withLock { storedFaults.isInBackground } }
+
+  /// Moves the application to the background or back: posts what a phone posts, and stops engines behind it.
+  package func setInBackground(_ isInBackground: Bool) {
+    guard isInBackground != self.isInBackground else { return }
+    post(isInBackground ? .willResignActive : .willEnterForeground)
+    lock.withLock { storedFaults.isInBackground = isInBackground }
+    post(isInBackground ? .didEnterBackground : .didBecomeActive)
+    if isInBackground { interruptAll(.applicationSuspended) }
+  }
+
+  /// Posts a notification; what its observers make belongs to this device.
+  private func post(_ notification: LifeCycleNotification) {
+    note(.lifeCycle(notification))
+    EngineBackends.$scoped.withValue(self) {
+      NotificationCenter.default.post(name: Notification.Name(notification.rawValue), object: nil)
+    }
+    settle()
+  }
+
   package func setPresent(_ isPresent: Bool) {
     let concerned = lock.withLock {
       storedFaults.isPresent = isPresent
@@ -263,6 +364,28 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   }
 
   // MARK: The life of a test
+
+  /// A test that has a device of its own.
+  package struct Test: Sendable {
+    package var name: String
+    /// Whether no other test with a device runs meanwhile.
+    package var isAlone: Bool
+
+    package init(name: String, isAlone: Bool) { (self.name, self.isAlone) = (name, isAlone) }
+  }
+
+  /// The test whose device this is.
+  package internal(set) var test: Test? {
+    get { lock.withLock { storedTest } }
+    set { lock.withLock { storedTest = newValue } }
+  }
+
+  /// Names of tests of which this device's test used engines, in order.
+  package var foreignTests: [String] { lock.withLock { storedForeignTests } }
+
+  func noteForeignEngine(of test: String) {
+    lock.withLock { if !storedForeignTests.contains(test) { storedForeignTests.append(test) } }
+  }
 
   /// Engines that were made while this device's test ran and could be any of several tests'.
   package var strayEngineCount: Int { lock.withLock { storedStrayEngineCount } }
@@ -295,12 +418,14 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   func end() {
     settle()
     releaseSlots()
-    lock.withLock {
+    let (left, now) = lock.withLock {
       isOver = true
       timers.removeAll()
       firstDue = nil
       active.removeAll()
+      return (exchange(&waits, with: []), clock)
     }
+    WorkMark.withoutDevice { for wait in left { wait.leave(max(.zero, wait.due - now)) } }
   }
 }
 
@@ -519,6 +644,14 @@ private final class VirtualSink: AudioSink {
   }
 }
 
+/// What an application is notified of as it goes to the background and comes back; the names on Apple's systems.
+package enum LifeCycleNotification: String, Sendable {
+  case willResignActive = "UIApplicationWillResignActiveNotification"
+  case didEnterBackground = "UIApplicationDidEnterBackgroundNotification"
+  case willEnterForeground = "UIApplicationWillEnterForegroundNotification"
+  case didBecomeActive = "UIApplicationDidBecomeActiveNotification"
+}
+
 /// One thing that an application asked of a virtual device, or that happened to it.
 package struct EngineNote: Sendable {
   /// What it was; `at` is when it takes effect, in seconds on the device's clock.
@@ -547,6 +680,8 @@ package struct EngineNote: Sendable {
     case sent(CHHapticDynamicParameter.ID, Float, at: Double)
     case scheduled(CHHapticDynamicParameter.ID, at: Double)
     case generatorCalled(name: String, intensity: Double)
+    case generatorPrepared(name: String)
+    case lifeCycle(LifeCycleNotification)
     case systemSoundPlayed(Int)
     case breach(Breach)
   }

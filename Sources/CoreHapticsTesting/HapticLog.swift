@@ -66,8 +66,13 @@ public struct HapticLog: Equatable, Sendable, RandomAccessCollection, CustomStri
     case scheduledCurve(CHHapticDynamicParameter.ID, at: Double)
     /// A feedback generator was called.
     case generator(GeneratorCall)
+    /// A feedback generator was prepared.
+    case prepared(Generator)
     /// A system sound was played.
     case systemSound(Int)
+    /// The application was notified of its life, by the name of a property of `UIApplication`, such as
+    /// `didEnterBackground`.
+    case application(String)
     /// A rule of phones was broken.
     case breach(HapticBreach)
   }
@@ -105,6 +110,23 @@ public struct HapticLog: Equatable, Sendable, RandomAccessCollection, CustomStri
     case alignment
     /// A closed path while drawing.
     case pathCompleted
+    /// Feedback that an iPhone's generators do not have: `watch success` of WatchKit, `trackpad alignment` of AppKit,
+    /// `increase` of SwiftUI.
+    case named(String, intensity: Double = 1)
+  }
+
+  /// A feedback generator.
+  public enum Generator: Equatable, Sendable {
+    /// That of impacts of a style.
+    case impact(GeneratorCall.Style)
+    /// That of notifications.
+    case notification
+    /// That of selections.
+    case selection
+    /// That of drawing.
+    case canvas
+    /// One of the class that they have in common.
+    case general
   }
 
   var entries: [Entry]
@@ -144,6 +166,11 @@ public struct HapticLog: Equatable, Sendable, RandomAccessCollection, CustomStri
     entries.compactMap { if case .generator(let call) = $0.action { call } else { nil } }
   }
 
+  /// The feedback generators that were prepared, in order.
+  public var preparations: [Generator] {
+    entries.compactMap { if case .prepared(let generator) = $0.action { generator } else { nil } }
+  }
+
   /// The numbers of system sounds that were played, in order.
   public var systemSounds: [Int] {
     entries.compactMap { if case .systemSound(let number) = $0.action { number } else { nil } }
@@ -162,15 +189,15 @@ public struct HapticLog: Equatable, Sendable, RandomAccessCollection, CustomStri
 
 extension HapticLog {
   init(_ notes: [EngineNote]) {
-    entries = notes.compactMap { note in
-      Action(note.action).map { Entry(time: note.time, engine: note.engine, player: note.player, action: $0) }
+    entries = notes.map { note in
+      Entry(time: note.time, engine: note.engine, player: note.player, action: Action(note.action))
     }
   }
 }
 
 extension HapticLog.Action {
-  /// What a note says to a test; nil for what only serves the record.
-  fileprivate init?(_ action: EngineNote.Action) {
+  /// What a note says to a test.
+  fileprivate init(_ action: EngineNote.Action) {
     switch action {
     case .engineMade: self = .engineMade
     case .engineStarted: self = .engineStarted
@@ -194,8 +221,9 @@ extension HapticLog.Action {
     case .sent(let id, let value, let time): self = .sent(id, value, at: rounded(time))
     case .scheduled(let id, let time): self = .scheduledCurve(id, at: rounded(time))
     case .generatorCalled(let name, let intensity):
-      guard let call = HapticLog.GeneratorCall(name: name, intensity: intensity) else { return nil }
-      self = .generator(call)
+      self = .generator(HapticLog.GeneratorCall(name: name, intensity: intensity))
+    case .generatorPrepared(let name): self = .prepared(HapticLog.Generator(name: name))
+    case .lifeCycle(let notification): self = .application("\(notification)")
     case .systemSoundPlayed(let number): self = .systemSound(number)
     case .breach(let breach): self = .breach(HapticBreach(breach))
     }
@@ -216,7 +244,7 @@ extension HapticLog.Handler {
 }
 
 extension HapticLog.GeneratorCall {
-  fileprivate init?(name: String, intensity: Double) {
+  fileprivate init(name: String, intensity: Double) {
     if let style = Style(rawValue: name) {
       self = .impact(style, intensity: intensity)
     } else if let type = Notification(rawValue: name) {
@@ -226,8 +254,19 @@ extension HapticLog.GeneratorCall {
       case "selection": self = .selection
       case "alignment": self = .alignment
       case "path-completed": self = .pathCompleted
-      default: return nil
+      default: self = .named(name, intensity: intensity)
       }
+    }
+  }
+}
+
+extension HapticLog.Generator {
+  fileprivate init(name: String) {
+    switch name {
+    case "notification": self = .notification
+    case "selection": self = .selection
+    case "canvas": self = .canvas
+    default: self = HapticLog.GeneratorCall.Style(rawValue: name).map { .impact($0) } ?? .general
     }
   }
 }
@@ -262,7 +301,9 @@ extension HapticLog.Action: CustomStringConvertible {
       "\(id.rawValue) \(thousandths(Double(value))) sent for \(thousandths(time)) s"
     case .scheduledCurve(let id, let time): "curve of \(id.rawValue) scheduled for \(thousandths(time)) s"
     case .generator(let call): "generator: \(call)"
+    case .prepared(let generator): "generator prepared: \(generator)"
     case .systemSound(let number): "system sound \(number)"
+    case .application(let name): "application: \(name)"
     case .breach(let breach): "\(breach)"
     }
   }
@@ -278,6 +319,7 @@ extension HapticLog.GeneratorCall: CustomStringConvertible {
     case .selection: "selection"
     case .alignment: "alignment"
     case .pathCompleted: "path completed"
+    case .named(let name, let intensity): name + (intensity == 1 ? "" : ", intensity \(thousandths(intensity))")
     }
   }
 }

@@ -130,12 +130,12 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Custom
     }
   }
 
-  /// The strongest intensity at a time; a transient counts for 30 ms.
+  /// The strongest intensity at a time, to a millionth, so that it equals what was written; a transient counts for 30 ms.
   public func strength(at time: Double) -> Double {
     events.filter { event in
       event.isFelt && event.time <= time
         && time < event.time + (event.kind == .transient ? Self.transientDuration : event.duration)
-    }.map { $0.level(at: time - $0.time).intensity }.max() ?? 0
+    }.map { ($0.level(at: time - $0.time).intensity * 1e6).rounded() / 1e6 }.max() ?? 0
   }
 
   /// Seconds for which a transient is felt.

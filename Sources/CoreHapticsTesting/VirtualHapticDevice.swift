@@ -41,7 +41,8 @@ public final class VirtualHapticDevice: Sendable {
 
   /// Lets time go by, and calls every handler that is due in it.
   ///
-  /// Any number of steps of any length leads to the same time; negative and non-finite ones are none.
+  /// Any number of steps of any length leads to the same time; negative and non-finite ones are none. What the
+  /// application waits with is not moved: a test in which a wait was due fails; use ``advance(by:)`` there.
   public func advance(seconds: Double) { backend.advance(by: seconds.isFinite ? .seconds(seconds) : .zero) }
 
   /// What an engine has rendered since it was last started: the samples of one of two channels.
@@ -150,6 +151,18 @@ extension VirtualHapticDevice {
     backend.interruptAll(reason)
   }
 
+  /// Moves the application to the background: posts `willResignActive` and `didEnterBackground` of `UIApplication`, and
+  /// stops the engines that still run with `applicationSuspended`.
+  ///
+  /// Observers and stopped handlers have been called when it returns. Notifications reach all objects of the process, so
+  /// that a test that runs beside others fails: give it `.virtualHaptics(.alone)`. Does nothing in the background.
+  public func background() { backend.setInBackground(true) }
+
+  /// Brings the application back: posts `willEnterForeground` and `didBecomeActive`; the application starts engines.
+  ///
+  /// Observers have been called when it returns. Does nothing in front.
+  public func foreground() { backend.setInBackground(false) }
+
   /// Resets every engine, as after a failure of the system's haptic server: players are dead.
   ///
   /// Reset handlers have been called when it returns.
@@ -166,17 +179,39 @@ extension VirtualHapticDevice {
 }
 
 extension VirtualHapticDevice {
-  /// Lets time go by, and waits until what handlers have handed on to tasks, actors and queues has run.
+  /// Lets time go by, and waits until what handlers and waits of the application set off has run.
   ///
-  /// Handlers that hop to the main actor have arrived there when it returns. What sleeps in real time is not waited
-  /// for: give it ``clock``. Waits no longer than 0.1 s of real time before and behind the step.
+  /// With the trait `.virtualHaptics` of `HapticTesting`, what the application waits with (`Task.sleep`, clocks,
+  /// `asyncAfter`, `Timer`) waits in the device's time: each wait ends at its own time, in order, and what it sets off
+  /// has run before time goes on.
   ///
-  /// - Returns: Whether everything became quiet; false where something in the process runs all the time.
+  /// - Returns: Whether everything became quiet; false where something runs all the time, which is waited for no longer
+  ///   than 2 s.
   @discardableResult nonisolated(nonsending) public func advance(by duration: Duration) async -> Bool {
-    _ = await QuietRuntime.settle()
-    backend.advance(by: duration)
-    return await QuietRuntime.settle()
+    _ = await QuietRuntime.settle(backend)
+    backend.settle()
+    let end = backend.end(of: duration)
+    var waitsAtOnce = 0
+    while true {
+      if let fire = backend.takeWait() {
+        waitsAtOnce += 1
+        guard waitsAtOnce <= Self.mostWaitsAtOnce else { return false }
+        fire()
+        _ = await QuietRuntime.settle(backend)
+        backend.settle()
+      } else if let due = backend.step(to: end, findsWaits: true) {
+        waitsAtOnce = 0
+        for body in due { body() }
+        if backend.settle() { _ = await QuietRuntime.settle(backend) }
+      } else {
+        break
+      }
+    }
+    return await QuietRuntime.settle(backend)
   }
+
+  /// Waits that may end at one time before the rest is left to the next step.
+  private static let mostWaitsAtOnce = 10_000
 
   /// A clock that goes on with the device, for applications that are given their clock.
   public var clock: VirtualHapticClock { VirtualHapticClock(backend) }

@@ -215,6 +215,38 @@ package final class EngineLife: @unchecked Sendable {
   }
 }
 
+extension EngineLife {
+  /// Plays a shipped pattern at a part of its strength, and writes the call down where there is a record.
+  ///
+  /// - Parameters:
+  ///   - pattern: The pattern's name.
+  ///   - name: What the call is in the record.
+  ///   - intensity: The part, 0…1; values outside are moved to the nearest bound, NaN is 0.
+  package func play(shipped pattern: String, as name: String, intensity: Double = 1) {
+    let intensity = intensity.isNaN ? 0 : min(max(intensity, 0), 1)
+    EngineBackends.takeVirtual()?.note(.generatorCalled(name: name, intensity: intensity))
+    guard let found = ParsedPatternCache.shipped.pattern(named: pattern),
+      let scaled = intensity < 1 ? try? found.scaled(by: Float(intensity)) : found
+    else { return }
+    play(scaled)
+  }
+}
+
+extension CHHapticPattern {
+  /// The same pattern with the intensity of every event multiplied, as a control from its start on.
+  fileprivate func scaled(by factor: Float) throws -> CHHapticPattern {
+    var dictionary = try exportDictionary()
+    let control: [Key: Any] = [
+      .parameter: [
+        .parameterID: CHHapticDynamicParameter.ID.hapticIntensityControl.rawValue, .time: 0.0,
+        .parameterValue: Double(factor),
+      ] as [Key: Any]
+    ]
+    dictionary[.pattern] = [control] + (dictionary[.pattern] as? [[Key: Any]] ?? [])
+    return try CHHapticPattern(dictionary: dictionary)
+  }
+}
+
 /// Where a manager gets its engine from, so that a test can give it one in virtual time.
 public struct EngineProvider: Sendable {
   /// Seconds between two attempts at a device that is not there.

@@ -10,16 +10,27 @@ public import Testing
 public struct VirtualHapticsTrait: TestTrait, SuiteTrait, TestScoping {
   /// Whether other tests with a device may run meanwhile.
   public enum Sharing: Sendable {
-    /// Tests run side by side; engines have to be made in the task of the test, its children or the main actor.
+    /// Tests run side by side; engines have to be made in tasks and on queues that the test set off, and no two tests may use
+    /// one.
     case parallel
-    /// The test runs while no other test with a device does; engines may be made anywhere.
+    /// The test runs while no other test with a device does; engines may be made anywhere, and outlive their test, such
+    /// as a singleton's.
     case alone
+  }
+
+  /// What follows the device's time.
+  public enum Time: Sendable {
+    /// All that the application waits with, and its clocks.
+    case virtual
+    /// Haptics alone: for tests that wait for a server or a process.
+    case haptics
   }
 
   /// The trait of a suite is that of its tests.
   public let isRecursive = true
   let sharing: Sharing
   let rules: Set<HapticRule>
+  let time: Time
 
   /// Runs a test on a device of its own.
   public func provideScope(for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void)
@@ -29,40 +40,81 @@ public struct VirtualHapticsTrait: TestTrait, SuiteTrait, TestScoping {
     try await DeviceGate.shared.pass(alone: sharing == .alone) {
       let device = VirtualHapticDevice()
       device.rules = rules
-      EngineBackends.begin(device.backend)
+      device.backend.movesWaits = time == .virtual && VirtualTime.isInPlace
+      EngineBackends.begin(device.backend, of: .init(name: test.name, isAlone: sharing == .alone))
       defer { EngineBackends.end(device.backend) }
       try await EngineBackends.$scoped.withValue(device.backend) { try await function() }
       report(on: device, at: test.sourceLocation)
     }
   }
 
-  /// Fails the test for breaches, and for engines that could not be told apart from those of other tests.
+  /// Fails the test for breaches, and for engines that cannot be attributed to a test.
   private func report(on device: VirtualHapticDevice, at location: SourceLocation) {
     device.backend.settle()
     for breach in device.breaches { Issue.record("On a phone this fails: \(breach).", sourceLocation: location) }
     if let problem = device.ruleProblem { Issue.record("\(problem).", severity: .warning, sourceLocation: location) }
+    for other in device.backend.foreignTests { Issue.record("\(Self.foreign(other))", sourceLocation: location) }
+    if sharing == .parallel, device.log.contains(where: { if case .application = $0.action { true } else { false } }) {
+      Issue.record("\(Self.lifeCycle)", sourceLocation: location)
+    }
+    for block in device.backend.blocks {
+      Issue.record("\(Self.blocked(block.call, seconds: block.seconds))", sourceLocation: location)
+    }
+    if device.backend.missedWaitCount > 0 { Issue.record("\(Self.missed)", sourceLocation: location) }
     guard device.backend.strayEngineCount > 0 else { return }
     // Where the test's own engines are there, the stray one is likely another test's.
     Issue.record(
       """
-      An engine was made on a queue, a thread or a detached task while several tests with devices ran, \
-      and plays on none of them; use .virtualHaptics(.alone).
+      An engine was made on a thread that belongs to no test while several tests with devices ran, and plays \
+      on none of them; use .virtualHaptics(.alone).
       """, severity: device.log.engineCount == 0 ? .error : .warning, sourceLocation: location)
   }
 }
 
+extension VirtualHapticsTrait {
+  /// What a test is refused for that uses an engine of another.
+  static func foreign(_ test: String) -> String {
+    """
+    This test used an engine of the test \(test), which was refused and is recorded nowhere. An object that both use, \
+    such as a singleton, keeps the engine: give both tests, or their suites, .virtualHaptics(.alone).
+    """
+  }
+
+  /// What a test is refused for in which a thread was blocked.
+  static func blocked(_ call: String, seconds: Double) -> String {
+    """
+    \(call) for \(seconds) s blocks its thread and waited in real time. Wait with Task.sleep or asyncAfter, or give the \
+    test .virtualHaptics(time: .haptics).
+    """
+  }
+
+  /// What a test is refused for that moves time past waits without them.
+  static let missed = """
+    advance(seconds:) passed the end of a wait of the application (Task.sleep, asyncAfter or Timer), which it does not \
+    move; use await advance(by:).
+    """
+
+  /// What a test is refused for that posts notifications beside others.
+  static let lifeCycle = """
+    background() and foreground() post notifications of UIApplication, which the objects of all tests receive: give \
+    the test, or its suite, .virtualHaptics(.alone).
+    """
+}
+
 extension Trait where Self == VirtualHapticsTrait {
   /// A device of the test's own; tests with it run side by side.
-  public static var virtualHaptics: Self { Self(sharing: .parallel, rules: []) }
+  public static var virtualHaptics: Self { .virtualHaptics() }
 
   /// A device of the test's own.
   ///
   /// - Parameters:
   ///   - sharing: Whether other tests with a device may run meanwhile.
   ///   - rules: The rules of phones whose breaches fail the test, such as `.all`.
-  public static func virtualHaptics(_ sharing: VirtualHapticsTrait.Sharing = .parallel, rules: Set<HapticRule> = [])
-    -> Self
-  { Self(sharing: sharing, rules: rules) }
+  ///   - time: What follows the device's time.
+  public static func virtualHaptics(
+    _ sharing: VirtualHapticsTrait.Sharing = .parallel, rules: Set<HapticRule> = [],
+    time: VirtualHapticsTrait.Time = .virtual
+  ) -> Self { Self(sharing: sharing, rules: rules, time: time) }
 }
 
 /// The device of the test that runs, which has the trait `.virtualHaptics`.

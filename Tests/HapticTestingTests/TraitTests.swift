@@ -79,14 +79,18 @@ func startBlocking(_ engine: CHHapticEngine) throws { try engine.start() }
     manager.isEnabled = false
   }
 
-  @Test func enginesOfTasksAndHandlersBelongToTheTest() async throws {
+  @Test func enginesOfTasksQueuesAndHandlersBelongToTheTest() async throws {
     try await Task { @MainActor in try Player().play() }.value
+    await Task.detached { _ = try? CHHapticEngine() }.value
+    DispatchQueue.global().async { _ = try? CHHapticEngine() }
+    DispatchQueue(label: "own").async { _ = try? CHHapticEngine() }
+    await device.advance(by: .zero)
     await withTaskGroup(of: Void.self) { group in group.addTask { _ = try? CHHapticEngine() } }
     let engine = try CHHapticEngine()
     engine.resetHandler = { @Sendable in _ = try? CHHapticEngine() }
     try await engine.start()
     device.reset()
-    #expect(device.log.engineCount == 4)
+    #expect(device.log.engineCount == 7)
   }
 
   @Test func handlersThatHopHaveArrived() async throws {
@@ -138,11 +142,14 @@ func startBlocking(_ engine: CHHapticEngine) throws { try engine.start() }
     let other = VirtualBackend()
     EngineBackends.begin(other)
     defer { EngineBackends.end(other) }
-    await Task.detached {
-      let isNamed = VirtualHapticDevice.current != nil
-      #expect(!isNamed)
-      _ = try? CHHapticEngine()
-    }.value
+    await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+      Thread {
+        let isNamed = VirtualHapticDevice.current != nil
+        #expect(!isNamed)
+        _ = try? CHHapticEngine()
+        continuation.resume()
+      }.start()
+    }
     #expect(hapticDevice.log.actions == [.engineMade])
     #expect(VirtualHapticDevice(other).log.actions == [])
     #expect(hapticDevice.backend.strayEngineCount == 1)

@@ -1,34 +1,29 @@
-/// Feedback that a view plays when a value changes, as a value: view models can be compiled and compared.
+internal import HapticManagement
+
+/// Feedback that a view plays when a value changes, as a value that can be compared.
 ///
-/// There are no views here, so nothing plays it.
+/// `SensoryFeedbackScreen` plays it in tests. Apple publishes nothing about how it feels: what an iPhone's generators
+/// have plays as these do, all else as a selection's tick.
 public struct SensoryFeedback: Equatable, Sendable {
   /// The weight of what collides.
-  public struct Weight: Equatable, Sendable {
-    private let value: Int
+  public enum Weight: String, Sendable { case light, medium, heavy }
 
-    /// Light things.
-    public static let light = Weight(value: 0)
-    /// Things of middle weight.
-    public static let medium = Weight(value: 1)
-    /// Heavy things.
-    public static let heavy = Weight(value: 2)
-  }
+  /// The stiffness of what collides: what does not give way, something between, and what gives way.
+  public enum Flexibility: String, Sendable { case rigid, solid, soft }
 
-  /// The stiffness of what collides.
-  public struct Flexibility: Equatable, Sendable {
-    private let value: Int
+  /// What is pressed; iOS 26.
+  public enum PressFeedback: String, Sendable { case button, buttonIconOnly, slider, tab, toggle }
 
-    /// Things that do not give way.
-    public static let rigid = Flexibility(value: 0)
-    /// Things of middle stiffness.
-    public static let solid = Flexibility(value: 1)
-    /// Things that give way.
-    public static let soft = Flexibility(value: 2)
-  }
+  /// What is released; iOS 26.
+  public enum ReleaseFeedback: String, Sendable { case slider }
+
+  /// What a value has come to; iOS 26.
+  public enum SelectionFeedback: String, Sendable { case on, off, minimum, maximum }
 
   private enum Kind: Equatable {
     case success, warning, error, selection, increase, decrease, start, stop, alignment, levelChange
     case pathComplete
+    case press(PressFeedback), release(ReleaseFeedback), select(SelectionFeedback)
     case weight(Weight, Double)
     case flexibility(Flexibility, Double)
   }
@@ -68,5 +63,36 @@ public struct SensoryFeedback: Equatable, Sendable {
   /// A collision of things of a stiffness, with an intensity of 0…1.
   public static func impact(flexibility: Flexibility, intensity: Double = 1) -> SensoryFeedback {
     SensoryFeedback(kind: .flexibility(flexibility, intensity))
+  }
+
+  /// Feedback for a control that is pressed; iOS 26.
+  public static func press(_ feedback: PressFeedback) -> SensoryFeedback { SensoryFeedback(kind: .press(feedback)) }
+
+  /// Feedback for a control that is released; iOS 26.
+  public static func release(_ feedback: ReleaseFeedback) -> SensoryFeedback {
+    SensoryFeedback(kind: .release(feedback))
+  }
+
+  /// Feedback for a control whose value changes; iOS 26.
+  public static func selection(_ feedback: SelectionFeedback) -> SensoryFeedback {
+    SensoryFeedback(kind: .select(feedback))
+  }
+
+  /// Plays it, and writes it down where there is a record.
+  func play() {
+    let (pattern, name, intensity): (String, String, Double) =
+      switch kind {
+      case .success, .warning, .error, .selection: ("\(kind)", "\(kind)", 1)
+      case .alignment: ("selection", "alignment", 1)
+      case .pathComplete: ("light", "path-completed", 1)
+      case .weight(let weight, let intensity): (weight.rawValue, weight.rawValue, intensity)
+      case .flexibility(.solid, let intensity): ("medium", "medium", intensity)
+      case .flexibility(let flexibility, let intensity): (flexibility.rawValue, flexibility.rawValue, intensity)
+      case .press(let feedback): ("selection", "press \(feedback.rawValue)", 1)
+      case .release(let feedback): ("selection", "release \(feedback.rawValue)", 1)
+      case .select(let feedback): ("selection", "selection \(feedback.rawValue)", 1)
+      case .increase, .decrease, .start, .stop, .levelChange: ("selection", "\(kind)", 1)
+      }
+    EngineLife.shared.play(shipped: pattern, as: name, intensity: intensity)
   }
 }

@@ -1,4 +1,6 @@
+@_exported public import Combine
 @_exported public import Foundation
+@_exported public import QuartzCore
 internal import CoreHaptics
 package import HapticManagement
 
@@ -32,22 +34,22 @@ package import HapticManagement
   }
 
   /// Starts the engine, so that the first feedback comes without delay; need not be called.
-  open func prepare() { life.prepare() }
+  open func prepare() {
+    EngineBackends.virtual?.note(.generatorPrepared(name: kind))
+    life.prepare()
+  }
+
+  /// What the record calls the generator.
+  nonisolated var kind: String { "generator" }
 
   /// Plays a shipped pattern at a part of its strength, 0…1, and writes the call down where there is a record.
   ///
   /// - Parameter name: What the call is, where several play one pattern.
   func play(_ pattern: String, as name: String? = nil, intensity: CGFloat = 1) {
-    let intensity = intensity.isNaN ? 0 : min(max(intensity, 0), 1)
-    if let device = EngineBackends.takeVirtual() {
-      let name = name ?? pattern
-      device.note(.generatorCalled(name: name, intensity: Double(intensity)))
-      if !MainQueue.isCurrent { device.note(.breach(.generatorOffMainThread(name: name))) }
+    if !MainQueue.isCurrent {
+      EngineBackends.virtual?.note(.breach(.generatorOffMainThread(name: name ?? pattern)))
     }
-    guard let found = ParsedPatternCache.shipped.pattern(named: pattern),
-      let scaled = intensity < 1 ? try? found.scaled(by: Float(intensity)) : found
-    else { return }
-    life.play(scaled)
+    life.play(shipped: pattern, as: name ?? pattern, intensity: Double(intensity))
   }
 }
 
@@ -60,13 +62,4 @@ private enum MainQueue {
   }()
 
   static var isCurrent: Bool { DispatchQueue.getSpecific(key: key) == true || Thread.isMainThread }
-}
-
-/// A view, as far as feedback generators are given one: nothing is shown.
-@preconcurrency @MainActor open class UIView: NSObject {
-  /// Makes a view.
-  public nonisolated override init() { super.init() }
-
-  /// Makes a view; the frame is not regarded.
-  public convenience init(frame: CGRect) { self.init() }
 }

@@ -43,6 +43,8 @@ open class UIImpactFeedbackGenerator: UIFeedbackGenerator {
     super.init(life: life)
   }
 
+  nonisolated override var kind: String { "\(style)" }
+
   /// Plays the style's tap.
   open func impactOccurred() { play("\(style)") }
 
@@ -75,6 +77,8 @@ open class UINotificationFeedbackGenerator: UIFeedbackGenerator {
     case error = 2
   }
 
+  nonisolated override var kind: String { "notification" }
+
   /// Plays the taps.
   open func notificationOccurred(_ notificationType: UINotificationFeedbackGenerator.FeedbackType) {
     play("\(notificationType)")
@@ -90,6 +94,8 @@ open class UINotificationFeedbackGenerator: UIFeedbackGenerator {
 
 /// Feedback for a choice that changes: the faintest tick.
 open class UISelectionFeedbackGenerator: UIFeedbackGenerator {
+  nonisolated override var kind: String { "selection" }
+
   /// Plays the tick.
   open func selectionChanged() { play("selection") }
 
@@ -102,6 +108,8 @@ open class UISelectionFeedbackGenerator: UIFeedbackGenerator {
 
 /// Feedback for drawing; iOS 17.5. Apple publishes nothing about how it feels.
 open class UICanvasFeedbackGenerator: UIFeedbackGenerator {
+  nonisolated override var kind: String { "canvas" }
+
   /// Plays the tick of a selection: an object came into line.
   open func alignmentOccurred(at location: CGPoint) {
     EngineBackends.noteNewAPI("UICanvasFeedbackGenerator", iOS: 17, 5)
@@ -112,20 +120,5 @@ open class UICanvasFeedbackGenerator: UIFeedbackGenerator {
   open func pathCompleted(at location: CGPoint) {
     EngineBackends.noteNewAPI("UICanvasFeedbackGenerator", iOS: 17, 5)
     play("light", as: "path-completed")
-  }
-}
-
-extension CHHapticPattern {
-  /// The same pattern with the intensity of every event multiplied, as a control from its start on.
-  func scaled(by factor: Float) throws -> CHHapticPattern {
-    var dictionary = try exportDictionary()
-    let control: [Key: Any] = [
-      .parameter: [
-        .parameterID: CHHapticDynamicParameter.ID.hapticIntensityControl.rawValue, .time: 0.0,
-        .parameterValue: Double(factor),
-      ] as [Key: Any]
-    ]
-    dictionary[.pattern] = [control] + (dictionary[.pattern] as? [[Key: Any]] ?? [])
-    return try CHHapticPattern(dictionary: dictionary)
   }
 }

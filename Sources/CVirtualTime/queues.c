@@ -1,0 +1,184 @@
+// dispatch_async, dispatch_after and timer sources: work that was handed on keeps its device.
+#if defined(__gnu_linux__)
+#define _GNU_SOURCE
+#include "shared.h"
+#include <pthread.h>
+
+void *_Block_copy(const void *);
+void _Block_release(const void *);
+void dispatch_retain(void *);
+void dispatch_release(void *);
+void dispatch_async_f(void *queue, void *context, void (*work)(void *));
+uint64_t dispatch_time(uint64_t when, int64_t delta);
+struct block { void *isa; int flags, reserved; void (*invoke)(void *); };
+
+typedef struct item { void *device, *queue, *context; void (*work)(void *); } item;
+
+static item *make(void *device, void *queue, void *context, void (*work)(void *)) {
+  item *made = malloc(sizeof *made);
+  *made = (item){device, queue, context, work};
+  vt.retain(device);
+  dispatch_retain(queue);
+  return made;
+}
+
+static void drop(item *it) {
+  dispatch_release(it->queue);
+  vt.release(it->device);
+  free(it);
+}
+
+static void call_block(void *block) { ((struct block *)block)->invoke(block); _Block_release(block); }
+
+/// On the queue: as work of the device.
+static void perform(void *context) {
+  item *it = context;
+  vt.enter(it->device, it->work, it->context);
+  vt.pending(it->device, -1);
+  drop(it);
+}
+
+void vt_async(void *queue, void *context, void (*work)(void *)) {
+  NEXT(dispatch_async_f);
+  next(queue, context, work);
+}
+
+/// In `advance(by:)`: to its queue.
+static void fire(void *context) {
+  item *it = context;
+  vt.pending(it->device, 1);
+  vt_async(it->queue, it, perform);
+}
+
+/// The jobs of the main actor, among others.
+void dispatch_async_f(void *queue, void *context, void (*work)(void *)) {
+  void *device = vt_here();
+  if (!device) return vt_async(queue, context, work);
+  fire(make(device, queue, context, work));
+}
+
+static void finish(void *context) {
+  item *it = context;
+  it->work(it->context);
+  drop(it);
+}
+
+void dispatch_after_f(uint64_t when, void *queue, void *context, void (*work)(void *));
+
+/// Its device has ended: what remains is waited for in real time.
+static void leave(void *context, int64_t rest) {
+  item *it = context;
+  dispatch_after_f(dispatch_time(0, rest), it->queue, it, finish);
+}
+
+void dispatch_async(void *queue, void *block) {
+  NEXT(dispatch_async);
+  void *device = vt_here();
+  if (!device) return next(queue, block);
+  fire(make(device, queue, _Block_copy(block), call_block));
+}
+
+void dispatch_after(uint64_t when, void *queue, void *block) {
+  NEXT(dispatch_after);
+  void *device = vt_here();
+  if (!device || when == ~0ull) return next(when, queue, block);
+  vt.schedule(device, vt_delay(device, when), fire, leave, make(device, queue, _Block_copy(block), call_block));
+}
+
+void dispatch_after_f(uint64_t when, void *queue, void *context, void (*work)(void *)) {
+  NEXT(dispatch_after_f);
+  void *device = vt_here();
+  if (!device || when == ~0ull) return next(when, queue, context, work);
+  vt.schedule(device, vt_delay(device, when), fire, leave, make(device, queue, context, work));
+}
+
+// Timer sources are never armed but to fire at once, so that suspension and cancellation stay libdispatch's.
+typedef struct timer { struct timer *next; void *source; unsigned generation; } timer;
+typedef struct arming { void *device, *source; uint64_t interval; unsigned generation; } arming;
+static timer *timers;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static void (*set_timer)(void *, uint64_t, uint64_t, uint64_t);
+long dispatch_source_testcancel(void *source);
+
+/// Counts the settings of a source, so that an older one is known: adds to it; 0 forgets the source.
+static unsigned setting(void *source, unsigned change) {
+  pthread_mutex_lock(&lock);
+  timer *it = timers;
+  while (it && it->source != source) it = it->next;
+  if (!it && change) {
+    it = malloc(sizeof *it);
+    *it = (timer){timers, source, 0};
+    timers = it;
+  }
+  unsigned generation = it ? it->generation += change : 0;
+  pthread_mutex_unlock(&lock);
+  return generation;
+}
+
+static void disarm(arming *it) {
+  dispatch_release(it->source);
+  vt.release(it->device);
+  free(it);
+}
+
+static void leave_source(void *context, int64_t rest) {
+  arming *it = context;
+  if (setting(it->source, 0) == it->generation && !dispatch_source_testcancel(it->source))
+    set_timer(it->source, dispatch_time(0, rest), it->interval, 0);
+  disarm(it);
+}
+
+static void due(void *context) {
+  arming *it = context;
+  if (setting(it->source, 0) != it->generation || dispatch_source_testcancel(it->source)) return disarm(it);
+  set_timer(it->source, 0, ~0ull, 0);
+  if (it->interval == ~0ull) return disarm(it);
+  vt.schedule(it->device, (int64_t)it->interval, due, leave_source, it);
+}
+
+void dispatch_source_set_timer(void *source, uint64_t start, uint64_t interval, uint64_t leeway) {
+  NEXT(dispatch_source_set_timer);
+  set_timer = next;
+  void *device = vt_here();
+  unsigned generation = setting(source, 1);
+  if (!device || start == ~0ull) return next(source, start, interval, leeway);
+  next(source, ~0ull, ~0ull, 0);
+  arming *armed = malloc(sizeof *armed);
+  *armed = (arming){device, source, interval, generation};
+  vt.retain(device);
+  dispatch_retain(source);
+  vt.schedule(device, vt_delay(device, start), due, leave_source, armed);
+}
+
+// What a source calls belongs to the device that it was given in.
+void *dispatch_get_context(void *);
+void dispatch_set_context(void *, void *);
+void dispatch_set_finalizer_f(void *, void (*)(void *));
+void dispatch_source_set_event_handler_f(void *source, void (*handler)(void *));
+
+static void handle(void *context) {
+  item *it = context;
+  vt.enter(it->device, it->work, it->context);
+}
+
+static void finalize(void *context) {
+  item *it = context;
+  _Block_release(it->context);
+  vt.release(it->device);
+  free(it);
+}
+
+static void invoke(void *block) { ((struct block *)block)->invoke(block); }
+
+void dispatch_source_set_event_handler(void *source, void *block) {
+  NEXT(dispatch_source_set_event_handler);
+  void *device = vt_here();
+  if (!device || !block || dispatch_get_context(source)) return next(source, block);
+  item *it = malloc(sizeof *it);
+  *it = (item){device, 0, _Block_copy(block), invoke};
+  vt.retain(device);
+  dispatch_set_context(source, it);
+  dispatch_set_finalizer_f(source, finalize);
+  dispatch_source_set_event_handler_f(source, handle);
+}
+#endif

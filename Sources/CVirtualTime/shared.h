@@ -1,0 +1,34 @@
+#pragma once
+#include "CVirtualTime.h"
+#include <dlfcn.h>
+#include <stdlib.h>
+
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define VT_SANITIZED 1
+#endif
+#endif
+
+// The function behind ours: libdispatch's, or the thread sanitizer's, which learns there what happens before what.
+#ifdef VT_SANITIZED
+#define SANITIZED(name) \
+  extern __typeof__(name) __interceptor_##name __attribute__((weak)); \
+  if (!found) found = (void *)&__interceptor_##name
+#else
+#define SANITIZED(name)
+#endif
+#define NEXT(name) \
+  static void *known_##name; \
+  void *found = __atomic_load_n(&known_##name, __ATOMIC_RELAXED); \
+  SANITIZED(name); \
+  if (!found) found = dlsym(RTLD_NEXT, #name); \
+  __atomic_store_n(&known_##name, found, __ATOMIC_RELAXED); \
+  __typeof__(&name) next = (__typeof__(&name))found
+
+extern vt_hooks vt;
+/// The device of this thread, or null: real time, and where XCTest or Swift Testing asks.
+void *vt_here(void);
+/// From a deadline of libdispatch to the nanoseconds that it is away on a device.
+int64_t vt_delay(void *device, uint64_t when);
+/// The system's dispatch_async_f.
+void vt_async(void *queue, void *context, void (*work)(void *));

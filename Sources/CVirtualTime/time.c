@@ -1,0 +1,151 @@
+// Clocks: what Date, ContinuousClock and DispatchTime read, on threads whose work belongs to a device.
+#if defined(__gnu_linux__)
+#define _GNU_SOURCE
+#include "shared.h"
+#include <execinfo.h>
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+vt_hooks vt;
+
+enum { ESSENTIALS, CONCURRENCY, FOUNDATION, XCTEST, TESTING, LIBRARY_COUNT };
+static struct { uintptr_t start, end; } library[LIBRARY_COUNT];
+static __thread int inside;
+
+static int look(struct dl_phdr_info *info, size_t size, void *unused) {
+  static const char *names[] = {
+    "/libFoundationEssentials.so", "/libswift_Concurrency.so", "/libFoundation.so", "/libXCTest.so", "/libTesting.so",
+  };
+  for (int i = 0; i < LIBRARY_COUNT; i++) {
+    if (!strstr(info->dlpi_name, names[i])) continue;
+    for (int h = 0; h < info->dlpi_phnum; h++) {
+      if (info->dlpi_phdr[h].p_type != PT_LOAD || !(info->dlpi_phdr[h].p_flags & PF_X)) continue;
+      library[i].start = info->dlpi_addr + info->dlpi_phdr[h].p_vaddr;
+      library[i].end = library[i].start + info->dlpi_phdr[h].p_memsz;
+    }
+  }
+  return 0;
+}
+
+static int is_in(uintptr_t address, int i) { return address >= library[i].start && address < library[i].end; }
+
+/// Whether XCTest or Swift Testing asks: their limits of time stay real.
+static int asks_testing(void) {
+  void *frames[8];
+  int count = backtrace(frames, 8);
+  for (int i = 0; i < count && i < 6; i++)
+    if (is_in((uintptr_t)frames[i], XCTEST) || is_in((uintptr_t)frames[i], TESTING)) return 1;
+  return 0;
+}
+
+int vt_install(vt_hooks hooks) {
+  void *frames[1];
+  backtrace(frames, 1);  // loads what it needs, once
+  dl_iterate_phdr(look, 0);
+  Dl_info first, ours;
+  void *found = dlsym(RTLD_DEFAULT, "dispatch_after");
+  if (!found || !dladdr(found, &first) || !dladdr((void *)vt_install, &ours) || first.dli_fbase != ours.dli_fbase) return 0;
+  if (!dlsym(RTLD_NEXT, "dispatch_after") || !library[CONCURRENCY].start) return 0;
+  vt = hooks;
+  return 1;
+}
+
+void *vt_here(void) {
+  if (!vt.current || inside) return 0;
+  inside = 1;
+  void *device = vt.current();
+  if (device && asks_testing()) device = 0;
+  inside = 0;
+  return device;
+}
+
+static int64_t value(void *device, clockid_t clock) {
+  inside = 1;
+  int64_t now = vt.clock(device, clock);
+  inside = 0;
+  return now;
+}
+
+int clock_gettime(clockid_t clock, struct timespec *time) {
+  NEXT(clock_gettime);
+  if (clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC || clock == CLOCK_BOOTTIME) {
+    uintptr_t caller = (uintptr_t)__builtin_return_address(0);
+    // Not libFoundation: it measures with it how long it has blocked a thread.
+    void *device = is_in(caller, ESSENTIALS) || is_in(caller, CONCURRENCY) ? vt_here() : 0;
+    if (device) {
+      int64_t ns = value(device, clock);
+      *time = (struct timespec){ns / 1000000000, ns % 1000000000};
+      return 0;
+    }
+  }
+  return next(clock, time);
+}
+
+uint64_t dispatch_time(uint64_t when, int64_t delta) {
+  NEXT(dispatch_time);
+  void *device = when == 0 ? vt_here() : 0;
+  return next(device ? (uint64_t)value(device, CLOCK_MONOTONIC) : when, delta);
+}
+
+uint64_t dispatch_walltime(const struct timespec *when, int64_t delta) {
+  NEXT(dispatch_walltime);
+  void *device = when ? 0 : vt_here();
+  if (!device) return next(when, delta);
+  int64_t ns = value(device, CLOCK_REALTIME);
+  return next(&(struct timespec){ns / 1000000000, ns % 1000000000}, delta);
+}
+
+// The two highest bits name the clock: 11 is the negated wall time, 10 the time since boot, 0 the time up.
+int64_t vt_delay(void *device, uint64_t when) {
+  if (when == 0) return 0;
+  int64_t delay;
+  if (when >> 62 == 3) delay = -(int64_t)when - value(device, CLOCK_REALTIME);
+  else if (when >> 62 == 2) delay = (int64_t)(when & ~(3ull << 62)) - value(device, CLOCK_BOOTTIME);
+  else delay = (int64_t)when - value(device, CLOCK_MONOTONIC);
+  return delay < 0 ? 0 : delay;
+}
+
+/// A deadline for what blocks its thread, which nothing could advance: as long, in real time.
+static uint64_t real_deadline(uint64_t when) {
+  NEXT(dispatch_time);
+  void *device = when && when != ~0ull ? vt_here() : 0;
+  return device ? next(0, vt_delay(device, when)) : when;
+}
+
+long dispatch_semaphore_wait(void *semaphore, uint64_t when) {
+  NEXT(dispatch_semaphore_wait);
+  return next(semaphore, real_deadline(when));
+}
+
+long dispatch_group_wait(void *group, uint64_t when) {
+  NEXT(dispatch_group_wait);
+  return next(group, real_deadline(when));
+}
+
+static void note_block(const char *call, int64_t ns) {
+  void *device = vt_here();
+  if (!device) return;
+  inside = 1;
+  vt.blocked(device, call, ns);
+  inside = 0;
+}
+
+int nanosleep(const struct timespec *time, struct timespec *rest) {
+  NEXT(nanosleep);
+  if (is_in((uintptr_t)__builtin_return_address(0), FOUNDATION) && time)
+    note_block("Thread.sleep", time->tv_sec * 1000000000LL + time->tv_nsec);
+  return next(time, rest);
+}
+
+int usleep(useconds_t microseconds) {
+  NEXT(usleep);
+  note_block("usleep", microseconds * 1000LL);
+  return next(microseconds);
+}
+#else
+#include "CVirtualTime.h"
+int vt_install(vt_hooks hooks) { return 0; }
+#endif

@@ -1,0 +1,53 @@
+internal import CVirtualTime
+internal import CoreHaptics
+internal import CoreHapticsTesting
+
+/// What an application waits with and reads the time by, in the time of its test's device.
+///
+/// Waits and clocks of Dispatch, Foundation and the concurrency runtime arrive in functions of CVirtualTime, which stand
+/// before those of the system in the test's program. The device is that of the calling task, or of the work that handed
+/// the call on.
+enum VirtualTime {
+  /// Whether the functions are in place; they are from the first look on.
+  static let isInPlace: Bool = {
+    guard QuietRuntime.isCounting else { return false }
+    let hooks = unsafe vt_hooks(
+      current: { unsafe WorkMark.owner.map { unsafe Unmanaged.passUnretained($0).toOpaque() } },
+      retain: { unsafe _ = reference($0)?.retain() }, release: { unsafe reference($0)?.release() },
+      clock: { device, number in
+        guard let device = unsafe backend(device),
+          let clock = SystemClock.allCases.first(where: { $0.number == number })
+        else { return 0 }
+        return device.time(on: clock)
+      },
+      schedule: { device, delay, fire, leave, context in
+        nonisolated(unsafe) let context = unsafe context
+        unsafe backend(device)?.wait(.nanoseconds(delay)) {
+          unsafe fire?(context)
+        } leave: {
+          unsafe leave?(context, Int64($0 / .nanoseconds(1)))
+        }
+      },
+      enter: { device, body, context in
+        guard let device = unsafe backend(device) else { return }
+        WorkMark.with(device) { EngineBackends.$scoped.withValue(device) { unsafe body?(context) } }
+      },
+      pending: { device, change in
+        let work = unsafe backend(device)?.work
+        if change > 0 { work?.begin() } else { work?.end() }
+      },
+      blocked: { device, call, nanoseconds in
+        let name = unsafe call.map { unsafe String(cString: $0) } ?? ""
+        unsafe backend(device)?.noteBlock(name, seconds: Double(nanoseconds) / 1e9)
+      })
+    return vt_install(hooks) == 1
+  }()
+
+  private static func reference(_ device: UnsafeMutableRawPointer?) -> Unmanaged<VirtualBackend>? {
+    unsafe device.map { unsafe Unmanaged<VirtualBackend>.fromOpaque($0) }
+  }
+
+  private static func backend(_ device: UnsafeMutableRawPointer?) -> VirtualBackend? {
+    unsafe reference(device)?.takeUnretainedValue()
+  }
+}

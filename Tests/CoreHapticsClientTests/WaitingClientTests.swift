@@ -1,0 +1,190 @@
+import CoreHaptics
+import Foundation
+import HapticTesting
+import Testing
+import UIKit
+
+// An application of language mode 5 that waits in all the ways that applications do, and knows nothing of tests.
+
+final class Heartbeat {
+  private(set) var timer: Timer?
+  private var source: DispatchSourceTimer?
+  private var last = Date.distantPast
+
+  @MainActor func start() {
+    timer = Timer.scheduledTimer(withTimeInterval: 0.2, repeats: true) { _ in self.tap() }
+  }
+
+  func tap() { DispatchQueue.main.async { UIImpactFeedbackGenerator(style: .light).impactOccurred() } }
+
+  func burst() {
+    for index in 0..<3 { DispatchQueue.main.asyncAfter(deadline: .now() + 0.2 * Double(index)) { self.tap() } }
+  }
+
+  func chain(_ left: Int) {
+    tap()
+    if left > 1 {
+      DispatchQueue(label: "heartbeat").asyncAfter(deadline: .now() + 0.1) { self.chain(left - 1) }
+    }
+  }
+
+  func sleep() {
+    Task {
+      for _ in 0..<3 {
+        await UIImpactFeedbackGenerator(style: .light).impactOccurred()
+        try? await Task.sleep(nanoseconds: 300_000_000)
+      }
+    }
+  }
+
+  func sleepOnTheMainActor() {
+    Task { @MainActor in
+      for _ in 0..<3 {
+        try await Task.sleep(for: .milliseconds(250))
+        UIImpactFeedbackGenerator(style: .light).impactOccurred()
+      }
+    }
+  }
+
+  func sleepDetached() {
+    Task.detached {
+      try? await Task.sleep(for: .milliseconds(150))
+      await UIImpactFeedbackGenerator(style: .light).impactOccurred()
+    }
+  }
+
+  func repeatBySource() {
+    source = DispatchSource.makeTimerSource(queue: .main)
+    source?.schedule(deadline: .now() + 0.1, repeating: 0.5)
+    source?.setEventHandler { self.tap() }
+    source?.resume()
+  }
+
+  func stopSource() { source?.cancel() }
+
+  /// At most every 0.5 s.
+  func throttled() {
+    guard Date().timeIntervalSince(last) >= 0.5 else { return }
+    last = Date()
+    tap()
+  }
+
+  func cancelled() {
+    let item = DispatchWorkItem { self.tap() }
+    DispatchQueue.main.asyncAfter(deadline: .now() + 1, execute: item)
+    DispatchQueue.main.asyncAfter(deadline: .now() + 0.5) { item.cancel() }
+  }
+
+  func fromAQueue() {
+    DispatchQueue.global().async { DispatchQueue.main.asyncAfter(wallDeadline: .now() + 0.4) { self.tap() } }
+  }
+}
+
+/// Ways to wait, and when what is tapped is felt.
+enum Wait: CaseIterable {
+  case timer, burst, chain, sleep, mainActor, detached, source, cancelled, queue
+
+  @MainActor func begin(_ app: Heartbeat) {
+    switch self {
+    case .timer: app.start()
+    case .burst: app.burst()
+    case .chain: app.chain(5)
+    case .sleep: app.sleep()
+    case .mainActor: app.sleepOnTheMainActor()
+    case .detached: app.sleepDetached()
+    case .source: app.repeatBySource()
+    case .cancelled: app.cancelled()
+    case .queue: app.fromAQueue()
+    }
+  }
+
+  var taps: Moments {
+    switch self {
+    case .timer: [0.2, 0.4, 0.6, 0.8, 1]
+    case .burst: [0, 0.2, 0.4]
+    case .chain: [0, 0.1, 0.2, 0.3, 0.4]
+    case .sleep: [0, 0.3, 0.6]
+    case .mainActor: [0.25, 0.5, 0.75]
+    case .detached: [0.15]
+    case .source: [0.1, 0.6, 1.1]
+    case .cancelled: []
+    case .queue: [0.4]
+    }
+  }
+}
+
+extension VirtualHapticDevice {
+  /// When generators were called, exact to the nanosecond.
+  var calls: [Double] { log.filter { if case .generator = $0.action { true } else { false } }.map(\.time) }
+}
+
+@MainActor @Suite(.virtualHaptics) struct WaitingClientTests {
+  let device = hapticDevice
+
+  @Test(arguments: Wait.allCases, 0..<4) func everyWaitEndsAtItsTime(wait: Wait, copy: Int) async {
+    let app = Heartbeat()
+    wait.begin(app)
+    await device.advance(by: .seconds(1.15))
+    #expect(device.calls == wait.taps.seconds)
+    #expect(device.played.transients == wait.taps)
+    app.timer?.invalidate()
+    app.stopSource()
+    await device.advance(by: .seconds(10))
+    #expect(device.calls == wait.taps.seconds)
+  }
+
+  @Test(arguments: [0.05, 0.3, 1.2]) func stepsOfAnyLengthLeadToTheSameTimes(step: Double) async {
+    let app = Heartbeat()
+    app.start()
+    app.chain(5)
+    app.sleepOnTheMainActor()
+    for _ in 0..<Int(1.2 / step) { await device.advance(by: .seconds(step)) }
+    await device.advance(by: .seconds(1.25 - device.now))
+    #expect(device.calls == [0, 0.1, 0.2, 0.2, 0.25, 0.3, 0.4, 0.4, 0.5, 0.6, 0.75, 0.8, 1, 1.2])
+    app.timer?.invalidate()
+  }
+
+  @Test func clocksAreTheDevices() async throws {
+    let (clock, date, up) = (ContinuousClock.now, Date(), ProcessInfo.processInfo.systemUptime)
+    let deadline = DispatchTime.now()
+    await device.advance(by: .seconds(3_600))
+    #expect(ContinuousClock.now - clock == .seconds(3_600))
+    #expect(abs(Date().timeIntervalSince(date) - 3_600) < 1e-6)
+    #expect(abs(ProcessInfo.processInfo.systemUptime - up - 3_600) < 1e-6)
+    #expect(DispatchTime.now().uptimeNanoseconds - deadline.uptimeNanoseconds == 3_600_000_000_000)
+  }
+
+  @Test func whatIsThrottledByDatesIsThrottledByTheDevice() async {
+    let app = Heartbeat()
+    for _ in 0..<10 {
+      app.throttled()
+      await device.advance(by: .seconds(0.2))
+    }
+    #expect(device.calls == [0, 0.6, 1.2, 1.8])
+  }
+
+  @Test func aBlockedThreadWaitsForAsLongInRealTime() async {
+    await device.advance(by: .seconds(100))
+    let semaphore = DispatchSemaphore(value: 0)
+    #expect(semaphore.wait(timeout: .now() + 0.02) == .timedOut)
+  }
+
+  /// Left over by each case: what waits when its test ends waits on in real time, and disturbs nobody.
+  @Test(arguments: 0..<4) func whatIsLeftOverBelongsToNoOtherTest(copy: Int) async {
+    let app = Heartbeat()
+    app.sleepOnTheMainActor()
+    app.start()
+    await device.advance(by: .seconds(0.3))
+    #expect(device.calls == [0.2, 0.25])
+  }
+}
+
+/// Real time, on request.
+@Suite(.virtualHaptics(time: .haptics)) struct RealWaitingTests {
+  @Test func sleepsAreReal() async throws {
+    let start = ContinuousClock.now
+    try await Task.sleep(for: .milliseconds(20))
+    #expect(ContinuousClock.now - start >= .milliseconds(20))
+    #expect(hapticDevice.now == 0)
+  }
+}

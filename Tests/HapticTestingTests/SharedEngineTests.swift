@@ -1,0 +1,132 @@
+import CoreHaptics
+import HapticManagement
+import Testing
+
+@testable import CoreHapticsTesting
+@testable import HapticTesting
+
+/// An application's singleton, which keeps its engine and the error of its last call.
+private final class Shared: @unchecked Sendable {
+  let engine = try? CHHapticEngine()
+
+  func tap() throws {
+    try engine?.start()
+    try engine?.makePlayer(with: HapticTestingTests.tap()).start(atTime: CHHapticTimeImmediate)
+  }
+}
+
+/// Runs a body in a test's scope without the trait, which would fail the test for what is tried here.
+private func inTest(
+  _ name: String, isAlone: Bool = false, _ body: (VirtualHapticDevice) throws -> Void
+) rethrows {
+  let device = VirtualHapticDevice()
+  EngineBackends.begin(device.backend, of: .init(name: name, isAlone: isAlone))
+  defer { EngineBackends.end(device.backend) }
+  try EngineBackends.$scoped.withValue(device.backend) { try body(device) }
+}
+
+/// One engine in several tests.
+@Suite(.virtualHaptics(.alone)) struct SharedEngineTests {
+  @Test func anEngineOfATestThatRunsIsRefusedWithTheRemedy() throws {
+    var shared: Shared?
+    try inTest("first()") { first in
+      shared = Shared()
+      try shared?.tap()
+      inTest("second()") { second in
+        let error = #expect(throws: CHHapticError.self) { try shared?.tap() }
+        #expect(error?.code == .operationNotPermitted)
+        #expect(
+          error?.localizedDescription
+            == "the engine belongs to the test first(); give both tests, or their suites, .virtualHaptics(.alone)")
+        #expect(second.backend.foreignTests == ["first()"])
+        #expect(second.log.isEmpty)
+      }
+      first.advance(seconds: 0.1)
+      #expect(first.played.transients == [0])
+      #expect(first.backend.foreignTests == [])
+    }
+    // The order in which tests come changes nothing.
+    inTest("third()") { third in
+      #expect(throws: CHHapticError.self) { try shared?.tap() }
+      #expect(third.backend.foreignTests == ["first()"])
+    }
+    #expect(
+      VirtualHapticsTrait.foreign("first()")
+        == "This test used an engine of the test first(), which was refused and is recorded nowhere. An object that "
+        + "both use, such as a singleton, keeps the engine: give both tests, or their suites, .virtualHaptics(.alone).")
+  }
+
+  @Test func aPlayerOfATestThatRunsIsRefused() throws {
+    try inTest("first()") { first in
+      let engine = try CHHapticEngine()
+      try engine.start()
+      let player = try engine.makePlayer(with: tap())
+      inTest("second()") { second in
+        #expect(throws: CHHapticError.self) { try player.start(atTime: 0) }
+        #expect(throws: CHHapticError.self) { try engine.makePlayer(with: tap()) }
+        engine.start { error in
+          let code = (error as? CHHapticError)?.code
+          #expect(code == .operationNotPermitted)
+        }
+        #expect(second.backend.foreignTests == ["first()"])
+      }
+      first.advance(seconds: 0.1)
+      #expect(first.played.isEmpty)
+    }
+  }
+
+  @Test func testsThatAreAloneShareAnEngine() throws {
+    var shared: Shared?
+    for name in ["first()", "second()"] {
+      try inTest(name, isAlone: true) { device in
+        shared = shared ?? Shared()
+        try shared?.tap()
+        device.advance(seconds: 0.1)
+        #expect(device.played.transients == [0])
+        #expect(device.backend.foreignTests == [])
+      }
+    }
+  }
+
+  /// A singleton that starts its engine when it is made, and before each tap.
+  @Test(arguments: 0..<3) func aSingletonPlaysAfterAFailedStart(failing: Int) throws {
+    var shared: Shared?
+    for index in 0..<4 {
+      try inTest("test \(index)", isAlone: true) { device in
+        shared = shared ?? Shared()
+        if index == failing {
+          device.failNextStart()
+          #expect(throws: CHHapticError.self) { try shared?.tap() }
+          return
+        }
+        for step in 0..<3 {
+          try shared?.tap()
+          device.advance(seconds: 0.5)
+          #expect(device.played.transients.count == step + 1)
+        }
+      }
+    }
+  }
+
+  @Test func anEngineOfADeviceThatIsNoTestsBelongsToWhoUsesIt() throws {
+    let device = VirtualHapticDevice()
+    let engine = device.makeEngine()
+    try inTest("first()") { first in
+      try engine.start()
+      try engine.makePlayer(with: tap()).start(atTime: 0)
+      #expect(first.log.isEmpty)
+    }
+    #expect(device.log.playerStartCount == 1)
+  }
+}
+
+/// A suite of a singleton, as an application has it.
+@Suite(.virtualHaptics(.alone)) struct SingletonTests {
+  private static let shared = Shared()
+
+  @Test(arguments: 0..<3) func aSingletonsTapsAreThisTests(index: Int) async throws {
+    try Self.shared.tap()
+    await hapticDevice.advance(by: .seconds(0.1))
+    #expect(hapticDevice.played.transients == [0])
+  }
+}

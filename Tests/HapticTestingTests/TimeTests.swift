@@ -1,0 +1,81 @@
+import CoreHaptics
+import Foundation
+import Testing
+
+@testable import CoreHapticsTesting
+@testable import HapticTesting
+
+/// What waits, on a device whose test is tried without the trait.
+@Suite(.virtualHaptics(.alone)) struct TimeTests {
+  private func inTest(_ body: (VirtualHapticDevice) async throws -> Void) async rethrows {
+    let device = VirtualHapticDevice()
+    device.backend.movesWaits = true
+    EngineBackends.begin(device.backend, of: .init(name: "inner()", isAlone: true))
+    try await EngineBackends.$scoped.withValue(device.backend) { try await body(device) }
+    EngineBackends.end(device.backend)
+  }
+
+  @Test func theFunctionsAreInPlace() { #expect(VirtualTime.isInPlace) }
+
+  private func block() {
+    Thread.sleep(forTimeInterval: 0.001)
+    usleep(1_000)
+  }
+
+  @Test func aThreadThatSleepsIsNoted() async {
+    await inTest { device in
+      block()
+      #expect(device.backend.blocks.map(\.call) == ["Thread.sleep", "usleep"])
+      #expect(device.backend.blocks.map(\.seconds) == [0.001, 0.001])
+    }
+    #expect(
+      VirtualHapticsTrait.blocked("Thread.sleep", seconds: 0.2)
+        == "Thread.sleep for 0.2 s blocks its thread and waited in real time. Wait with Task.sleep or asyncAfter, or give "
+        + "the test .virtualHaptics(time: .haptics).")
+  }
+
+  @Test func aStepThatCannotWaitNotesWhatItPassed() async {
+    await inTest { device in
+      DispatchQueue.main.asyncAfter(deadline: .now() + 0.5) {}
+      device.advance(seconds: 0.4)
+      #expect(device.backend.missedWaitCount == 0)
+      device.advance(seconds: 0.4)
+      #expect(device.backend.missedWaitCount == 1)
+      await device.advance(by: .zero)
+    }
+  }
+
+  @Test func whatIsLeftGoesOnInRealTime() async {
+    let (stream, continuation) = AsyncStream<Double>.makeStream()
+    await inTest { device in
+      DispatchQueue.main.asyncAfter(deadline: .now() + 1) { continuation.yield(device.now) }
+      await device.advance(by: .seconds(0.995))
+    }
+    for await time in stream {
+      #expect(time == 0.995)
+      break
+    }
+  }
+
+  @Test func whatRunsAllTheTimeIsGivenUp() async {
+    await inTest { device in
+      let loop = Task { while !Task.isCancelled { await Task.yield() } }
+      #expect(await device.advance(by: .milliseconds(1)) == false)
+      loop.cancel()
+    }
+  }
+
+  @Test func waitsWithoutAnEndAreGivenUp() async {
+    await inTest { device in
+      let again = Again()
+      again.run()
+      #expect(await device.advance(by: .milliseconds(1)) == false)
+      again.isDone = true
+    }
+  }
+
+  private final class Again: @unchecked Sendable {
+    var isDone = false
+    func run() { if !isDone { DispatchQueue.main.asyncAfter(deadline: .now()) { self.run() } } }
+  }
+}
