@@ -14,6 +14,16 @@ package enum FileSystem {
     }
   }
 
+  /// When a file was changed last, as `2026-11-22 17:58 UTC`; nil where that is not known.
+  package static func modified(_ path: String) -> String? {
+    var status = stat()
+    var parts = unsafe tm()
+    guard unsafe stat(path, &status) == 0, unsafe gmtime_r(&status.st_mtim.tv_sec, &parts) != nil else { return nil }
+    func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    return unsafe "\(parts.tm_year + 1_900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday)) "
+      + "\(two(parts.tm_hour)):\(two(parts.tm_min)) UTC"
+  }
+
   package static func isLink(_ path: String) -> Bool {
     var status = stat()
     return unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK

@@ -189,7 +189,7 @@ package final class FileWatch {
   }
 }
 
-/// What happens in folders, as the system tells it through inotify(7).
+/// What happens in folders, as the system reports it through inotify(7).
 final class FolderWatches {
   /// What is reported of a folder.
   enum Interest {

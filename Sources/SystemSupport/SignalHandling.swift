@@ -143,7 +143,7 @@ private let call = SignalFlag()
 ///
 /// When the verb returns, the program ends by that signal.
 package struct InterruptSignal: ~Copyable {
-  /// Readable from the first signal on; nothing is to be read from it.
+  /// Readable from the first signal on; nothing is to be read from it. Below zero where none was left.
   package let descriptor: Int32
 
   /// Asks for notice; a signal before that ends the program.
@@ -160,15 +160,10 @@ struct SignalFlag: Sendable {
   let descriptor: Int32
   private let entrance: Int32
 
-  /// A flag that is not raised.
+  /// A flag that is not raised; where no descriptor is left, one below zero, which is never ready.
   init() {
     var ends: [Int32] = [-1, -1]
-    let result = unsafe pipe(&ends)
-    precondition(result == 0, "this process has no file descriptors left")
-    for end in ends {
-      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-      _ = fcntl(end, F_SETFL, O_NONBLOCK)
-    }
+    _ = unsafe pipe2(&ends, O_CLOEXEC | O_NONBLOCK)
     (descriptor, entrance) = (ends[0], ends[1])
   }
 

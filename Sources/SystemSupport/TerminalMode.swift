@@ -34,7 +34,7 @@ package enum TerminalMode {
     return true
   }
 
-  /// Gives the terminal back; the signals have their default actions again.
+  /// Restores the terminal; the signals have their default actions again.
   package static func end() {
     leave()
     inForce.store(0, ordering: .sequentiallyConsistent)

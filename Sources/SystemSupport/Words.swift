@@ -1,4 +1,4 @@
-internal import Glibc
+internal import CMath
 
 extension String {
   /// The text on one line, safe on a terminal: what a file is called or says of itself may hold controls.
@@ -27,6 +27,33 @@ extension String {
       }
     }
     return text + "'"
+  }
+}
+
+extension String {
+  /// The text with the program's own signs in ASCII; what files are called or say of themselves stays as it is.
+  package var asASCII: String {
+    if utf8.allSatisfy({ $0 < 0x80 }) { return self }
+    var text = ""
+    for scalar in unicodeScalars {
+      switch scalar {
+      case "–", "−": text += "-"
+      case "…": text += "..."
+      case "→": text += "->"
+      case "±": text += "+/-"
+      case "×": text += "x"
+      case "·": text += "."
+      case "µ": text += "u"
+      case "Ω": text += "ohm"
+      case "π": text += "pi"
+      case "²": text += "^2"
+      // Bars of block elements: under half of a column, and more.
+      case "\u{2581}"..."\u{2583}", "\u{258D}"..."\u{258F}": text += ":"
+      case "\u{2584}"..."\u{258C}": text += "#"
+      default: text.unicodeScalars.append(scalar)
+      }
+    }
+    return text
   }
 }
 

@@ -30,6 +30,8 @@ struct cfp_device {
   unsigned transferLimit, limitedTransfers;
   int transferError, startError, preparationError;
   unsigned failingTransfers, failingStarts, failingPreparations;
+  enum cfp_pointer pointer;
+  unsigned step, seed;
 };
 
 enum { blockLength = 256 };
@@ -136,7 +138,17 @@ static int on_stop(snd_pcm_ioplug_t *io) {
 static snd_pcm_sframes_t on_pointer(snd_pcm_ioplug_t *io) {
   cfp_device *device = io->private_data;
   if (device->state == CFP_DRY) return -EPIPE;
-  return (snd_pcm_sframes_t)(device->played % (int64_t)io->buffer_size);
+  int64_t told = device->played, queued = device->taken - device->played;
+  switch (device->pointer) {
+  case CFP_TRUE: break;
+  case CFP_RANDOM:
+    device->seed = device->seed * 1664525 + 1013904223;
+    told += (int64_t)(device->seed >> 8) % (queued + 1);
+    break;
+  case CFP_FULL: told += queued; break;
+  case CFP_STEPS: told -= told % device->step; break;
+  }
+  return (snd_pcm_sframes_t)(told % (int64_t)io->buffer_size);
 }
 
 static snd_pcm_sframes_t on_transfer(
@@ -413,4 +425,9 @@ void cfp_swallow(cfp_device *device, long frameCount) { device->swallowed = fram
 void cfp_cry_wolf(cfp_device *device, bool isReady) {
   device->criesWolf = isReady;
   signal(device);
+}
+
+void cfp_lie(cfp_device *device, enum cfp_pointer pointer, unsigned step) {
+  device->pointer = pointer;
+  device->step = step;
 }

@@ -124,6 +124,9 @@ package import HapticOutputs
       endings.append((now + duration, .cryingWolf))
     case .skip(let frameCount): unsafe cfp_skip(device, frameCount)
     case .swallow(let frameCount): unsafe cfp_swallow(device, frameCount)
+    case .lie(.random): unsafe cfp_lie(device, CFP_RANDOM, 0)
+    case .lie(.full): unsafe cfp_lie(device, CFP_FULL, 0)
+    case .lie(.steps(let frameCount)): unsafe cfp_lie(device, CFP_STEPS, UInt32(frameCount))
     case .change(let abilities): self.abilities = abilities
     }
   }

@@ -89,8 +89,20 @@ public enum Fault: Equatable, Sendable {
   case skip(frameCount: Int)
   /// It drops the next frames as it takes them, as a sound server does that is behind.
   case swallow(frameCount: Int)
+  /// It tells a wrong pointer from now on.
+  case lie(Pointer)
   /// It offers something else when it is opened the next time.
   case change(FaultyDevice.Capabilities)
+
+  /// Where a device says it is.
+  public enum Pointer: Equatable, Sendable {
+    /// Anywhere between what was played and what was taken.
+    case random
+    /// At the end of what was taken.
+    case full
+    /// At the last whole step of so many frames.
+    case steps(Int)
+  }
 }
 
 /// Time that waiting moves: to the next event of a device, or to the end of the wait, whichever comes first.

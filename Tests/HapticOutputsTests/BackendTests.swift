@@ -79,7 +79,7 @@ import Testing
       let output = try backend.open(paths[1], OutputRequest(rate: 8_000, encoding: encoding), time: VirtualTimeSource())
       #expect(output.name == paths[number])
       #expect(output.encoding == encoding ?? "s16")
-      let wake = WakeSignal()
+      let wake = try WakeSignal()
       #expect(output.sink.wait(wake) == .room(frameCount: 960))
       output.sink.write(Array(repeating: Float(0.25), count: 2 * number * 240).span)
       output.sink.finish(draining: true)

@@ -7,7 +7,7 @@ import Testing
 /// The plug-in of ALSA that writes to a file what it is sent.
 @Suite struct FileDeviceTests {
   private let clock = ClockTime()
-  private let wake = WakeSignal()
+  private let wake = WakeSignal.ifPossible()
 
   /// What 2 000 stereo frames become.
   private func play(_ samples: [Float], _ encoding: SampleEncoding, _ access: PCMAccess, period: Int) throws -> [UInt8]

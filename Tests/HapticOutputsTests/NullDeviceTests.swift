@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct NullDeviceTests {
   private let clock = ClockTime()
-  private let wake = WakeSignal()
+  private let wake = WakeSignal.ifPossible()
 
   private func sink(_ change: (inout PCMRequest) -> Void = { _ in }) throws -> ALSASink {
     var request = PCMRequest(device: "null")

@@ -18,7 +18,7 @@ final class Playback {
 
   let device = FaultyDevice()
   let time: DeviceTime
-  let wake = WakeSignal()
+  let wake = WakeSignal.ifPossible()
   private(set) var sink: ALSASink
   /// What was heard, in order.
   private(set) var heard: [Stretch] = []

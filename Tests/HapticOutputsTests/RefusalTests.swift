@@ -145,10 +145,12 @@ import Testing
           kind: .serverUnavailable, device: "jack", description: "the sound server does not respond; start it"))
   }
 
-  @Test func failedCallsAreNamed() {
+  @Test func anUnknownFailureNamesItsReason() {
     #expect(
       refusal({ _ in }, results: { $0 == .hardwareParameters ? -Int(EPROTO) : nil })
-        == ALSAError(kind: .other, device: "faulty", description: "snd_pcm_hw_params failed: Protocol error"))
+        == ALSAError(
+          kind: .other, device: "faulty",
+          description: "the device fails (protocol error); reconnect it, or choose another"))
   }
 
   @Test func aLackOfMemorySaysWhatHelps() {

@@ -41,14 +41,14 @@ import Testing
     #expect(memory.samples.contains { abs($0) > 0.3 })
     #expect(sound.interleaved == memory.samples)
     #expect(sink.takeEvents() == [])
-    #expect(sink.wait(WakeSignal()) == .ended)
+    #expect(try sink.wait(WakeSignal()) == .ended)
   }
 
   @Test func missedTimeIsSilenceInTheFile() throws {
     let time = VirtualTimeSource()
     let file = ScratchFile()
     let sink = try SoundFileSink(format, to: file.descriptor, path: "a.wav", storedAs: floats, time: time)
-    let wake = WakeSignal()
+    let wake = try WakeSignal()
     #expect(sink.wait(wake) == .room(frameCount: 480))
     sink.write([Float](repeating: 0.5, count: 960).span)
     time.advance(by: .milliseconds(20))
@@ -63,7 +63,7 @@ import Testing
     let sink = try SoundFileSink(
       format, to: file.descriptor, path: "a.wav", storedAs: floats, time: VirtualTimeSource())
     file.fill()
-    let wake = WakeSignal()
+    let wake = try WakeSignal()
     _ = sink.wait(wake)
     sink.write([Float](repeating: 0.5, count: 960).span)
     #expect(

@@ -37,8 +37,8 @@ import Testing
 }
 
 @Suite struct WakeSignalTests {
-  @Test func waitReturnsWhenRaised() {
-    let wake = WakeSignal()
+  @Test func waitReturnsWhenRaised() throws {
+    let wake = try WakeSignal()
     var watched = [PollDescriptor(wake.descriptor)]
     SystemTimeSource().wait(for: &watched, timeout: .zero)
     #expect(watched[0].received == 0)

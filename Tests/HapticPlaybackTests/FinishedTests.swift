@@ -6,7 +6,7 @@ import Testing
 @testable import HapticPlayback
 
 /// Tasks that wait for the end of a player.
-@Suite(.timeLimit(.minutes(2))) struct FinishedTests {
+@Suite(.timeLimit(.minutes(30))) struct FinishedTests {
   /// A task that waits for a player, once it does.
   private func waiting(for player: PatternPlayer) async -> Task<Void, Never> {
     let before = player.core.withState { $0.waiterSerial }
@@ -107,7 +107,7 @@ import Testing
     let engine = PlaybackEngine()
     let sink = NullSink(
       SinkFormat(rate: engine.rate, channelCount: 1, periodSize: 64, bufferSize: 256), time: VirtualTimeSource())
-    let playback = LivePlayback(engine, sink: sink)
+    let playback = try LivePlayback(engine, sink: sink)
     let player = try engine.player(for: taps([0]))
     for count in 1...40 {
       try player.start()

@@ -6,11 +6,11 @@ import Testing
 
 @Suite struct RealTimePriorityTests {
   /// A thread of a library is found by the name that it gave itself, while it runs.
-  @Test func threadsAreFoundByName() {
-    let named = WakeSignal()
-    let end = WakeSignal()
+  @Test func threadsAreFoundByName() throws {
+    let named = try WakeSignal()
+    let end = try WakeSignal()
     let number = Mutex<UInt64>(0)
-    let thread = BackgroundThread {
+    let thread = try BackgroundThread {
       let name = unsafe open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
       _ = unsafe write(name, "carrier-probe", 13)
       close(name)

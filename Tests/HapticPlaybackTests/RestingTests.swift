@@ -146,8 +146,8 @@ import Testing
     let engine = PlaybackEngine()
     engine.restDelay = .zero
     let sink = NullSink(SinkFormat(rate: 48_000, channelCount: 1, periodSize: 240, bufferSize: 960))
-    let playback = LivePlayback(engine, sink: sink)
-    let ended = WakeSignal()
+    let playback = try LivePlayback(engine, sink: sink)
+    let ended = try WakeSignal()
     let player = try engine.player(for: taps([0]))
     player.endHandler = { ended.raise() }
     for count in 1...20 {

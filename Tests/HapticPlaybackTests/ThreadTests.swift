@@ -5,23 +5,23 @@ import TestSupport
 import Testing
 
 /// Real threads; worth most under the thread sanitizer.
-@Suite(.timeLimit(.minutes(10))) struct ThreadTests {
+@Suite(.timeLimit(.minutes(30))) struct ThreadTests {
   /// When whatever should have happened by then counts as never happening.
   private let deadline = ContinuousClock.now + .seconds(540)
 
   private func playback(_ engine: PlaybackEngine, _ handler: @escaping LivePlayback.EventHandler = { _ in })
-    -> LivePlayback
+    throws -> LivePlayback
   {
     // On virtual time the render thread never waits.
     let sink = NullSink(
       SinkFormat(rate: engine.rate, channelCount: engine.routing.channels.count, periodSize: 64, bufferSize: 256),
       time: VirtualTimeSource())
-    return LivePlayback(engine, sink: sink, eventHandler: handler)
+    return try LivePlayback(engine, sink: sink, eventHandler: handler)
   }
 
   @Test func eightThreadsOfRandomCommandsLeaveNothingBehind() async throws {
     let engine = PlaybackEngine()
-    let playback = playback(engine)
+    let playback = try playback(engine)
     let ends = Counter()
     let shared = try (0..<4).map { try engine.player(for: taps([0, 0.05 * Double($0)])) }
     for player in shared { player.endHandler = { ends.increase() } }
@@ -86,7 +86,7 @@ import Testing
     let sink = ScriptedSink([.room(frameCount: 64), .ended])
     sink.notices = [SinkEvent(.failed, text: "unplugged")]
     let (events, continuation) = AsyncStream.makeStream(of: LivePlayback.Event.self)
-    let playback = LivePlayback(engine, sink: sink, time: VirtualTimeSource()) { event in
+    let playback = try LivePlayback(engine, sink: sink, time: VirtualTimeSource()) { event in
       continuation.yield(event)
       if event == .ended { continuation.finish() }
     }

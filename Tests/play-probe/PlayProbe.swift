@@ -41,8 +41,9 @@ import PlayRig
       "granted rate \(grant.rate) channels \(grant.channelCount) encoding \(grant.encoding) "
         + "period \(grant.periodSize) buffer \(grant.bufferSize) paced \(grant.isPaced)")
     let engine = PlaybackEngine(rate: Double(rate), routing: OutputRouting(channelCount: channels))
-    let playback = LivePlayback(engine, sink: sink, time: time, wantsRealTime: words.dropFirst(5).contains("realtime"))
-    { event in
+    let playback = try LivePlayback(
+      engine, sink: sink, time: time, wantsRealTime: words.dropFirst(5).contains("realtime")
+    ) { event in
       guard case .notice(let notice) = event else { return say("ended") }
       say(
         "notice \(seconds(SystemTimeSource().now)) \(engine.position) \(notice.kind) "

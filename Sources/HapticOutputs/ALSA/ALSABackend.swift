@@ -104,14 +104,13 @@ public enum ALSADeviceList {
   /// The device with what it can do, asked on a thread of its own that is left behind where it hangs.
   static func probed(_ device: ALSADevice) -> ALSADevice {
     let box = ProbeResult(device)
-    let thread = BackgroundThread { box.value.withLock { probe(&$0) } }
-    guard thread.wait(within: probeLimit) else {
-      var unresponsive = device
-      unresponsive.problem = ALSAError(
-        kind: .unresponsive, device: device.name, description: "the device does not respond")
-      return unresponsive
-    }
-    return box.value.withLock { $0 }
+    var failed = device
+    do throws(PlaybackError) {
+      let thread = try BackgroundThread { box.value.withLock { probe(&$0) } }
+      if thread.wait(within: probeLimit) { return box.value.withLock { $0 } }
+      failed.problem = ALSAError(kind: .unresponsive, device: device.name, description: "the device does not respond")
+    } catch { failed.problem = ALSAError(kind: .other, device: device.name, description: error.description) }
+    return failed
   }
 
   static func probe(_ device: inout ALSADevice) {

@@ -37,15 +37,15 @@ extension ALSASink {
     do {
       try pcm.prepare()
       // More than a period would have been left.
-      let isDropped = droppedCount(now: now) > granted.periodSize
+      let isDropped = end.map { time.frameCount(in: $0 - max(now, silenceEnd)) > granted.periodSize } ?? false
       let cause: SinkEvent.Cause = isDropped ? .droppedBuffer : lateCause(now: now)
-      restart()
       tellMissed(
-        kind, cause: kind == .underrun ? cause : nil, queuedCount: 0, now: now,
+        kind, cause: kind == .underrun ? cause : nil, queuedCount: nil, now: now,
         kind == .suspended
           ? "the device was suspended"
           : isDropped
             ? "the device dropped its buffer" : cause == .lateDevice ? "the device is late" : "buffer underrun")
+      restart()
     } catch { lose(error, now: now) }
   }
 
@@ -59,17 +59,23 @@ extension ALSASink {
   }
 
   /// Frames in the device that would be lost now: rendered, and not heard yet.
+  ///
+  /// A device that stood still when it was last looked at has played nothing up to then.
   func droppedCount(now: Duration) -> Int {
-    guard let end else { return max(0, waitingCount - silentWaitingCount) }
-    return max(0, time.frameCount(in: end - max(now, silenceEnd)))
+    guard isStarted, let end else { return max(0, waitingCount - silentWaitingCount) }
+    if granted.isPaced { return max(0, time.frameCount(in: end - max(now, silenceEnd))) }
+    let played = min(now, lastProgress + (now - lastLook))
+    let unplayed = time.frameCount(in: end - max(played, silenceEnd))
+    return max(0, min(unplayed, granted.bufferSize - lastAvailable))
   }
 
   func restart() {
     isStarted = false
     waitingCount = 0
     silentWaitingCount = 0
-    lastAvailable = 0
+    lastAvailable = granted.bufferSize
     lastProgress = timekeeper.now
+    lastLook = lastProgress
     isOverdue = false
     phase = .open
   }
@@ -112,11 +118,11 @@ extension ALSASink {
 
   /// Sets the sink's time right after an interruption, and reports it with all that was not heard.
   ///
-  /// - Parameter queuedCount: Frames of before that the device will still play.
-  func tellMissed(_ kind: SinkEvent.Kind, cause: SinkEvent.Cause?, queuedCount: Int, now: Duration, _ text: String) {
+  /// - Parameter queuedCount: Frames of before that the device will still play; nil where it lost them.
+  func tellMissed(_ kind: SinkEvent.Kind, cause: SinkEvent.Cause?, queuedCount: Int?, now: Duration, _ text: String) {
     if leadInState != nil { return restartLeadIn(now: now) }
     let lost = passOver(queuedCount: queuedCount, now: now)
-    sinkEvents.add(kind, cause: cause, missedFrameCount: lost, text: text)
+    if lost > 0 || kind != .underrun { sinkEvents.add(kind, cause: cause, missedFrameCount: lost, text: text) }
   }
 
   /// Passes over what is overdue: frames that wait first, then those not yet rendered.
@@ -125,28 +131,31 @@ extension ALSASink {
   ///
   /// - Parameter silentCount: Frames of silence that are to lead in to what follows.
   /// - Returns: Rendered or not, the frames that are not heard and were not counted before.
-  func passOver(queuedCount: Int, silentCount: Int = 0, now: Duration) -> Int {
+  func passOver(queuedCount: Int? = nil, silentCount: Int = 0, now: Duration) -> Int {
     guard let end else {
       owedSilence = max(owedSilence, silentCount)
       return 0
     }
     let due = end + time.duration(of: owedSilence)
-    let gap = now + time.duration(of: queuedCount + silentCount) - due + lag
+    let queued = queuedCount ?? 0
+    let gap = now + time.duration(of: queued + silentCount) - due + lag
     let count = time.frameCount(in: gap)
     // A device that goes on as if nothing had been needs nothing made good.
-    if queuedCount > 0, count == 0, owedSilence == 0 { return 0 }
-    let skipped = queuedCount > 0 ? max(0, -count) : 0
+    if queuedCount != nil, count == 0, owedSilence == 0 { return 0 }
+    let skipped = queued > 0 ? max(0, -count) : 0
     let silent = time.frameCount(in: max(.zero, silenceEnd - now))
-    let dropped = queuedCount > 0 ? max(0, skipped - silent) : droppedCount(now: now)
+    let dropped = queuedCount == nil ? droppedCount(now: now) : max(0, skipped - silent)
     let moved = time.duration(of: count)
-    self.end = now + time.duration(of: queuedCount)
+    let since = min(now, due)
+    quiet = (since: quiet.flatMap { since - $0.until < patience ? $0.since : nil } ?? since, until: now)
+    self.end = now + time.duration(of: queued)
     silenceEnd = skipped > 0 ? silenceEnd - time.duration(of: skipped) : min(silenceEnd, now)
     lag = gap - moved
     owedSilence = silentCount
     let overdue = min(max(0, count), staged.count)
     staged.drop(overdue)
     missedCount += max(0, count) - overdue
-    let continues = queuedCount > 0 && count > 0 && overdue == 0 && staged.count == 0
+    let continues = queued > 0 && count > 0 && overdue == 0 && staged.count == 0
     interruption = continues && interruption != .broken ? .behind : .broken
     let silenced = continues ? 0 : staged.count
     if !continues {
@@ -173,13 +182,17 @@ extension ALSASink {
     }
     // Sound that has not begun would begin now.
     let due = end ?? now + time.duration(of: waitingCount)
+    let wasFresh = isFresh && failure.code == ETIMEDOUT
+    freshCount = wasFresh ? freshCount + 1 : 0
     end = due
     silenceEnd = due
     restart()
     leadInState = nil
     lastAbsence = nil
     lostMoment = now
-    phase = .disconnected(nextAttempt: lastAttempt.map { max(now, $0 + Self.retryInterval) } ?? now)
+    // The first stream of a server that has just started may never move; the next one plays.
+    let attempt = wasFresh ? nil : lastAttempt
+    phase = .disconnected(nextAttempt: attempt.map { max(now, $0 + Self.retryInterval) } ?? now)
     sinkEvents.add(.disconnected, text: "\(request.device): \(error.description)")
   }
 
@@ -205,7 +218,7 @@ extension ALSASink {
     now = timekeeper.now
     let told = end ?? now
     if now - told >= Self.absenceInterval {
-      lostCount += passOver(queuedCount: 0, now: now)
+      lostCount += passOver(now: now)
       return nil
     }
     let limit = min(told + Self.absenceInterval - now, Self.absenceInterval)
@@ -243,10 +256,11 @@ extension ALSASink {
     self.granted = granted
     encoder = encoder.continued(as: granted.encoding)
     // What waits in the old form becomes silence.
-    lostCount += passOver(queuedCount: 0, silentCount: leadIn, now: timekeeper.now)
+    lostCount += passOver(silentCount: leadIn, now: timekeeper.now)
     staged = Self.stage(for: granted, format: format)
     watched = Array(repeating: PollDescriptor(-1), count: 1 + pcm.descriptorCount)
     restart()
+    isFresh = true
     sinkEvents.add(.reconnected, missedFrameCount: lostCount, text: "\(request.device): reconnected")
     lostCount = 0
   }
@@ -295,7 +309,8 @@ final class DeviceReopening: Sendable {
     guard !isRunning, closing.load(ordering: .relaxed) < Self.closingLimit else { return }
     state.withLock { $0 = .running }
     if interception != nil { return attempt() }
-    _ = BackgroundThread { self.attempt() }
+    // Without a thread for it, the device is looked for again later.
+    if (try? BackgroundThread { self.attempt() }) == nil { state.withLock { $0 = .idle } }
   }
 
   private func attempt() {
@@ -324,9 +339,10 @@ final class DeviceReopening: Sendable {
     guard interception == nil else { return }
     let lost = Lost(pcm: pcm)
     closing.add(1, ordering: .relaxed)
-    _ = BackgroundThread { [self] in
+    let close: @Sendable () -> Void = { [self] in
       lost.pcm.close()
       closing.subtract(1, ordering: .releasing)
     }
+    if (try? BackgroundThread(close)) == nil { close() }
   }
 }

@@ -86,6 +86,13 @@ extension ALSASink {
     note(oversleep: now - lastReturn - time.duration(of: granted.bufferSize), end: now)
   }
 
+  /// Notes how long a call of the device took: what comes too late because of it is the device's doing.
+  func noteCall(since began: Duration) {
+    let length = timekeeper.now - began
+    lastReturn = lastReturn.map { $0 + length }
+    if length > time.duration(of: granted.periodSize) { isOverdue = true }
+  }
+
   private func note(oversleep length: Duration, end: Duration) {
     if length > .milliseconds(250) { oversleep = (length, end) }
   }
@@ -107,11 +114,16 @@ extension ALSASink {
   private func measure(_ pcm: PCMBindings, now: Duration) throws(PCMFailure) -> Int {
     if granted.isPaced { return measureByClock(now: now) }
     try checkState(of: pcm)
-    let available = try min(pcm.available(), granted.bufferSize)
+    defer { noteCall(since: now) }
+    let available = try pcm.available()
+    // A pointer beyond what was written is that of a device with an underrun.
+    guard available <= granted.bufferSize else { throw PCMFailure(.available, code: EPIPE) }
+    lastLook = timekeeper.now
     // Only a device that went on reports how far it is.
     guard available != lastAvailable else { return available }
     lastAvailable = available
     lastProgress = now
+    if isStarted, available >= granted.periodSize { isFresh = false }
     if isStarted { follow(available: available, now: now) }
     return available
   }
@@ -172,7 +184,7 @@ extension ALSASink {
     guard isStarted, let end else { return granted.bufferSize - waitingCount }
     // Less than a period is made good by filling the buffer; passing it over would take as long again.
     if end < now, time.frameCount(in: now - end) > granted.periodSize {
-      tellMissed(.underrun, cause: lateCause(now: now), queuedCount: 0, now: now, "buffer underrun")
+      tellMissed(.underrun, cause: lateCause(now: now), queuedCount: nil, now: now, "buffer underrun")
     }
     let queued = time.frameCount(touching: max(.zero, (self.end ?? now) - now))
     return max(0, granted.bufferSize - queued)
@@ -187,8 +199,12 @@ extension ALSASink {
   private var futilityLimit: Duration { time.duration(of: 2 * granted.bufferSize) + .milliseconds(50) }
 
   /// How long a device may take nothing before it counts as gone: a second once it runs; before that an idle
-  /// sound server may need two.
-  var stallLimit: Duration { time.duration(of: 2 * granted.bufferSize) + .seconds(isSettled ? 1 : 3) }
+  /// sound server may need two; 100 ms, and each time twice as long, until a device moves that was opened again.
+  var stallLimit: Duration {
+    let usual = Duration.seconds(isSettled ? 1 : 3)
+    let limit = isFresh && isStarted ? min(usual, .milliseconds(100 << min(freshCount, 8))) : usual
+    return time.duration(of: 2 * granted.bufferSize) + limit
+  }
 }
 
 /// Frames as time, and back.

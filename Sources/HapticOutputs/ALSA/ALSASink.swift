@@ -87,6 +87,13 @@ public final class ALSASink: AudioSink {
   var lastReturn: Duration?
   /// When the device last took or freed frames.
   var lastProgress = Duration.zero
+  /// When the device was last asked how many frames are free.
+  var lastLook = Duration.zero
+  /// Whether the device was opened again and has not yet played a period, and how often one stood still then.
+  var isFresh = false
+  var freshCount = 0
+  /// From when to when sound was interrupted, without a longer pause between.
+  var quiet: (since: Duration, until: Duration)?
   /// Whether the device had no space when the sink looked with at most half a period left: it
   /// then comes too late by its own doing.
   var isOverdue = false
@@ -121,6 +128,7 @@ public final class ALSASink: AudioSink {
     staged = Self.stage(for: granted, format: format)
     watched = Array(repeating: PollDescriptor(-1), count: 1 + pcm.descriptorCount)
     lastProgress = timekeeper.now
+    lastAvailable = granted.bufferSize
     self.pcm = pcm
     beginLeadIn()
   }
@@ -129,11 +137,11 @@ public final class ALSASink: AudioSink {
   /// opened again.
   init(
     succeeding request: PCMRequest, granted: PCMConfiguration, format: SinkFormat, timekeeper: any TimeSource,
-    due: Duration, lostCount: Int
+    due: Duration, lostCount: Int, interception: PCMInterception? = nil
   ) {
     self.request = request
     self.timekeeper = timekeeper
-    reopening = DeviceReopening(request, interception: nil)
+    reopening = DeviceReopening(request, interception: interception)
     self.granted = granted
     self.format = format
     time = FrameTime(rate: format.rate)
@@ -166,7 +174,7 @@ public final class ALSASink: AudioSink {
   /// Frames handed over and not yet heard, at most a second more than the buffer holds.
   public var delay: Int {
     let bound = granted.bufferSize + granted.rate
-    return min(max(0, deviceDelay + staged.count), bound)
+    return min(max(0, deviceDelay + owedSilence + staged.count), bound)
   }
 
   private var deviceDelay: Int {
@@ -191,7 +199,9 @@ public final class ALSASink: AudioSink {
     let frameCount = frames.count / format.channelCount
     guard frameCount > 0 else { return }
     staged.stage(frames.extracting(first: frameCount * format.channelCount), frameCount: frameCount, with: &encoder)
+    let began = timekeeper.now
     do { _ = try push(to: pcm) } catch { trouble = trouble ?? error }
+    noteCall(since: began)
   }
 
   /// Hands over what waits, and starts the device once it is full: the number of frames it took.
@@ -246,22 +256,22 @@ public final class ALSASink: AudioSink {
   public func finish(draining: Bool) {
     switch phase {
     case .open:
-      if draining, let pcm {
-        // A device that fails now has nothing more to be waited for.
-        let left = trouble == nil ? (try? drain(pcm)) ?? heldFrameCount : heldFrameCount
-        if left > 0 {
-          sinkEvents.add(.failed, missedFrameCount: left, text: "\(request.device): the device did not play the end")
-        }
-      }
-      let idle = timekeeper.now - lastProgress
-      if !draining, isSettled, idle > time.duration(of: granted.bufferSize) + .milliseconds(250) {
+      let now = timekeeper.now
+      let isStill = (isSettled || draining) && now - lastProgress > patience
+      // A device that fails now has nothing more to be waited for.
+      let overdue = max(0, time.frameCount(in: now - (end ?? now)))
+      var left = droppedCount(now: now) + staged.count
+      if draining, !isStill, trouble == nil, let pcm { left = min(left, (try? drain(pcm)) ?? left) }
+      let hasBroken = !isStarted || quiet.map { now - $0.until <= time.duration(of: granted.bufferSize) } ?? false
+      let isQuiet = hasBroken && quiet.map { $0.until - $0.since > patience } ?? false
+      if isStill || isQuiet || draining && left > 0 {
         sinkEvents.add(
-          .failed, missedFrameCount: time.frameCount(in: idle),
-          text: "\(request.device): the device stopped accepting frames")
+          .failed, missedFrameCount: left + overdue,
+          text: "\(request.device): the device \(isStill ? "stopped accepting frames" : "did not play the end")")
       }
       if !granted.isPaced { pcm?.drop() }
     case .suspended, .disconnected:
-      lostCount += passOver(queuedCount: 0, now: timekeeper.now)
+      lostCount += passOver(now: timekeeper.now)
       sinkEvents.add(
         .failed, missedFrameCount: lostCount, text: "\(request.device): the device did not return until the end")
     case .resting, .ended: break
@@ -270,11 +280,8 @@ public final class ALSASink: AudioSink {
     phase = .ended
   }
 
-  /// Frames that were handed over and are not heard yet, by the clock.
-  private var heldFrameCount: Int {
-    let due = max(.zero, (end ?? timekeeper.now) - max(timekeeper.now, silenceEnd))
-    return time.frameCount(in: due) + staged.count
-  }
+  /// A pause that is long for a device.
+  var patience: Duration { time.duration(of: granted.bufferSize) + .milliseconds(250) }
 
   /// Waits for the end of the sound, and returns how many frames were not heard by then.
   private func drain(_ pcm: PCMBindings) throws(PCMFailure) -> Int {
@@ -306,7 +313,9 @@ public final class ALSASink: AudioSink {
   private func remaining(_ pcm: PCMBindings, now: Duration) throws(PCMFailure) -> Duration {
     if granted.isPaced { return (end ?? now) - now }
     guard isStarted, pcm.state == .running else { return .zero }
-    guard let delay = try? pcm.delay(), delay >= 0 else { return (end ?? now) - now }
+    guard let delay = try? pcm.delay(), (0...granted.bufferSize + granted.rate).contains(delay) else {
+      return (end ?? now) - now
+    }
     return time.duration(of: delay)
   }
 }

@@ -295,9 +295,11 @@ public struct ALSAError: Error, Equatable, Sendable, CustomStringConvertible {
       return (.other, "the device refuses frames; it is opened again")
     case EINVAL where isOpening:
       return (.noSuchDevice, "device not defined in the ALSA configuration; choose another device")
+    case EPIPE: return (.other, "the device runs dry again and again; it is opened again")
+    case ESTRPIPE: return (.other, "the device stays suspended; it is opened again")
     default:
-      let reason = unsafe String(cString: strerror(failure.code))
-      return (.other, "\(failure.call.rawValue) failed: \(reason)")
+      let reason = unsafe String(cString: strerror(failure.code)).lowercased()
+      return (.other, "the device fails (\(reason)); reconnect it, or choose another")
     }
   }
 }

@@ -36,7 +36,7 @@ public final class RecordingWriter: Sendable {
   private final class Shared: @unchecked Sendable {
     let recording: RecordingBuffer
     let path: String
-    let wake = WakeSignal()
+    let wake = WakeSignal.ifPossible()
     let isEnding = Atomic<Bool>(false)
     let mostFrames: Int64
     let isFormatLimit: Bool
@@ -126,7 +126,9 @@ public final class RecordingWriter: Sendable {
       recording, path: path, mostFrames: min(maximumFrameCount ?? .max, formatLimit),
       isFormatLimit: formatLimit < maximumFrameCount ?? .max, writer: writer, failureHandler: failureHandler)
     let shared = shared
-    thread = BackgroundThread { shared.run() }
+    do throws(PlaybackError) { thread = try BackgroundThread { shared.run() } } catch {
+      throw SoundFileError(kind: .systemRefused, path: path, description: error.description)
+    }
   }
 
   deinit { if !isGivenUp.load(ordering: .relaxed) { finish() } }

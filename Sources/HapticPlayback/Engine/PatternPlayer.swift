@@ -269,6 +269,8 @@ public struct PlaybackError: Error, Equatable, Sendable, CustomStringConvertible
     case tooManyCommands
     /// Release players that are no longer needed.
     case tooManyPlayers
+    /// Close files or end threads, or raise the limits of the process.
+    case noResources
   }
 
   /// What to do.
@@ -278,6 +280,10 @@ public struct PlaybackError: Error, Equatable, Sendable, CustomStringConvertible
 
   static let tooManyCommands = PlaybackError(
     kind: .tooManyCommands, description: "too many scheduled commands; the command was not sent")
+  package static let noDescriptors = PlaybackError(
+    kind: .noResources, description: "no file descriptor is left; close files, or raise the limit with 'ulimit -n'")
+  static let noThreads = PlaybackError(
+    kind: .noResources, description: "no more threads can be started; end some, or raise the limit with 'ulimit -u'")
   static let tooManyPlayers = PlaybackError(
     kind: .tooManyPlayers, description: "too many patterns loaded; release some")
 }

@@ -33,7 +33,7 @@ public final class LivePlayback: Sendable {
     let loop: RenderLoop
     let engine: PlaybackEngine
     let time: any TimeSource
-    let changes = WakeSignal()
+    let changes: WakeSignal
     let isOver = Atomic<Bool>(false)
     let isStopping = Atomic<Bool>(false)
     let wantsRealTime: Bool
@@ -46,7 +46,9 @@ public final class LivePlayback: Sendable {
     init(
       loop: RenderLoop, engine: PlaybackEngine, time: any TimeSource, wantsRealTime: Bool, successor: SinkSuccessor?,
       carrierThreadNames: [String], handler: @escaping EventHandler
-    ) {
+    ) throws(PlaybackError) {
+      guard loop.wake.descriptor >= 0 else { throw .noDescriptors }
+      changes = try WakeSignal()
       self.loop = loop
       self.engine = engine
       self.time = time
@@ -77,10 +79,11 @@ public final class LivePlayback: Sendable {
   ///     libraries carry frames; a refusal is reported once.
   ///   - recording: Takes a copy of all that is handed over.
   ///   - eventHandler: Called on the control thread, one event at a time.
+  /// - Throws: `noResources` where the process has no file descriptor left, or may start no more threads.
   public init(
     _ engine: PlaybackEngine, sink: sending any AudioSink, time: any TimeSource = SystemTimeSource(),
     wantsRealTime: Bool = false, recording: RecordingBuffer? = nil, eventHandler: @escaping EventHandler = { _ in }
-  ) {
+  ) throws(PlaybackError) {
     self.engine = engine
     format = sink.format
     self.time = time
@@ -88,14 +91,21 @@ public final class LivePlayback: Sendable {
     let (successor, carrierThreadNames) = (sink.successor, sink.carrierThreadNames)
     let loop = RenderLoop(engine: engine, sink: sink, time: time)
     loop.recording = recording
-    let shared = Shared(
+    let shared = try Shared(
       loop: loop, engine: engine, time: time, wantsRealTime: wantsRealTime, successor: successor,
       carrierThreadNames: carrierThreadNames, handler: eventHandler)
     self.shared = shared
     let changes = shared.changes
     loop.changeHandler = { changes.raise() }
-    shared.renderThread.withLock { $0 = BackgroundThread { Self.render(shared) } }
-    control = BackgroundThread { Self.watch(shared) }
+    control = try BackgroundThread { Self.watch(shared) }
+    do throws(PlaybackError) {
+      let thread = try BackgroundThread { Self.render(shared) }
+      shared.renderThread.withLock { $0 = thread }
+    } catch {
+      shared.isOver.store(true, ordering: .releasing)
+      changes.raise()
+      throw error
+    }
   }
 
   deinit { stop() }
@@ -159,7 +169,9 @@ public final class LivePlayback: Sendable {
     let number = shared.loop.replacementCount
     if shared.wantsRealTime {
       // A refusal is the same for every thread, and reported once.
-      RealTimePriority.request { refusal in if number == 0 { shared.report(SinkEvent(.degraded, text: refusal)) } }
+      RealTimePriority.request { refusal in
+        if number == 0 { shared.report(SinkEvent(.degraded, cause: .refusedPriority, text: refusal)) }
+      }
       RealTimePriority.request(forThreadsNamed: shared.carrierThreadNames)
     }
     while shared.loop.turn() { pass(shared) }
@@ -223,7 +235,10 @@ public final class LivePlayback: Sendable {
       guard !shared.isStopping.load(ordering: .acquiring), shared.loop.replaceSink({ successor($0, $1) }) else {
         return
       }
-      thread = BackgroundThread { render(shared) }
+      do throws(PlaybackError) { thread = try BackgroundThread { render(shared) } } catch {
+        shared.report(SinkEvent(.failed, text: error.description))
+        shared.isOver.store(true, ordering: .releasing)
+      }
     }
   }
 }

@@ -16,17 +16,18 @@ enum RealTimePriority {
   ///
   /// - Parameter refused: Receives why it was refused, as a line for the user, on any thread.
   static func request(refused: @escaping @Sendable (String) -> Void) {
-    // Only what is there now: memory to come is not the render thread's, and may be much.
-    _ = mlockall(MCL_CURRENT)
+    // Only what is there now, and of that what is used: memory that a library has reserved may be much.
+    _ = mlockall(MCL_CURRENT | Int32(MCL_ONFAULT))
     var parameters = sched_param()
     parameters.sched_priority = priority
     let result = unsafe pthread_setschedparam(pthread_self(), SCHED_FIFO, &parameters)
     if result == 0 { return }
     guard let thread = systemNumber else { return refused("no real-time priority; \(advice)") }
-    _ = BackgroundThread {
+    let asking = try? BackgroundThread {
       guard let reason = RealtimeKit.requestPriority(priority, thread: thread) else { return }
       refused("no real-time priority: \(reason); playback continues without it; \(advice)")
     }
+    if asking == nil { refused("no real-time priority; \(advice)") }
   }
 
   /// Requests it for all threads of the process that have one of some names, where it can be had.
@@ -42,7 +43,7 @@ enum RealTimePriority {
       if result != 0 { refused.append(number) }
     }
     guard !refused.isEmpty else { return }
-    _ = BackgroundThread { [refused] in
+    _ = try? BackgroundThread { [refused] in
       for number in refused { _ = RealtimeKit.requestPriority(priority, thread: number) }
     }
   }

@@ -21,7 +21,7 @@ public final class RenderLoop {
   /// The clock of frames that are heard.
   public let clock: PlaybackClock
   /// Raised to end a wait.
-  public let wake = WakeSignal()
+  public let wake = WakeSignal.ifPossible()
   /// Whether the device rests: [any thread].
   let isResting = Atomic<Bool>(false)
 
@@ -115,7 +115,12 @@ public final class RenderLoop {
       return false
     }
     switch readiness {
-    case .missed, .behind: noteChanges(always: true)
+    case .missed, .behind:
+      noteChanges(always: true)
+      let asking = beginCall()
+      let delay = sink.delay
+      guard endCall(asking) else { return false }
+      clock.note(position: engine.link.position, delay: delay, moment: time.now)
     case .room, .woken, .ended: noteChanges(always: false)
     }
     return restIfQuiet()
@@ -176,6 +181,8 @@ public final class RenderLoop {
     renderer.skip(frameCount: frameCount)
     renderer.closeGate()
     isOpen = false
+    // Time that went by is passed over once, also where a call hangs now.
+    clock.note(position: engine.link.position, delay: 0, moment: time.now)
     // Nothing is heard, so there is nothing to fade.
     if closingFrameCount != nil { closingFrameCount = 0 }
     guard let recording else { return }

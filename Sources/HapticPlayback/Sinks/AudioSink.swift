@@ -127,6 +127,8 @@ public struct SinkEvent: Equatable, Sendable {
     case lateDevice
     /// The device dropped frames that it had taken.
     case droppedBuffer
+    /// The system refused real-time priority; nothing was lost yet.
+    case refusedPriority
   }
 
   /// What happened.

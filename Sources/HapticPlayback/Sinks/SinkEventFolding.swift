@@ -32,6 +32,8 @@ package struct SinkEventFolding {
   package private(set) var underrunCount = 0
   /// Those of them for which frames were delivered too late.
   package private(set) var ownUnderrunCount = 0
+  /// Whether the thread that renders has no real-time priority.
+  package private(set) var lacksPriority = false
   /// Frames that could not be heard.
   package private(set) var missedFrameCount = 0
   /// Whether what was played was not heard to its end.
@@ -47,6 +49,7 @@ package struct SinkEventFolding {
     if event.kind == .underrun { underrunCount += 1 }
     if event.kind == .underrun, event.cause == .lateDelivery { ownUnderrunCount += 1 }
     if event.kind == .failed { hasFailed = true }
+    if event.cause == .refusedPriority { lacksPriority = true }
     var due = takeDue(at: now)
     let place = groups.firstIndex { $0.kind == event.kind && $0.cause == event.cause }
     guard let place, event.kind != .failed else {

@@ -5,7 +5,7 @@ internal import Glibc
 /// A body that never returns keeps its thread until the process ends; who waits with a limit goes on without it.
 public final class BackgroundThread: Sendable {
   /// Raised when the body has returned; nobody lowers it.
-  public let end = WakeSignal()
+  public let end: WakeSignal
   private let thread: Locked<pthread_t?>
 
   private final class Context: Sendable {
@@ -19,7 +19,10 @@ public final class BackgroundThread: Sendable {
   }
 
   /// Starts a thread.
-  public init(_ body: @escaping @Sendable () -> Void) {
+  ///
+  /// - Throws: `noResources` where the process may start no more threads, or has no file descriptor left.
+  public init(_ body: @escaping @Sendable () -> Void) throws(PlaybackError) {
+    end = try WakeSignal()
     thread = Locked(nil)
     var started = pthread_t()
     let context = unsafe Unmanaged.passRetained(Context(body, end: end)).toOpaque()
@@ -36,7 +39,10 @@ public final class BackgroundThread: Sendable {
         shared.end.raise()
         return nil
       }, context)
-    precondition(result == 0, "this process can start no more threads")
+    guard result == 0 else {
+      unsafe Unmanaged<Context>.fromOpaque(context).release()
+      throw .noThreads
+    }
     thread.withLock { $0 = started }
   }
 
@@ -65,14 +71,18 @@ public final class WakeSignal: Sendable {
   private let entrance: Int32
 
   /// A signal that is not raised.
-  public init() {
+  ///
+  /// - Throws: `noResources` where the process has no file descriptor left.
+  public convenience init() throws(PlaybackError) {
     var ends: [Int32] = [-1, -1]
-    let result = unsafe pipe(&ends)
-    precondition(result == 0, "this process has no file descriptors left")
-    for end in ends {
-      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-      _ = fcntl(end, F_SETFL, O_NONBLOCK)
-    }
+    guard unsafe pipe2(&ends, O_CLOEXEC | O_NONBLOCK) == 0 else { throw .noDescriptors }
+    self.init(ends)
+  }
+
+  /// A signal whose descriptor is below zero, which is never ready, where none is left.
+  package static func ifPossible() -> WakeSignal { (try? WakeSignal()) ?? WakeSignal([-1, -1]) }
+
+  private init(_ ends: [Int32]) {
     descriptor = ends[0]
     entrance = ends[1]
   }

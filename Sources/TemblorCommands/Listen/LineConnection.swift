@@ -282,8 +282,9 @@ package final class SocketListener {
       let descriptor = Glibc.accept(self.descriptor, nil, nil)
       if descriptor >= 0 {
         admit(LineConnection(socket: descriptor), &events)
-      } else if errno == EMFILE || errno == ENFILE, spare >= 0 {
-        turnAway()
+      } else if errno == EMFILE || errno == ENFILE {
+        // The system reports this also where nobody waits.
+        if !turnAway() { return events }
       } else if errno != EINTR && errno != ECONNABORTED {
         return events
       }
@@ -300,12 +301,14 @@ package final class SocketListener {
     nextClient += 1
   }
 
-  /// Closes a connection for which there is no descriptor, lest it wake the program for ever.
-  private func turnAway() {
-    close(spare)
+  /// Closes a connection for which there is no descriptor, lest it wake the program for ever; answers whether there
+  /// was one.
+  private func turnAway() -> Bool {
+    if spare >= 0 { close(spare) }
     let descriptor = Glibc.accept(self.descriptor, nil, nil)
     if descriptor >= 0 { close(descriptor) }
     spare = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
+    return descriptor >= 0
   }
 }
 

@@ -155,7 +155,7 @@ package struct ListenReply: Equatable, Sendable {
   }
 }
 
-/// Why a command was not obeyed, as the reply tells it.
+/// Why a command was refused, as the reply says.
 struct ListenError: Error, Equatable, CustomStringConvertible {
   /// What the sender has to change; the raw value stands in the reply.
   enum Kind: String, CaseIterable, Sendable {

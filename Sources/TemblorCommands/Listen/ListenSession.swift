@@ -285,6 +285,7 @@ package final class ListenSession {
     switch event.cause {
     case nil: []
     case .lateDelivery: [.pair("cause", "late-delivery")]
+    case .refusedPriority: [.pair("cause", "refused-priority")]
     case .stoppedProcess: [.pair("cause", "stopped-process")]
     case .lateDevice: [.pair("cause", "late-device")]
     case .droppedBuffer: [.pair("cause", "dropped-buffer")]
@@ -373,7 +374,7 @@ extension ListenSession {
   func translated<Result>(_ calls: () throws(PlaybackError) -> Result) throws(ListenError) -> Result {
     do { return try calls() } catch {
       switch error.kind {
-      case .tooManyCommands: throw ListenError(.busy, error.description)
+      case .tooManyCommands, .noResources: throw ListenError(.busy, error.description)
       case .tooManyPlayers: throw ListenError(.busy, "too many sounds play or wait; stop some, or wait for their end")
       }
     }

@@ -97,10 +97,15 @@ final class PatternLoader: Sendable {
       throw ListenError(.busy, "too many patterns are loading; try again later")
     }
     jobCount.add(1, ordering: .relaxed)
-    _ = BackgroundThread { [self] in
-      job.finish(Self.outcome(of: make))
+    do throws(PlaybackError) {
+      _ = try BackgroundThread { [self] in
+        job.finish(Self.outcome(of: make))
+        jobCount.subtract(1, ordering: .relaxed)
+        wake?.raise()
+      }
+    } catch {
       jobCount.subtract(1, ordering: .relaxed)
-      wake?.raise()
+      throw ListenError(.busy, error.description)
     }
     return job
   }
@@ -193,9 +198,9 @@ struct LRUCache<Key: Hashable, Value> {
   mutating func forget(_ key: Key) { entries[key] = nil }
 }
 
-/// Lines of one connection on their way to be obeyed.
+/// Lines of one connection that wait to be run.
 package struct ListenQueue {
-  /// Lines that are obeyed before the next connection has its turn.
+  /// Lines that are run before the next connection has its turn.
   static let turn = 64
 
   package enum Ending: Equatable, Sendable { case quit, shutdown }
@@ -208,7 +213,7 @@ package struct ListenQueue {
 
   package init() {}
 
-  /// Whether all lines have been obeyed, so that more can be taken.
+  /// Whether all lines have been run, so that more can be taken.
   package var isEmpty: Bool { lines.isEmpty && waiting == nil && loading == nil }
 
   /// When there is something to do again; nothing where there are no lines.

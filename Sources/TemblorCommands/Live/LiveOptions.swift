@@ -105,9 +105,9 @@ struct LiveOptions {
     }
   }
 
-  /// Prints the result as JSON where that was asked for; returns the exit status.
+  /// Prints the result as JSON with `--json`; returns the exit status.
   func report(_ outcome: LiveOutcome, _ fields: JSONFields, _ terminal: Terminal) throws -> ExitStatus {
-    if asJSON { try terminal.output.write(json: .formatVersion + fields + outcome.fields) }
+    if asJSON { try terminal.output.write(json: fields + outcome.fields) }
     return outcome.status
   }
 

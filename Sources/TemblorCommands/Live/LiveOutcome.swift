@@ -206,11 +206,16 @@ final class LiveRecording {
     close(descriptor)
     var result = Result(
       path: path, isComplete: false, frameCount: outcome.frameCount, droppedFrameCount: outcome.droppedFrameCount)
-    // A file that came to its own limit is whole.
-    if let failure = outcome.failure, failure.kind != .tooLong {
+    // A file that came to its own limit is whole; of another, what was written is kept.
+    let failure = outcome.failure.flatMap { $0.kind == .tooLong ? nil : $0 }
+    if let failure, outcome.frameCount == 0 {
       return (result, "\(path.printable): nothing was written, since \(failure.description)")
     }
     do { try file.commit() } catch { return (result, error.description) }
+    if let failure {
+      let seconds = NumberFormatting.rounded(Double(outcome.frameCount) / rate, places: 1)
+      return (result, "\(path.printable): only the first \(seconds) s were written, since \(failure.description)")
+    }
     result.isComplete = true
     guard outcome.droppedFrameCount > 0 else { return (result, nil) }
     let seconds = NumberFormatting.rounded(Double(outcome.droppedFrameCount) / rate, places: 3)

@@ -49,6 +49,7 @@ final class LiveSession {
   ) throws -> LiveOutcome {
     // From here on a signal is reported first, so that what sounds can fade out.
     let notice = InterruptSignal()
+    guard notice.descriptor >= 0, inbox.wake.descriptor >= 0 else { throw PlaybackError.noDescriptors }
     defer { keyboard = nil }
     let inbox = self.inbox
     let output = try backend.open(options.device, options.request)
@@ -58,7 +59,7 @@ final class LiveSession {
     let recording = try path.map { try LiveRecording(to: $0, device: device, upTo: seconds) { inbox.put(.notice($0)) } }
     outcome.device = device
     let playing = Playing(engine: engine, task: task, tone: tone, recording: recording)
-    let driver = backend.play(engine, through: output, recording: recording?.recording) { inbox.put($0) }
+    let driver = try backend.play(engine, through: output, recording: recording?.recording) { inbox.put($0) }
     do { outcome.ending = try perform(playing, driver, notice) } catch {
       outcome.ending = .quit
       end(playing, driver)
@@ -113,7 +114,7 @@ final class LiveSession {
     takeRecords(driver, playing)
     takePeaks(playing.engine)
     takeProtection(playing.engine)
-    for report in tally.takeDue(at: nil) { console.report(report.line(rate: playing.engine.rate)) }
+    report(tally.takeDue(at: nil), playing.engine)
     console.clear()
     outcome.frameCount = playing.engine.position
     outcome.limitedFrameCount = playing.engine.limitedFrameCount
@@ -135,12 +136,18 @@ final class LiveSession {
     for event in inbox.take() {
       switch event {
       case .notice(let notice):
-        for report in tally.add(notice, at: backend.time.now) { console.report(report.line(rate: engine.rate)) }
+        report(tally.add(notice, at: backend.time.now), engine)
       case .ended: isOver = true
       }
     }
-    for report in tally.takeDue(at: backend.time.now) { console.report(report.line(rate: engine.rate)) }
+    report(tally.takeDue(at: backend.time.now), engine)
     return isOver
+  }
+
+  private func report(_ reports: [SinkEventFolding.Report], _ engine: PlaybackEngine) {
+    for report in reports {
+      console.report(report.line(rate: engine.rate, lacksPriority: tally.lacksPriority))
+    }
   }
 
   private func takeRecords(_ driver: any EngineDriver, _ playing: Playing) {
@@ -395,15 +402,16 @@ final class LiveConsole {
 
 extension SinkEventFolding.Report {
   /// One line for the user of the program: what happened, what it cost, and what helps.
-  func line(rate: Double) -> String {
+  func line(rate: Double, lacksPriority: Bool) -> String {
     let milliseconds = NumberFormatting.rounded(Double(event.missedFrameCount) * 1_000 / rate, places: 1)
     guard event.kind == .underrun else {
       return event.text.printable + gap(rate) + (count > 1 ? " (\(count) times)" : "")
     }
     let what = count == 1 ? "underrun" : "\(count) underruns"
     switch event.cause {
-    case .lateDelivery, nil:
-      return "\(what): \(milliseconds) ms of audio lost; allow real-time priority, or use a larger " + "'--buffer-size'"
+    case .lateDelivery, .refusedPriority, nil:
+      return "\(what): \(milliseconds) ms of audio lost; the system ran the program late; "
+        + (lacksPriority ? "allow real-time priority, or use a larger '--buffer-size'" : "use a larger '--buffer-size'")
     case .stoppedProcess: return "\(milliseconds) ms of audio lost while the program was stopped or the system slept"
     case .lateDevice:
       return "\(what): \(milliseconds) ms of audio lost; the device or its sound server is late; "

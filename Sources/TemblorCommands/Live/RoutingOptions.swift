@@ -68,7 +68,7 @@ enum RoutingOptions {
   }
 
   static let none = "none"
-  /// The gains that can be asked for, in decibels.
+  /// The gains that are accepted, in decibels.
   static let decibels = -120.0...24.0
 
   /// Reads `1,2:-6` or `none`: channels numbered from 1, with gains in decibels.

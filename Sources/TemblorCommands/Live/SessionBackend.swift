@@ -20,7 +20,7 @@ protocol SessionBackend: Sendable {
   func play(
     _ engine: PlaybackEngine, through output: sending OpenedOutput, recording: RecordingBuffer?,
     eventHandler: @escaping LivePlayback.EventHandler
-  ) -> any EngineDriver
+  ) throws(PlaybackError) -> any EngineDriver
 }
 
 /// The outputs of a registry, this machine's clock and the terminal.
@@ -39,9 +39,9 @@ struct SystemBackend: SessionBackend {
   func play(
     _ engine: PlaybackEngine, through output: sending OpenedOutput, recording: RecordingBuffer?,
     eventHandler: @escaping LivePlayback.EventHandler
-  ) -> any EngineDriver {
+  ) throws(PlaybackError) -> any EngineDriver {
     // A sound server does not excuse being late.
-    LivePlayback(engine, sink: output.sink, wantsRealTime: true, recording: recording, eventHandler: eventHandler)
+    try LivePlayback(engine, sink: output.sink, wantsRealTime: true, recording: recording, eventHandler: eventHandler)
   }
 }
 
@@ -90,14 +90,17 @@ struct PatientOpening {
   private let box = Box()
   private let thread: BackgroundThread
 
-  init(_ outputs: OutputRegistry, _ output: String, _ request: OutputRequest, time: any TimeSource) {
+  init(_ outputs: OutputRegistry, _ output: String, _ request: OutputRequest, time: any TimeSource) throws(OutputError)
+  {
     self.output = output
     let box = box
-    thread = BackgroundThread {
-      do throws(OutputError) { box.put(.success(try outputs.open(output, request, time: time))) } catch {
-        box.put(.failure(error))
+    do throws(PlaybackError) {
+      thread = try BackgroundThread {
+        do throws(OutputError) { box.put(.success(try outputs.open(output, request, time: time))) } catch {
+          box.put(.failure(error))
+        }
       }
-    }
+    } catch { throw OutputError(.other, output: output, error.description) }
   }
 
   func wait() throws(OutputError) -> sending OpenedOutput {

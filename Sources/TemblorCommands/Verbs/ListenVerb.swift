@@ -225,7 +225,7 @@ final class ListenTask: SessionTask {
 
 /// What happened on other threads, for the thread of a live verb to take.
 final class EventInbox: Sendable {
-  let wake = WakeSignal()
+  let wake = WakeSignal.ifPossible()
   private let events = Mutex<[LivePlayback.Event]>([])
 
   /// Puts an event in: [any thread].
@@ -287,9 +287,9 @@ final class ListenBackend: SessionBackend {
   func play(
     _ engine: PlaybackEngine, through output: sending OpenedOutput, recording: RecordingBuffer?,
     eventHandler: @escaping LivePlayback.EventHandler
-  ) -> any EngineDriver {
+  ) throws(PlaybackError) -> any EngineDriver {
     let inbox = inbox
-    return backend.play(engine, through: output, recording: recording) { event in
+    return try backend.play(engine, through: output, recording: recording) { event in
       // First here: who is woken by the other finds it.
       inbox.put(event)
       eventHandler(event)

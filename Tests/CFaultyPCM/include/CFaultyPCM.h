@@ -73,3 +73,8 @@ void cfp_skip(cfp_device *device, long frameCount);
 void cfp_swallow(cfp_device *device, long frameCount);
 /// Says it is ready at every wait, whether it is or not.
 void cfp_cry_wolf(cfp_device *device, bool isReady);
+
+/* How the device tells its pointer: as it is; at random between what was played and taken; as if all that was
+ * taken had been played; in steps of so many frames. */
+enum cfp_pointer { CFP_TRUE, CFP_RANDOM, CFP_FULL, CFP_STEPS };
+void cfp_lie(cfp_device *device, enum cfp_pointer pointer, unsigned step);

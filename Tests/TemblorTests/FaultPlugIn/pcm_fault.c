@@ -3,7 +3,8 @@
  * FAULT_SIGN names a file that is made when the fault is first met; the same with ".over" is made when the
  * device plays again after it. FAULT names the fault, FAULT_AT the milliseconds after the first start at which it begins, FAULT_FOR the
  * milliseconds it lasts (below zero for ever). Hangs are for ever: hangopen, hangwrite, hangpointer,
- * hangdelay, hangdrop, hangclose. Others: gone (calls fail, opening too), other-rate (gone, and back with
+ * hangdelay, hangdrop, hangclose. Others: sleepoften (a transfer sleeps for 1.5 s
+ * every half second), eagainstart (no transfer ever takes a frame), gone (calls fail, opening too), other-rate (gone, and back with
  * 44,100 Hz only), frozen (no progress), storm (suspended at every look), short (one frame at a time),
  * skip (660 frames are passed over, as when a pointer leaps back by 300 in 960), back (the pointer stands
  * still for 660 frames, as when it leaps ahead by 300). */
@@ -136,6 +137,13 @@ static snd_pcm_sframes_t on_transfer(
   hang("hangwrite");
   if (is_due("gone") || is_due("other-rate")) return -ENODEV;
   if (is_due("short") && count > 1) count = 1;
+  if (is_fault("eagainstart")) return -EAGAIN;
+  static long long rested;
+  if (is_due("sleepoften") && now() - rested > 500000000LL) {
+    struct timespec time = {1, 500000000};
+    nanosleep(&time, NULL);
+    rested = now();
+  }
   device->taken += (long long)count;
   return (snd_pcm_sframes_t)count;
 }

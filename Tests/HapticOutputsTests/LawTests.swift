@@ -1,0 +1,144 @@
+import FaultyPCM
+import Glibc
+import HapticOutputs
+import HapticPlayback
+import Synchronization
+import Testing
+
+/// Whatever a device does, each frame that was due was either heard or is counted as missed.
+///
+/// The buffer is 160 frames, 20 ms, in periods of 40.
+@Suite struct LawTests {
+  private let rate = 8_000.0
+  private let buffer = 160
+
+  /// What goes wrong, and what is to be known of it besides the law.
+  struct Case: CustomTestStringConvertible {
+    let name: String
+    /// Faults and their moments in milliseconds.
+    let faults: [(Fault, at: Int)]
+    /// Whether the end is heard.
+    var isHeardToTheEnd: Bool? = true
+    /// Whether the device says what is true; of one that does not, no more than the time is lost.
+    var isTrue = true
+    /// Results of calls that are forced from the start.
+    var results: @Sendable (PCMCall) -> Int? = { _ in nil }
+    var testDescription: String { name }
+  }
+
+  private static func every(_ step: Int, _ fault: Fault) -> [(Fault, at: Int)] {
+    stride(from: 700, to: 4_000, by: step).map { (fault, at: $0) }
+  }
+
+  private static func transfers(_ name: String, _ code: Int32) -> Case {
+    Case(
+      name: name, faults: [(.failTransfers(code: code, count: .max >> 32), at: 700)], isHeardToTheEnd: false)
+  }
+
+  static let cases: [Case] = [
+    Case(name: "well", faults: []),
+    Case(name: "frozen", faults: every(100, .stall(duration: .seconds(9))), isHeardToTheEnd: nil),
+    Case(name: "frozenfor", faults: [(.stall(duration: .milliseconds(1_500)), at: 700)]),
+    Case(name: "sleepoften", faults: every(500, .stall(duration: .milliseconds(300)))),
+    Case(name: "skip", faults: [(.skip(frameCount: 110), at: 702)]),
+    Case(name: "skipoften", faults: every(50, .skip(frameCount: 110))),
+    Case(name: "availrand", faults: [(.lie(.random), at: 700)], isHeardToTheEnd: false, isTrue: false),
+    Case(name: "availfull", faults: [(.lie(.full), at: 700)], isHeardToTheEnd: nil, isTrue: false),
+    Case(name: "availstep/80", faults: [(.lie(.steps(80)), at: 700)]),
+    Case(name: "availstep/400", faults: [(.lie(.steps(400)), at: 700)], isHeardToTheEnd: nil, isTrue: false),
+    Case(name: "flap/50", faults: every(50, .disconnect(duration: .zero, code: ENODEV)), isHeardToTheEnd: false),
+    Case(name: "flap/5", faults: every(5, .disconnect(duration: .zero, code: ENODEV)), isHeardToTheEnd: false),
+    Case(name: "gone", faults: [(.disconnect(duration: .seconds(99), code: ENODEV), at: 700)], isHeardToTheEnd: false),
+    Case(name: "enodev", faults: [(.disconnect(duration: .seconds(1), code: ENODEV), at: 700)]),
+    Case(name: "underruns", faults: every(100, .underrun)),
+    Case(name: "suspend", faults: every(200, .suspend(canResume: false))),
+    Case(name: "resume", faults: every(200, .suspend(canResume: true))),
+    Case(name: "delaybig", faults: [(.addDelay(frameCount: 100_000_000), at: 700)]),
+    Case(name: "delayneg", faults: [(.addDelay(frameCount: -17_000), at: 700)]),
+    Case(name: "delayerr", faults: [], results: { $0 == .delay ? -Int(EIO) : nil }),
+    Case(
+      name: "eagainstart", faults: [(.failTransfers(code: EAGAIN, count: .max >> 32), at: 0)], isHeardToTheEnd: false),
+    transfers("eioever", EIO), transfers("epipeever", EPIPE), transfers("estrpipeever", ESTRPIPE),
+    transfers("einvalever", EINVAL), transfers("eagainever", EAGAIN),
+    Case(name: "eagain", faults: [(.failTransfers(code: EAGAIN, count: 200), at: 700)]),
+    Case(name: "eintr", faults: [(.failTransfers(code: EINTR, count: 200), at: 700)]),
+    Case(name: "short", faults: [(.shortTransfers(frameCount: 1, count: 3_000), at: 700)]),
+    Case(
+      name: "startever", faults: [(.failStarts(code: EPIPE, count: .max >> 32), at: 700), (.underrun, at: 700)],
+      isHeardToTheEnd: false),
+    Case(
+      name: "prepareever",
+      faults: [(.failPreparations(code: EIO, count: .max >> 32), at: 700), (.underrun, at: 700)],
+      isHeardToTheEnd: false),
+  ]
+
+  @Test(arguments: cases, [Duration.zero, .milliseconds(50)]) func heardAndMissedAreWhatWasDue(
+    test: Case, leadIn: Duration
+  ) throws {
+    let playback = try Playback(
+      {
+        $0.leadIn = leadIn
+        $0.rate = Int(rate)
+        $0.periodSize = buffer / 4
+        $0.bufferSize = buffer
+      }, abilities: { $0.rates = [Int(rate)] }, results: test.results)
+    for (fault, moment) in test.faults { playback.device.plan(fault, at: .milliseconds(moment)) }
+    #expect(playback.run(until: .seconds(4), limit: 10_000))
+    let end = playback.time.now
+    playback.sink.finish(draining: true)
+    let notices = playback.notices + playback.sink.takeEvents()
+    let missed = notices.map(\.missedFrameCount).reduce(0, +)
+    let heard = playback.heard.filter { $0.first != nil }.map(\.count).reduce(0, +)
+    // From the first frame of sound on, each frame of time is due; a device that never moved has no beginning.
+    let first = playback.heard.first { $0.first != nil }?.start
+    let due = Int((end / .seconds(1) * rate).rounded()) - (first ?? 0)
+    let tolerance = buffer + Int(leadIn / .seconds(1) * rate)
+    let isLawful = abs(heard + missed - due) <= tolerance
+    #expect(isLawful || first == nil || !test.isTrue, "\(heard) heard, \(missed) missed, \(due) due")
+    #expect(missed <= due + tolerance)
+    if let isHeard = test.isHeardToTheEnd { #expect(!notices.contains { $0.kind == .failed } == isHeard) }
+    // What cost nothing is not reported as an underrun.
+    #expect(!notices.contains { $0.kind == .underrun && $0.missedFrameCount == 0 })
+  }
+
+  /// As PulseAudio does after its death: the first stream of the new server never moves.
+  @Test(arguments: [1_001, 1_300]) func aNewStreamThatNeverMovesIsReopenedAtOnce(end: Int) throws {
+    let playback = try Playback { $0.leadIn = .milliseconds(50) }
+    playback.device.plan(.disconnect(duration: .milliseconds(450), code: ECONNREFUSED), at: .milliseconds(500))
+    // Each opening begins well.
+    for moment in 1_001...end { playback.device.plan(.stall(duration: .seconds(9)), at: .milliseconds(moment)) }
+    #expect(playback.run(until: .seconds(4)))
+    let back = try #require(playback.heard.last { $0.first != nil }).start
+    #expect(back <= (500 + 1_500) * 48, "\(back)")
+    #expect(playback.notices.count { $0.kind == .reconnected } >= 2)
+  }
+
+  /// A call of the device that takes its time is neither the program's doing nor a sleep of the system.
+  @Test(arguments: [PCMCall.write, .available]) func aLongCallOfTheDeviceIsTheDevicesDelay(call: PCMCall) throws {
+    let clock = Mutex<DeviceTime?>(nil)
+    let isOver = Atomic(false)
+    let playback = try Playback(
+      { $0.access = .readWrite },
+      results: { made in
+        guard made == call, let time = clock.withLock({ $0 }), time.now > .seconds(1),
+          !isOver.exchange(true, ordering: .relaxed)
+        else { return nil }
+        time.pass(.milliseconds(600))
+        return nil
+      })
+    clock.withLock { $0 = playback.time }
+    #expect(playback.run(until: .seconds(3)))
+    #expect(playback.notices.map(\.cause) == [.lateDevice])
+    #expect((27_000...28_800).contains(playback.notices.map(\.missedFrameCount).reduce(0, +)))
+  }
+
+  /// The system's own words are in no message.
+  @Test(arguments: [EPIPE, ESTRPIPE, EINVAL, EIO, 71]) func failuresHaveWordsOfTheirOwn(code: Int32) throws {
+    let playback = try Playback { $0.access = .readWrite }
+    playback.device.plan(.failTransfers(code: code, count: .max >> 32), at: .milliseconds(500))
+    #expect(playback.run(until: .seconds(3), limit: 10_000))
+    let texts = playback.notices.map(\.text)
+    #expect(texts.contains { $0.hasPrefix("faulty: ") })
+    for text in texts { #expect(!text.contains("snd_") && !text.contains("pipe"), "\(text)") }
+  }
+}
