@@ -43,7 +43,7 @@ public struct Examination: Sendable {
   /// What the file holds and a composition cannot.
   public var losses: [Loss]
   /// Where the parts of the composition stand.
-  public var places: any SourcePlaces
+  public var places: SourcePlaces
   /// The sound files to look for, in the order of the file.
   public var sounds: [SoundReference]
   /// The rules that the file allows itself to break.
@@ -54,7 +54,7 @@ public struct Examination: Sendable {
   /// Makes an examination; without an error count the errors among the findings are counted.
   public init(
     composition: HapticComposition?, findings: [Finding] = [], errorCount: Int? = nil, losses: [Loss] = [],
-    places: any SourcePlaces, sounds: [SoundReference] = [], allowances: [Allowance] = [],
+    places: SourcePlaces, sounds: [SoundReference] = [], allowances: [Allowance] = [],
     details: [(name: String, value: String)] = []
   ) {
     self.composition = composition
@@ -71,7 +71,7 @@ public struct Examination: Sendable {
   public init(_ error: InputError) {
     self.init(
       composition: nil, findings: [error.finding], errorCount: error.otherErrorCount + 1,
-      places: ModelPlaces(name: error.place.name))
+      places: .model(name: error.place.name))
   }
 
   /// The composition, or the first error.
@@ -139,33 +139,33 @@ extension Examination {
 // MARK: - Places
 
 /// Where the parts of a composition stand in the file they were read from.
-public protocol SourcePlaces: Sendable {
+public struct SourcePlaces: Sendable {
+  private let find: @Sendable (CompositionElement) -> SourcePlace
+
+  /// Makes the places that a function finds; it gives the whole file for a part that was not read from one value.
+  public init(_ find: @escaping @Sendable (CompositionElement) -> SourcePlace) { self.find = find }
+
   /// The place of a part; the whole file where the part was not read from one value.
-  func place(of element: CompositionElement) -> SourcePlace
-}
+  public func place(of element: CompositionElement) -> SourcePlace { find(element) }
 
-/// Places of a composition that was made in code: only paths, as `events[3]`.
-public struct ModelPlaces: SourcePlaces {
-  /// What messages call the composition.
-  public var name: String
-
-  /// Makes the places of a composition with a name.
-  public init(name: String) { self.name = name }
-
-  /// The index of the part, with that of its layer behind the first.
-  public func place(of element: CompositionElement) -> SourcePlace {
-    let path =
-      switch element {
-      case .composition: ""
-      case .layer(let layer): "layers[\(layer)]"
-      case .event(let event): Self.path(event.layer, "events", event.event)
-      case .parameter(let layer, let index): Self.path(layer, "parameters", index)
-      case .curve(let layer, let index): Self.path(layer, "curves", index)
-      }
-    return SourcePlace(name: name, path: path)
-  }
-
-  private static func path(_ layer: Int, _ list: String, _ index: Int) -> String {
-    (layer == 0 ? "" : "layers[\(layer)].") + "\(list)[\(index)]"
+  /// The places of a composition that was made in code: only paths, as `events[3]`, with the index of its layer in
+  /// front of a part that is not of the first one.
+  ///
+  /// - Parameter name: What messages call the composition.
+  public static func model(name: String) -> SourcePlaces {
+    @Sendable func path(_ layer: Int, _ list: String, _ index: Int) -> String {
+      (layer == 0 ? "" : "layers[\(layer)].") + "\(list)[\(index)]"
+    }
+    return SourcePlaces { element in
+      let path =
+        switch element {
+        case .composition: ""
+        case .layer(let layer): "layers[\(layer)]"
+        case .event(let event): path(event.layer, "events", event.event)
+        case .parameter(let layer, let index): path(layer, "parameters", index)
+        case .curve(let layer, let index): path(layer, "curves", index)
+        }
+      return SourcePlace(name: name, path: path)
+    }
   }
 }

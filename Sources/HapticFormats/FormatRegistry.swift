@@ -8,6 +8,9 @@ public struct FormatRegistry: Sendable {
 
   private static let ambiguous = Rule.error("format-ambiguous", "syntax", "The format of a file must be recognizable.")
 
+  private static let otherKind = Rule.error(
+    "file-kind", "syntax", "A file must be a pattern, not a sound, a picture or an archive.")
+
   /// The note of a file whose content is of another format than its name stands for.
   public static let misnamed = Rule.note(
     "format-name", "syntax", "The ending of a file name should be one of the file's format.")
@@ -29,7 +32,8 @@ public struct FormatRegistry: Sendable {
 
   /// The rules of all formats, and of reading itself.
   public var rules: [Rule] {
-    (formats.count > 1 ? [Self.ambiguous, Self.misnamed] : []) + formats.flatMap { $0.rules } + Examination.rules
+    (formats.count > 1 ? [Self.otherKind, Self.ambiguous, Self.misnamed] : []) + formats.flatMap { $0.rules }
+      + Examination.rules
   }
 
   /// The format with a name, or nil.
@@ -64,6 +68,12 @@ public struct FormatRegistry: Sendable {
     let ranks = formats.map { $0.recognize(file.bytes.span) }
     let best = ranks.max() ?? .no
     let candidates = zip(formats, ranks).filter { $0.1 == best }.map { $0.0 }
+    if best == .no, let kind = FileKind(of: file.bytes) {
+      throw InputError(
+        Finding(
+          Self.otherKind, place: SourcePlace(name: file.name), "\(kind.name), not a pattern",
+          suggestion: kind.suggestion))
+    }
     if best < .certain, named.count == 1 { return named[0] }
     if best == .no { return formats[0] }
     if let match = candidates.first(where: { one in named.contains { $0.id == one.id } }) { return match }

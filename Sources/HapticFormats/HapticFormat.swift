@@ -25,6 +25,8 @@ public struct HapticFormat: Sendable {
   public let dialects: [String]
   /// Whether a file is of this format, by its content alone. Takes time in proportion to the bytes at most.
   public let recognize: @Sendable (Span<UInt8>) -> Recognition
+  /// Reads a text that can be changed part by part, all else byte for byte as it was; nil where the format has none.
+  package var editor: (@Sendable (SourceFile) throws(InputError) -> AHAPEditor)?
   private let prefix: String
   private let reader: Reader
   private let writer: Writer?

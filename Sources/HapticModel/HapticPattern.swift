@@ -199,6 +199,6 @@ public enum FrameConversion {
     Int(min(max(Double(range.lowerBound), value), Double(range.upperBound)).rounded())
   }
 
-  /// The greatest magnitude of a whole number that is computed, which a `Double` holds exactly.
-  public static let longestInteger = 1_000_000_000_000_000
+  /// The greatest magnitude of a whole number that is computed, which a `Double` and an `Int` hold exactly.
+  public static let longestInteger = Int(clamping: 1_000_000_000_000_000 as Int64)
 }

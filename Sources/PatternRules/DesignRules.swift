@@ -50,12 +50,13 @@ extension PatternRules {
     checkSequences(of: countable, &log)
   }
 
-  /// Notes each run of transients that are too close to be felt as several.
+  /// Notes once that transients are too close to be felt as several, and how many.
   ///
   /// A run of many is a texture, a technique: it is neither noted nor counted as taps.
   /// - Returns: The transients that are not part of a texture.
   private static func checkGaps(of transients: [FeltTransient], _ log: inout CompositionLog) -> [FeltTransient] {
     var countable: [FeltTransient] = []
+    var close: (first: FeltTransient, count: Int, gap: Double)?
     var start = 0
     while start < transients.count {
       var end = start + 1
@@ -67,25 +68,31 @@ extension PatternRules {
         end += 1
       }
       let count = end - start
-      if count < textureCount { countable += transients[start..<end] }
-      let gap = (shortest * 10_000).rounded() / 10
-      if count == 2 {
-        log.add(
-          .transientGap, at: .event(transients[start + 1].event),
-          "the transient follows after \(gap) ms; at least 50 ms are needed to feel two")
-      } else if count > 2, count < textureCount {
-        log.add(
-          .transientGap, at: .event(transients[start + 1].event),
-          "\(count) transients from \(transients[start].time.secondsText) on follow each other after \(gap) ms and more; at least 50 ms are needed to feel each"
-        )
+      if count < textureCount {
+        countable += transients[start..<end]
+        if count > 1 {
+          close = (
+            close?.first ?? transients[start + 1], (close?.count ?? 0) + count - 1,
+            min(close?.gap ?? shortest, shortest)
+          )
+        }
       }
       start = end
+    }
+    if let close {
+      let gap = (close.gap * 10_000).rounded() / 10
+      let what =
+        close.count == 1
+        ? "the transient follows after \(gap) ms; at least 50 ms are needed to feel two"
+        : "\(close.count) transients follow others after \(gap) ms and more; at least 50 ms are needed to feel each"
+      log.add(.transientGap, at: .event(close.first.event), what)
     }
     return countable
   }
 
   private static func checkSequences(of transients: [FeltTransient], _ log: inout CompositionLog) {
     var hasHeavySequence = false
+    var irregular: [FeltTransient] = []
     for sequence in TransientSequence.all(of: transients) {
       guard let first = sequence.transients.first else { continue }
       let name = "the sequence from \(first.time.secondsText)"
@@ -96,8 +103,8 @@ extension PatternRules {
           .transientCount, at: .event(excess.event),
           "\(name) has \(count) transients; more than \(transientLimit) are hard to tell apart")
       }
-      if !sequence.isRegular { log.add(.transientSpacing, at: .event(first.event), "\(name) has irregular spacing") }
-      let heavy = sequence.transients.filter(\.isHeavy)
+      if !sequence.isRegular { irregular.append(first) }
+      let heavy = sequence.transients.filter { $0.isHeavy }
       if heavy.count > heavyLimit {
         hasHeavySequence = true
         log.add(
@@ -105,7 +112,14 @@ extension PatternRules {
           "\(name) has \(heavy.count) heavy transients; use at most \(heavyLimit)")
       }
     }
-    let heavy = transients.filter(\.isHeavy)
+    if let first = irregular.first {
+      let others = irregular.count - 1
+      let what = others == 0 ? " has" : " and \(others) other\(others == 1 ? "" : "s") have"
+      log.add(
+        .transientSpacing, at: .event(first.event),
+        "the sequence from \(first.time.secondsText)\(what) irregular spacing")
+    }
+    let heavy = transients.filter { $0.isHeavy }
     if !hasHeavySequence, transients.count > 3, heavy.count * 2 > transients.count {
       log.add(
         .heavyOveruse, at: .event(heavy[0].event),

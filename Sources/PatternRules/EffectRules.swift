@@ -46,7 +46,7 @@ extension PatternRules {
   // MARK: - Silence
 
   private static func checkSilence(of composition: HapticComposition, _ log: inout CompositionLog) {
-    guard !composition.layers.allSatisfy(\.isEmpty) else { return }
+    guard composition.layers.contains(where: { !$0.isEmpty }) else { return }
     var budget = segmentBudget
     for content in composition.layers {
       guard content.signals.isEmpty else { return }

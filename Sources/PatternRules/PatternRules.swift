@@ -18,7 +18,7 @@ public enum PatternRules {
   ]
 
   /// What a composition is checked for by itself, in the order in which the rules are listed.
-  public static let composition = checks.flatMap(\.rules)
+  public static let composition = checks.flatMap { $0.rules }
 
   /// Checks a composition against the rules of ``composition``.
   ///
@@ -28,7 +28,7 @@ public enum PatternRules {
   /// - Parameters:
   ///   - composition: What is checked.
   ///   - places: Where a part stands; `Examination.places` has it for what was read, and
-  ///     `ModelPlaces` for what was made in code.
+  ///     `SourcePlaces.model` for what was made in code.
   /// - Returns: The findings by rule; at most 1,000 of a rule, and one that counts the rest.
   public static func findings(in composition: HapticComposition, places: (CompositionElement) -> SourcePlace)
     -> [Finding]

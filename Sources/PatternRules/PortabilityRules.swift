@@ -6,7 +6,7 @@ extension PatternRules {
   private static let timeTolerance = 1e-6
 
   @Sendable static func checkPortability(of composition: HapticComposition, _ log: inout CompositionLog) {
-    if composition.layers.allSatisfy(\.isEmpty) {
+    if composition.layers.allSatisfy({ $0.isEmpty }) {
       log.add(.noEvents, at: .composition, "the pattern has no events and plays nothing")
     }
     for (layer, content) in composition.layers.enumerated() { checkOverlaps(of: content.pattern.curves, layer, &log) }

@@ -15,6 +15,8 @@ public struct Finding: Equatable, Sendable {
   public var foreignCode: Int?
   /// How many findings it stands for: more than one where the rest of a rule is only counted.
   public var count = 1
+  /// Why the input allows itself to break the rule, or nil where it does not.
+  public var allowance: String?
 
   /// Makes a finding, as bad as its rule unless a severity says otherwise.
   public init(
@@ -90,6 +92,7 @@ public struct FindingFilter: Sendable {
       var finding = finding
       if let reason = allowed[finding.rule] {
         finding.severity = .note
+        finding.allowance = reason
         finding.message += " (allowed: \(reason))"
         finding.suggestion = nil
       }

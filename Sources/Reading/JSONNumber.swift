@@ -18,7 +18,7 @@ package enum JSONNumber {
     if isNegative { position += 1 }
     var mantissa: UInt64 = 0
     var digitCount = 0
-    var exponent = 0
+    var exponent: Int64 = 0
     var isFraction = false
     scan: while position < range.upperBound {
       let byte = text[position]
@@ -36,19 +36,19 @@ package enum JSONNumber {
       position += 1
       let isNegativeExponent = text[position] == UInt8(ascii: "-")
       if isNegativeExponent || text[position] == UInt8(ascii: "+") { position += 1 }
-      var written = 0
+      var written: Int64 = 0
       while position < range.upperBound {
         // Beyond this the exact digits no longer matter to the fast way.
-        written = min(written * 10 + Int(text[position] - UInt8(ascii: "0")), 1 << 32)
+        written = min(written * 10 + Int64(text[position] - UInt8(ascii: "0")), 1 << 32)
         position += 1
       }
       exponent += isNegativeExponent ? -written : written
     }
     let magnitude: Double
     if digitCount <= 19, mantissa <= 1 << 53, -22...22 ~= exponent {
-      magnitude = exponent < 0 ? Double(mantissa) / powers[-exponent] : Double(mantissa) * powers[exponent]
+      magnitude = exponent < 0 ? Double(mantissa) / powers[Int(-exponent)] : Double(mantissa) * powers[Int(exponent)]
     } else if 1...19 ~= digitCount, -19 ... -1 ~= exponent {
-      magnitude = quotient(mantissa, tenTo: -exponent)
+      magnitude = quotient(mantissa, tenTo: Int(-exponent))
     } else {
       return Double(JSONString.text(text, range)) ?? .infinity
     }

@@ -66,7 +66,7 @@ extension SourcePlace.Position: Comparable, CustomStringConvertible {
 /// Keeps the state of the count every 4 KiB, so that a lookup costs the same in a text of one long
 /// line as in one of many, and a text of line breaks needs no more memory than another.
 public final class LineIndex: Sendable {
-  private struct Count {
+  private struct Count: Sendable {
     var line = 1
     var column = 1
   }
@@ -74,7 +74,14 @@ public final class LineIndex: Sendable {
   private static let stride = 4096
   private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
-  private let marks = Mutex<[Count]?>(nil)
+  /// The state of the count at every stride of the text.
+  private final class Marks: Sendable {
+    let counts: [Count]
+
+    init(_ counts: [Count]) { self.counts = counts }
+  }
+
+  private let marks = AtomicLazyReference<Marks>()
 
   /// Makes an index for one text, which every call must be given.
   public init() {}
@@ -83,11 +90,9 @@ public final class LineIndex: Sendable {
   /// byte-order mark has no column.
   public func position(of offset: Int, in text: [UInt8]) -> (line: Int, column: Int) {
     let end = min(offset, text.count)
-    var count = marks.withLock { marks in
-      let ready = marks ?? Self.makeMarks(text)
-      marks = ready
-      return ready[end / Self.stride]
-    }
+    // Where two threads ask first, both count, and the marks of one are kept.
+    let ready = marks.load() ?? marks.storeIfNil(Marks(Self.makeMarks(text)))
+    var count = ready.counts[end / Self.stride]
     Self.advance(&count, through: text, from: end / Self.stride * Self.stride, to: end)
     return (count.line, count.column)
   }

@@ -20,7 +20,7 @@ public struct ArrayCheckResult: Sendable {
       let document = try ProfileFile.document(text, name: name)
       let root = document.root
       let layout = root["layout"]?.string.flatMap(TransducerArray.Layout.init) ?? .line
-      var checker = ProfileChecker(document, source: ArrayProfiles(folder: folder, library: library))
+      var checker = ProfileChecker(document, source: library.profiles(besideFilesOf: folder))
       var array = TransducerArray(name: "", transducers: [])
       checker.read(ArrayKeys.array(layout), into: &array)
       let transducers = root["transducers"].map { Array($0.elements) } ?? []
@@ -117,16 +117,10 @@ extension ProfileChecker {
   /// The profile of a transducer; one that cannot be had is a fault.
   mutating func profile(_ word: String, at value: JSONValue) -> TransducerProfile {
     guard let source else { return .phone }
-    do { return try source.profile(word) } catch let error as ArrayProfiles.Missing {
-      log.add(
-        .invalidValue, at: value, "no profile is called \(word.quoted())",
-        hint: error.nearest.map { "did you mean \"\($0)\"?" } ?? "'temblor profiles' lists them")
-    } catch is ArrayProfiles.Outside {
-      log.add(
-        .invalidValue, at: value, "\(word.quoted()) is outside the folder of the array",
-        hint: "put the profile beside the array, or among your profiles and name it")
-    } catch { log.add(.invalidValue, at: value, "\(word.quoted()) cannot be used: \(error)") }
-    return .phone
+    do { return try source(word) } catch {
+      log.add(.invalidValue, at: value, error.reason, hint: error.hint)
+      return .phone
+    }
   }
 
   /// No channel drives two transducers.
@@ -159,31 +153,38 @@ extension ProfileChecker {
   }
 }
 
-/// Where the profiles come from that an array names: the library, or files beside the array's own.
-struct ArrayProfiles: Sendable {
-  /// Where relative paths begin; nothing for the working folder.
-  let folder: String?
-  let library: ProfileLibrary
-
-  /// The path leads out of the folder of the array, which may come from anywhere.
-  struct Outside: Error {}
-
-  /// No profile has the name.
-  struct Missing: Error {
-    /// A name that is much like it.
-    var nearest: String?
+extension ProfileLibrary {
+  /// The profiles that a text names: those of the library, or files beside the text's own.
+  ///
+  /// - Parameter folder: Where relative paths begin; nothing for the working folder.
+  func profiles(besideFilesOf folder: String?) -> ProfileChecker.Source {
+    { (word) throws(ProfileChecker.Refusal) in
+      func unusable(_ reason: String) -> ProfileChecker.Refusal {
+        .init(reason: "\(word.quoted()) cannot be used: \(reason)")
+      }
+      var entry = entry(named: word)
+      if ProfileFile.isPath(word) {
+        let path = folder?.isEmpty == false ? "\(folder ?? "")/\(word)" : word
+        guard ProfileFolder.contains(path, word, in: folder ?? "") else {
+          throw .init(
+            reason: "\(word.quoted()) is outside the folder of the array",
+            hint: "put the profile beside the array, or among your profiles and name it")
+        }
+        entry = ProfileEntry(name: word, origin: .user, path: path)
+      }
+      guard let entry else { throw missing(word) }
+      let text: [UInt8]
+      do throws(ProfileFileError) { text = try entry.text() } catch { throw unusable(error.description) }
+      do throws(InputError) { return try ProfileFile.read(text: text, name: entry.textName) } catch {
+        throw unusable(error.description)
+      }
+    }
   }
 
-  /// The profile of a name, or of a path, which has a slash or ends in `.json`.
-  func profile(_ word: String) throws -> TransducerProfile {
-    if ProfileFile.isPath(word) {
-      let path = folder?.isEmpty == false ? "\(folder ?? "")/\(word)" : word
-      guard ProfileFolder.contains(path, word, in: folder ?? "") else { throw Outside() }
-      return try ProfileFile.read(text: ProfileFolder.read(path), name: path)
-    }
-    guard let entry = library.entry(named: word) else {
-      throw Missing(nearest: JSONNames(library.entries().map(\.name)).nearest(to: word))
-    }
-    return try ProfileFile.read(text: entry.text(), name: entry.textName)
+  private func missing(_ word: String) -> ProfileChecker.Refusal {
+    let nearest = JSONNames(entries().map { $0.name }).nearest(to: word)
+    return .init(
+      reason: "no profile is called \(word.quoted())",
+      hint: nearest.map { "did you mean \"\($0)\"?" } ?? "'temblor profiles' lists them")
   }
 }

@@ -1,3 +1,4 @@
+import HapticRender
 import Reading
 
 /// Reads the text of a profile or an array by its table, and notes everything that is wrong with it.
@@ -9,10 +10,18 @@ struct ProfileChecker: JSONFieldReader {
     missingKey: .missingKey, wrongType: .wrongType, outOfRange: .outOfRange, unknownKey: .unknownKey,
     unknownWord: .invalidValue, emptyText: .invalidValue, checksRepeatedKeys: true)
   var log = FindingLog(limit: ProfileRules.findingLimit)
-  /// Where the profiles of an array come from.
-  var source: ArrayProfiles?
+  /// Gives the profile of a word in an array, or why it cannot be used; nil where a text names none.
+  var source: Source?
 
-  init(_ document: JSONDocument, source: ArrayProfiles? = nil) {
+  typealias Source = @Sendable (String) throws(Refusal) -> TransducerProfile
+
+  /// Why a profile cannot be used, and what to do.
+  struct Refusal: Error {
+    var reason: String
+    var hint: String?
+  }
+
+  init(_ document: JSONDocument, source: Source? = nil) {
     self.document = document
     self.source = source
   }
@@ -49,7 +58,7 @@ struct ProfileChecker: JSONFieldReader {
 
   mutating func noteUnknownKey(_ member: JSONValue, in shape: JSONShape) {
     guard let name = member.key, let object = member.parent else { return }
-    let names = JSONNames(shape.keys(in: object).known.map(\.name))
+    let names = JSONNames(shape.keys(in: object).known.map { $0.name })
     log.add(
       .unknownKey, at: member, offset: member.keyOffset, "unknown key \(name.quoted())",
       hint: names.hint(for: name) ?? "valid keys: " + names.names.joined(separator: ", "))
@@ -66,8 +75,8 @@ struct ProfileChecker: JSONFieldReader {
   mutating func isOrdered(
     _ object: JSONValue, _ low: String, _ high: String, _ usual: (low: Double, high: Double)? = nil
   ) -> Bool {
-    let least = object[low].map(\.number) ?? usual?.low
-    let most = object[high].map(\.number) ?? usual?.high
+    let least = object[low].map { $0.number } ?? usual?.low
+    let most = object[high].map { $0.number } ?? usual?.high
     guard let least, let most, most < least else { return true }
     log.add(
       .contradiction, at: object[high] ?? object, "\(high) is \(most.shortText), below \(low), \(least.shortText)")

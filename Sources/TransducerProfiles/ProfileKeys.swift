@@ -232,7 +232,7 @@ enum ProfileKeys {
         "How the values were measured."
       ) { $1(&$0.measured) },
       .values(
-        "estimated", of: .word(figures.map(\.key.name)),
+        "estimated", of: .word(figures.map { $0.key.name }),
         "Keys above whose values are estimates, not from the manufacturer.", noun: "figure of this hardware"
       ) { $1(&$0.estimated) },
       .object(

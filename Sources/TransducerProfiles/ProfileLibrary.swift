@@ -61,7 +61,7 @@ public struct ProfileLibrary: Equatable, Sendable {
       profiles.filter { entry, profile in
         let letters = Array(Self.letters(text(entry.name, profile)).utf8)
         return words.allSatisfy { word in letters.indices.contains { letters[$0...].starts(with: word.utf8) } }
-      }.map(\.entry)
+      }.map { $0.entry }
     }
     let named = found { name, profile in name + (profile.hardware?.product ?? "") }
     return named.isEmpty ? found { $1.summary } : named
@@ -166,25 +166,6 @@ public struct ProfileEntry: Equatable, Sendable {
   public func text() throws(ProfileFileError) -> [UInt8] {
     if let path { return try ProfileFolder.read(path) }
     return ProfileCatalog.text(named: name) ?? []
-  }
-}
-
-/// What profiles are called.
-public enum ProfileName {
-  /// The most letters a name has.
-  static let maximumLength = 40
-  /// The names as a regular expression.
-  static let pattern = "^[a-z0-9-]{1,\(maximumLength)}$"
-  /// What to do about one that is none.
-  public static let advice = "use up to \(maximumLength) characters of a–z, 0–9 and -"
-
-  /// Whether a text can be the name of a profile; one that can names no folder and hides no file.
-  public static func isValid(_ text: String) -> Bool {
-    !text.isEmpty && text.utf8.count <= maximumLength
-      && text.utf8.allSatisfy { byte in
-        UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
-          || byte == UInt8(ascii: "-")
-      }
   }
 }
 

@@ -61,7 +61,7 @@ extension JSONObjectWriter {
         }
       }
     }
-    words("required", shape.keys.filter { $0.presence == .required }.map(\.name))
+    words("required", shape.keys.filter { $0.presence == .required }.map { $0.name })
     member("additionalProperties", false)
     if shape === ProfileKeys.transient.shape {
       object("dependentSchemas") { dependents in
@@ -76,7 +76,7 @@ extension JSONObjectWriter {
     guard let usual = choice.branches.first else { return }
     array("allOf") { list in
       for branch in choice.branches {
-        let others = choice.branches.flatMap(\.keys).filter { !branch.keys.contains($0) }
+        let others = choice.branches.flatMap { $0.keys }.filter { !branch.keys.contains($0) }
         list.object { rule in
           rule.object("if") { condition in
             condition.object("properties", layout: .line) { properties in

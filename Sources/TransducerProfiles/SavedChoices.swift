@@ -32,7 +32,7 @@ public struct SavedChoices: Equatable, Sendable {
   ///   - library: Where the profile must be.
   public init(text: [UInt8], name: String, library: ProfileLibrary) throws(InputError) {
     var checker = ProfileChecker(
-      try ProfileFile.document(text, name: name), source: ArrayProfiles(folder: nil, library: library))
+      try ProfileFile.document(text, name: name), source: library.profiles(besideFilesOf: nil))
     checker.read(Self.table, into: &self)
     if let error = checker.refusal { throw error }
   }

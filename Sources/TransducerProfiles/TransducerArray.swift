@@ -89,7 +89,7 @@ public struct TransducerArray: Equatable, Sendable {
   }
 
   private func lineGains(at place: Double) -> [Double] {
-    let places = transducers.map(\.position.x)
+    let places = transducers.map { $0.position.x }
     let order = places.indices.sorted { places[$0] < places[$1] }
     var gains = transducers.map { _ in 0.0 }
     guard let first = order.first, let last = order.last else { return [] }
@@ -126,7 +126,7 @@ public struct TransducerArray: Equatable, Sendable {
   /// the spatial blur is a fifth of the mean distance to the nearest neighbour.
   private func planeGains(at position: ArrayPosition) -> [Double] {
     guard transducers.count > 1 else { return transducers.map { _ in 1 } }
-    let places = transducers.map(\.position)
+    let places = transducers.map { $0.position }
     var sum = 0.0
     for (index, place) in places.enumerated() {
       var nearest = Double.infinity

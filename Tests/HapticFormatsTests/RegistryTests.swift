@@ -41,7 +41,7 @@ import Testing
   private static func greedy(_ id: String) -> HapticFormat {
     HapticFormat(
       id, title: "Greedy", endings: [id], rules: [], recognize: { _ in .possible },
-      read: { file, _ in Examination(composition: HapticComposition(layers: []), places: ModelPlaces(name: file.name)) }
+      read: { file, _ in Examination(composition: HapticComposition(layers: []), places: .model(name: file.name)) }
     )
   }
 
@@ -116,7 +116,7 @@ import Testing
   }
 
   @Test func partsOfAModelHavePaths() {
-    let places = ModelPlaces(name: "code")
+    let places = SourcePlaces.model(name: "code")
     #expect("\(places.place(of: .composition))" == "code")
     #expect(places.place(of: .event(EventReference(event: 3))).path == "events[3]")
     #expect(places.place(of: .event(EventReference(layer: 1, event: 3))).path == "layers[1].events[3]")

@@ -16,3 +16,12 @@ __int128 __multi3(__int128 a, __int128 b) {
 void arc4random_buf(void *bytes, size_t count) {
   for (size_t index = 0; index < count; index++) ((uint8_t *)bytes)[index] = (uint8_t)index;
 }
+
+/// Numbers whose digits need more than the reader's own exact way.
+double strtod(const char *text, char **end);
+
+const char *_swift_stdlib_strtod_clocale(const char *text, double *value) {
+  char *end;
+  *value = strtod(text, &end);
+  return end == text ? 0 : end;
+}

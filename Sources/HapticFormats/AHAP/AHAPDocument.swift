@@ -24,13 +24,20 @@ package struct AHAPDocument: Sendable {
   ///
   /// Unknown keys are ignored, values outside their range are moved to the nearest bound.
   package func read(options: ReadingOptions = ReadingOptions()) throws(InputError) -> AHAPReading {
+    try decoded(options: options).reading
+  }
+
+  /// The pattern, and the decoder that has read it.
+  func decoded(options: ReadingOptions = ReadingOptions()) throws(InputError) -> (
+    reading: AHAPReading, decoder: PatternDecoder
+  ) {
     var decoder = PatternDecoder(json, options: options)
     let reading = decoder.decode()
     guard decoder.log.errorCount == 0 else {
       let errors = decoder.log.findings(in: json).filter { $0.severity == .error }
       throw InputError(errors[0], otherErrorCount: decoder.log.errorCount - 1)
     }
-    return reading
+    return (reading, decoder)
   }
 
   /// Reads the pattern, collects every error, and checks the text against every rule of AHAP.
@@ -53,9 +60,11 @@ package struct AHAPDocument: Sendable {
     return Examination(
       composition: isReadable ? reading.composition : nil, findings: decoder.log.findings(in: json, for: options),
       errorCount: decoder.log.errorCount,
-      places: AHAPPlaces(
-        json: json, entries: (json.root["Pattern"] ?? json.root).index, events: decoder.eventValues,
-        parameters: decoder.parameterValues, curves: decoder.curveValues),
+      places: SourcePlaces(
+        AHAPPlaces(
+          json: json, entries: (json.root["Pattern"] ?? json.root).index, events: decoder.eventValues,
+          parameters: decoder.parameterValues, curves: decoder.curveValues
+        ).place(of:)),
       sounds: decoder.waveforms.map { Examination.SoundReference(path: $0.string ?? "", place: $0.place) },
       allowances: allowances, details: reading.details)
   }

@@ -66,7 +66,7 @@ extension AHAPDocument {
   }
 
   /// Control points that count from the start of their curve.
-  private var timeEdits: [TextEdits.Edit] {
+  var timeEdits: [TextEdits.Edit] {
     guard reading?.usesAbsoluteCurveTimes == true else { return [] }
     return curves.flatMap { curve -> [TextEdits.Edit] in
       guard let start = curve["Time"]?.number, start > 0 else { return [] }
@@ -81,11 +81,7 @@ extension AHAPDocument {
   }
 
   /// What the text says, or nothing where it has errors.
-  private var reading: AHAPReading? {
-    var decoder = PatternDecoder(json, options: ReadingOptions())
-    let reading = decoder.decode()
-    return decoder.log.errorCount == 0 ? reading : nil
-  }
+  private var reading: AHAPReading? { try? read() }
 
   private var entryValues: [JSONValue] { json.root.list("Pattern") }
 
@@ -95,55 +91,4 @@ extension AHAPDocument {
 extension JSONValue {
   /// The elements of the list under a key.
   fileprivate func list(_ key: String) -> [JSONValue] { self[key].map { Array($0.elements) } ?? [] }
-}
-
-/// A text, and changes of parts of it that do not overlap.
-private struct TextEdits {
-  struct Edit {
-    var range: Range<Int>
-    var bytes: [UInt8]
-  }
-
-  private let text: [UInt8]
-
-  init(_ text: [UInt8]) { self.text = text }
-
-  func applying(_ edits: [Edit]) -> [UInt8] {
-    guard !edits.isEmpty else { return text }
-    var result: [UInt8] = []
-    result.reserveCapacity(text.count)
-    var position = 0
-    for edit in edits.sorted(by: { $0.range.lowerBound < $1.range.lowerBound }) where edit.range.lowerBound >= position
-    {
-      result += text[position..<edit.range.lowerBound]
-      result += edit.bytes
-      position = edit.range.upperBound
-    }
-    return result + text[position...]
-  }
-
-  /// The bytes of an object, up to its closing bracket.
-  static func extent(of object: JSONValue, in text: [UInt8]) -> Range<Int> {
-    var depth = 0
-    var isInString = false
-    var position = object.offset
-    while position < text.count {
-      let byte = text[position]
-      position += 1
-      if isInString {
-        if byte == UInt8(ascii: "\\") { position += 1 }
-        if byte == UInt8(ascii: "\"") { isInString = false }
-        continue
-      }
-      switch byte {
-      case UInt8(ascii: "\""): isInString = true
-      case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
-      case UInt8(ascii: "}"), UInt8(ascii: "]"):
-        depth -= 1
-        if depth == 0 { return object.offset..<position }
-      default: continue
-      }
-    }
-    return object.offset..<text.count
-  }
 }

@@ -10,7 +10,13 @@ extension HapticFormat {
   /// with parameters or curves are to be one file, these act on the events of all, which is a loss. Curves of squares
   /// become straight lines within the tolerance, of 16 points at most. Loop points are dropped, and sampled signals
   /// too unless they are written as sound files. Numbers that are not finite are refused.
-  public static let ahap = HapticFormat(
+  public static let ahap: HapticFormat = {
+    var format = readAndWritten
+    format.editor = { (file) throws(InputError) in try AHAPEditor(text: file.bytes, name: file.name) }
+    return format
+  }()
+
+  private static let readAndWritten = HapticFormat(
     "ahap", title: "Apple Haptic and Audio Pattern", endings: ["ahap"], prefix: "", rules: Rule.ahap,
     recognize: { bytes in
       guard let outline = outline(of: bytes) else { return .no }
@@ -48,7 +54,7 @@ extension HapticFormat {
 }
 
 /// Where the parts of a pattern stand in the text of its file.
-struct AHAPPlaces: SourcePlaces {
+struct AHAPPlaces: Sendable {
   let json: JSONDocument
   /// The numbers of the values the parts were read from.
   let entries: Int

@@ -66,6 +66,11 @@ extension Rule {
   static let timeUnit = warning(
     "time-unit", "range", "Times and durations are in seconds; whole numbers of 100 and more are usually milliseconds.")
 
+  // MARK: Changes
+
+  /// Of changes and not of files, so it is not listed.
+  static let change = error("change", "change", "A change must name a part of the pattern and a value that it takes.")
+
   // MARK: Compatibility
 
   static let curveAbsoluteTimes = warning(

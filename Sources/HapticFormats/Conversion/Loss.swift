@@ -88,7 +88,7 @@ package struct LossLog {
     var scale = 1.0
     while abs(size) * scale < 100, scale < 1e9 { scale *= 10 }
     let rounded = (size * scale).rounded() / scale
-    let text = abs(rounded) < 1e15 && rounded == rounded.rounded() ? "\(Int(rounded))" : "\(rounded)"
+    let text = abs(rounded) < 1e15 && rounded == rounded.rounded() ? "\(Int64(rounded))" : "\(rounded)"
     return loss.message.split(separator: "#", omittingEmptySubsequences: false).joined(separator: text)
   }
 

@@ -12,7 +12,7 @@ struct PlanView: BitwiseCopyable {
   /// Where the tracks of each layer start in `segments`.
   let layers: BufferView<LayerTracks>
   let envelopes: BufferView<PlannedEnvelope>
-  let mappings: VoiceMappings
+  var mappings: VoiceMappings
   /// The frame at which a loop returns to the beginning.
   let loopLength: Int64
   /// The frame from which on nothing sounds and the pattern has ended.
@@ -21,6 +21,8 @@ struct PlanView: BitwiseCopyable {
   let edge: Int64
   /// Frames per second.
   let rate: Double
+  /// The most frames from the onset to the end of a voice that is not a burst.
+  let longestHold: Int64
 
   /// Where the controls that act on a voice start in `segments`.
   @_noLocks func tracks(of voice: PlannedVoice) -> TrackCursors {
@@ -299,15 +301,24 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
       // As many decibels as the square law moves in a tenth.
       levelShare = Float(1.7 / max(decibels * steepest, 17))
     }
-    let all = unsafe tables.memory.view
-    let count = LevelTables.pointCount
     (isLevelEven, isBurstLevelEven) = tables.areEven
-    levels = all.part(from: 0, count: count)
-    burstLevels = all.part(from: count, count: count)
     isGrowthEven = tables.isGrowthEven
-    growths = all.part(from: 2 * count, count: count)
-    burstGrowths = all.part(from: 3 * count, count: count)
+    let all = unsafe tables.memory.view
+    (levels, burstLevels, growths, burstGrowths) = (all, all, all, all)
+    place(all)
   }
+
+  /// Reads the tables where they are.
+  mutating func place(_ tables: BufferView<Float>) {
+    let count = LevelTables.pointCount
+    levels = tables.part(from: 0, count: count)
+    burstLevels = tables.part(from: count, count: count)
+    growths = tables.part(from: 2 * count, count: count)
+    burstGrowths = tables.part(from: 3 * count, count: count)
+  }
+
+  /// The tables, one behind the other.
+  var tables: BufferView<Float> { unsafe BufferView(start: levels.address, count: 4 * LevelTables.pointCount) }
 
   /// The phase step of a sharpness in 0…1.
   @_noLocks @inline(__always) func increment(sharpness: Float) -> Float {

@@ -29,21 +29,20 @@ public final class RenderPlan: @unchecked Sendable {
   /// Whether any event sounds on the audio bus.
   public let hasAudio: Bool
 
-  /// What the render path reads; `samples` and `tables` keep what it refers to alive.
+  /// What the render path reads; `memory` keeps what it refers to alive.
   let view: Cell<PlanView>
-  private let voices: FixedBuffer<PlannedVoice>
-  private let segments: FixedBuffer<ControlSegment>
-  private let sounds: FixedBuffer<AudioBufferView>
-  private let layers: FixedBuffer<LayerTracks>
-  private let envelopes: FixedBuffer<PlannedEnvelope>
-  private let tables: LevelTables
-  private let samples: [AudioBuffer]
+  private let memory: PlanMemory
+  /// How many voices a player needs that may be sent other envelope times, where that is known already.
+  private let knownVoiceCapacity: Int?
 
   /// The number of sines and sounds the pattern became.
   public var voiceCount: Int { view.value.voices.count }
 
   /// The length of a rendering in frames: the pattern's duration or all that sounds, if that is longer.
   public var length: Int64 { max(loopLength, soundEnd) }
+
+  /// The length of a rendering in seconds, which is what lists and reports give for a pattern.
+  public var duration: Double { Double(length) / rate }
 
   init(_ draft: consuming RenderPlanBuilder) {
     rate = draft.rate
@@ -53,24 +52,25 @@ public final class RenderPlan: @unchecked Sendable {
     eventCount = draft.eventCount
     hasHaptics = draft.hasHaptics
     hasAudio = draft.hasAudio
-    tables = draft.tables
-    samples = draft.samples
-    let edge = draft.edge
-    voices = draft.voices.fixed()
-    maximumVoiceCount = Self.greatestCount(of: voices) { $0.envelope.end }
-    segments = FixedBuffer(draft.segments)
-    layers = FixedBuffer(draft.layerTracks)
-    envelopes = FixedBuffer(draft.envelopes)
-    sounds = FixedBuffer(
-      draft.samples.map { sample in
-        unsafe AudioBufferView(
-          frames: sample.frames.view, frameCount: sample.frameCount, channelCount: sample.channelCount)
-      })
-    view = unsafe Cell(
-      PlanView(
-        voices: voices.view, segments: segments.view, sounds: sounds.view, layers: layers.view,
-        envelopes: envelopes.view, mappings: draft.mappings, loopLength: draft.loopLength,
-        length: max(draft.loopLength, draft.soundEnd), edge: edge, rate: draft.rate))
+    memory = PlanMemory(draft)
+    maximumVoiceCount = Self.greatestCount(of: memory.view.voices) { $0.envelope.end }
+    knownVoiceCapacity = nil
+    view = Cell(memory.view)
+  }
+
+  /// A plan in memory that holds its bytes.
+  init(_ header: PlanHeader, _ memory: PlanMemory) {
+    rate = header.rate
+    loopLength = header.loopLength
+    loopRange = header.loopEnd > header.loopStart ? header.loopStart..<header.loopEnd : nil
+    soundEnd = header.soundEnd
+    eventCount = Int(header.eventCount)
+    maximumVoiceCount = Int(header.maximumVoiceCount)
+    hasHaptics = header.hasHaptics
+    hasAudio = header.hasAudio
+    knownVoiceCapacity = Int(header.voiceCapacity)
+    self.memory = memory
+    view = Cell(memory.view)
   }
 
   /// The frames that each further pass of a loop adds.
@@ -91,6 +91,8 @@ public final class RenderPlan: @unchecked Sendable {
   ///   - passCount: How often the pattern is played, or nil for endlessly.
   ///   - isSent: Whether a player may be sent other envelope times, up to the longest releases.
   func voiceCapacity(passCount: Int?, isSent: Bool = false) -> Int {
+    if let knownVoiceCapacity, isSent, passCount == nil { return knownVoiceCapacity }
+    let (voices, envelopes) = (memory.view.voices, memory.view.envelopes)
     let isLonger = isSent && envelopes.count > 0
     let longestRelease = isLonger ? Int64((EnvelopeTimes.longest * rate).rounded()) : 0
     // A renderer starts all passes of a sub-block before it releases those that end in it.
@@ -110,9 +112,7 @@ public final class RenderPlan: @unchecked Sendable {
   }
 
   /// The most voices within one sub-block that last as long as a function says, in frames from their onset: O(n log n).
-  private static func greatestCount(of voices: borrowing FixedBuffer<PlannedVoice>, _ length: (PlannedVoice) -> Int64)
-    -> Int
-  {
+  private static func greatestCount(of voices: BufferView<PlannedVoice>, _ length: (PlannedVoice) -> Int64) -> Int {
     // A renderer starts all voices of a sub-block before it releases those that end in it.
     let subBlock = Int64(Renderer.subBlockLength)
     var ends: [Int64] = []

@@ -351,7 +351,7 @@ extension RenderPlanBuilder {
 ///
 /// Source: J. O. Smith, Digital Audio Resampling Home Page, 2002: a sinc under a Kaiser window, widened
 /// where the rate falls. The signal counts as zero before its start and behind its end.
-enum SignalResampler {
+package enum SignalResampler {
   /// Zero crossings of the sinc to each side.
   private static let reach = 24.0
   /// The window's shape: side lobes below −80 dB.
@@ -383,7 +383,7 @@ enum SignalResampler {
   }
 
   /// The samples at another rate; as they are where the rates are equal.
-  static func resampled(_ samples: [Float], from rate: Double, to wanted: Double) -> [Float] {
+  package static func resampled(_ samples: [Float], from rate: Double, to wanted: Double) -> [Float] {
     guard rate != wanted, !samples.isEmpty else { return samples }
     let step = rate / wanted
     let count = Int((Double(samples.count) / step).rounded(.up))
@@ -405,5 +405,24 @@ enum SignalResampler {
       }
       return sum * scale
     }
+  }
+}
+
+extension AudioBuffer {
+  /// A sound at another rate than the one it was decoded at, by band-limited interpolation.
+  ///
+  /// - Parameters:
+  ///   - interleaved: Samples in −1…1; what is not finite becomes silence.
+  ///   - channelCount: Channels in each frame, of which the first two are kept.
+  ///   - rate: Frames per second of the samples.
+  ///   - wanted: Frames per second of the sound.
+  package convenience init(interleaved: [Float], channelCount: Int, rate: Double, playedAt wanted: Double) {
+    let channels = (0..<min(channelCount, 2)).map { channel in
+      SignalResampler.resampled(
+        stride(from: channel, to: interleaved.count, by: channelCount).map { interleaved[$0] }, from: rate, to: wanted)
+    }
+    let count = channels.map { $0.count }.min() ?? 0
+    self.init(
+      interleaved: (0..<count).flatMap { frame in channels.map { $0[frame] } }, channelCount: channels.count)
   }
 }

@@ -125,13 +125,14 @@ public final class SharedCuePoint: @unchecked Sendable {
   let entry: Cell<CuePoint>
   var cue: CuePointReference { unsafe entry.reference }
 
-  /// Finds the continuous voices that sound at a frame: a look at every voice before it.
+  /// Finds the continuous voices that sound at a frame: a look at every voice that may have begun and not ended.
   ///
   /// What has ended by then is past, and so are transients that have begun.
   public init(of plan: RenderPlan, at frame: Int64) {
     let frame = max(0, frame)
     let planned = plan.view.value.voices
-    var next = 0
+    // Voices before it have ended.
+    var next = planned.firstIndex(from: frame - plan.view.value.longestHold)
     var found: [Int32] = []
     while next < planned.count && planned[next].onset < frame {
       let voice = planned[next]

@@ -104,15 +104,8 @@ extension Examination {
     let made = log.errorCount == 0 ? VibrationComposition(effect, options: options) : nil
     self.init(
       composition: made?.composition, findings: log.findings(in: json, for: options), errorCount: log.errorCount,
-      losses: options.wantsFindings ? made?.losses.finish() ?? [] : [], places: WholeDocument(json: json))
+      losses: options.wantsFindings ? made?.losses.finish() ?? [] : [], places: SourcePlaces { _ in json.root.place })
   }
-}
-
-/// A text as the place of all parts of a composition.
-struct WholeDocument: SourcePlaces {
-  let json: JSONDocument
-
-  func place(of element: CompositionElement) -> SourcePlace { json.root.place }
 }
 
 /// Makes a text of arrays into levels, and notes what it finds.

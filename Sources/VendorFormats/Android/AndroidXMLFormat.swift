@@ -26,7 +26,7 @@ extension HapticFormat {
       return Examination(
         composition: made?.composition, findings: decoder.log.findings(for: options) { places.place(of: $0, at: $1) },
         errorCount: decoder.log.errorCount, losses: options.wantsFindings ? made?.losses.finish() ?? [] : [],
-        places: places)
+        places: SourcePlaces(places.place(of:)))
     },
     write: { (composition, options) throws(InputError) in
       try composition.checkFinite(.androidValue)
@@ -63,7 +63,7 @@ extension HapticFormat {
 }
 
 /// Elements by the bytes they begin at; all parts of a composition are where its effect is.
-private struct XMLPlaces: SourcePlaces {
+private struct XMLPlaces: Sendable {
   let tree: XMLTree
   let name: String
   /// Where the element of the effect begins.

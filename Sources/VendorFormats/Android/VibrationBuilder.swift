@@ -340,7 +340,7 @@ struct VibrationSteps {
     let isFlat = zip(points, points.dropFirst()).allSatisfy { $0.level == $1.level || $0.time == $1.time }
     var times: [Double]
     if isFlat, !isContinuous {
-      times = [0] + points.map(\.time) + emphases.flatMap { [$0.start, $0.end] }
+      times = [0] + points.map { $0.time } + emphases.flatMap { [$0.start, $0.end] }
     } else {
       let interval = max(1 / min(max(options.rate ?? 1 / Meta.interval, 1), 1000), end / Meta.maximumCount)
       times = (0..<FrameConversion.integer((end / interval).rounded(.up), in: 0...Int(Meta.maximumCount))).map {

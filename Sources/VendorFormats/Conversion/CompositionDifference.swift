@@ -43,11 +43,11 @@ package struct CompositionDifference: Equatable, Sendable {
   }
 
   private static func sounds(of composition: HapticComposition) -> [HapticEvent] {
-    composition.layers.flatMap(\.pattern.events).filter { !$0.kind.isHaptic }
+    composition.layers.flatMap { $0.pattern.events }.filter { !$0.kind.isHaptic }
   }
 
   private static func signals(of composition: HapticComposition) -> [SampledSignal] {
-    composition.layers.flatMap(\.signals)
+    composition.layers.flatMap { $0.signals }
   }
 
   private mutating func compare(_ left: [EnvelopePoint], _ right: [EnvelopePoint]) {

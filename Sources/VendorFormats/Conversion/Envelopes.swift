@@ -301,7 +301,7 @@ struct MergedEnvelope {
       append(active[0].point(at: start))
       append(active[0].point(at: end))
     default:
-      overlapping.formUnion(active.map(\.envelope.event))
+      overlapping.formUnion(active.map { $0.envelope.event })
       let scale = sampler.scale
       func sum(at time: Double) -> EnvelopePoint {
         var amplitude = 0.0
@@ -394,7 +394,7 @@ struct PointReduction {
       segments.insert(segment(index, to), at: worst + 1)
     }
     points = segments.map { given[$0.from] } + [given[given.count - 1]]
-    error = segments.map(\.error).max() ?? 0
+    error = segments.map { $0.error }.max() ?? 0
   }
 
   /// The corner between two that is farthest from their chord, and how far it is.

@@ -124,10 +124,10 @@ private enum HJIF {
   typealias Document = MPEGDocument
 
   private static let id = JSONType.integer(0...Int(Int32.max))
-  private static let unsigned = JSONType.integer(0...Int(UInt32.max))
+  private static let unsigned = JSONType.integer(0...Int(clamping: UInt32.max))
   private static let hertz = JSONType.number(0...10_000)
   /// The latest tick of an effect is a day at a million ticks a second.
-  private static let ticks = JSONType.integer(0...(1 << 37))
+  private static let ticks = JSONType.integer(0...Int(clamping: 1 << 37 as Int64))
 
   /// A key that is checked by no one and written with one value.
   private static func constant<Owner>(_ name: String, is presence: JSONKey.Presence = .written, _ value: Int)
@@ -261,7 +261,7 @@ private enum HJIF {
     ],
     check: placed { $0.place = $1 })
 
-  private static let curveNames = JSONNames(MPEGCurveKind.allCases.map(\.word))
+  private static let curveNames = JSONNames(MPEGCurveKind.allCases.map { $0.word })
   private static let curveType = JSONKey("curve_type", .word(curveNames.names))
 
   /// A row that is written for waves alone.

@@ -12,10 +12,10 @@ extension HapticFormat {
       guard bytes.count >= 12, bytes[0] >> 2 == 0, bytes[9] == 0b0010_1100, bytes[10] == 0, bytes[11] == 15 << 1 else {
         return .no
       }
-      var length = 0
-      for index in 4..<9 { length = length << 8 | Int(bytes[index]) }
+      var length: UInt64 = 0
+      for index in 4..<9 { length = length << 8 | UInt64(bytes[index]) }
       length = length >> 4 & 0xFFFF_FFFF
-      return length >= 18 && 9 + length <= bytes.count ? .certain : .possible
+      return length >= 18 && 9 + length <= UInt64(bytes.count) ? .certain : .possible
     },
     read: { file, options in
       var decoder = HMPGDecoder(file.bytes)
@@ -184,7 +184,7 @@ struct HMPGDecoder {
   /// significant bit first.
   private mutating func checksum(_ reader: inout BitReader, bits: Int, isGlobal: Bool, at place: Int) throws(BitFault) {
     let count = isGlobal ? try reader.read(8) : 1
-    let expected = try reader.read(bits)
+    let expected = try reader.word(bits)
     guard count > 0, count <= packets.count else {
       note(
         .hmpgChecksum, place,
@@ -201,17 +201,17 @@ struct HMPGDecoder {
   }
 
   /// The remainder of bytes by the polynomial of 16 or 32 bits.
-  static func remainder(_ bytes: ArraySlice<UInt8>, bits: Int) -> Int {
-    let polynomial = bits == 16 ? 0xC021 : 0x8260_8ED7
-    var value = 0
+  static func remainder(_ bytes: ArraySlice<UInt8>, bits: Int) -> UInt32 {
+    let polynomial: UInt64 = bits == 16 ? 0xC021 : 0x8260_8ED7
+    var value: UInt64 = 0
     for byte in bytes {
-      value ^= Int(byte) << (bits - 8)
+      value ^= UInt64(byte) << UInt64(bits - 8)
       for _ in 0..<8 {
-        let carries = value >> (bits - 1) & 1 == 1
-        value = (value << 1 & (1 << bits - 1)) ^ (carries ? polynomial : 0)
+        let carries = value >> UInt64(bits - 1) & 1 == 1
+        value = (value << 1 & (1 << UInt64(bits) - 1)) ^ (carries ? polynomial : 0)
       }
     }
-    return value
+    return UInt32(truncatingIfNeeded: value)
   }
 
   // MARK: - Metadata
@@ -612,15 +612,18 @@ struct BitReader {
 
   private var place: String { "byte \(position / 8)" + (position % 8 == 0 ? "" : ", bit \(position % 8)") }
 
-  /// A number of at most 57 bits.
-  mutating func read(_ count: Int) throws(BitFault) -> Int {
+  /// A number of at most 32 bits; the greatest that an `Int` holds where it is greater.
+  mutating func read(_ count: Int) throws(BitFault) -> Int { Int(clamping: try word(count)) }
+
+  /// A number of at most 32 bits.
+  mutating func word(_ count: Int) throws(BitFault) -> UInt32 {
     try require(count, "ends inside a field of \(count) bits that begins at \(place)")
-    var value = 0
+    var value: UInt32 = 0
     var left = count
     while left > 0 {
       let free = 8 - position % 8
       let taken = min(free, left)
-      value = value << taken | (Int(file[position / 8]) >> (free - taken)) & (1 << taken - 1)
+      value = value << UInt32(taken) | (UInt32(file[position / 8]) >> UInt32(free - taken)) & (1 << UInt32(taken) - 1)
       position += taken
       left -= taken
     }

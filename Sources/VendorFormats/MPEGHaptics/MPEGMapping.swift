@@ -23,7 +23,9 @@ struct MPEGExamination {
     return Examination(
       composition: isReadable ? composition : nil, findings: log.findings(for: options, findingPlace),
       errorCount: log.errorCount, losses: isReadable && options.wantsFindings ? mapping.losses.finish() : [],
-      places: MPEGPlaces(layers: mapping.layerPlaces, events: mapping.eventPlaces, sourcePlace: place), details: details
+      places: SourcePlaces(
+        MPEGPlaces(layers: mapping.layerPlaces, events: mapping.eventPlaces, sourcePlace: place).place(of:)),
+      details: details
     )
   }
 
@@ -41,7 +43,7 @@ struct MPEGExamination {
 }
 
 /// Where layers and events are in a file; parameters and curves are where their layer is.
-struct MPEGPlaces: SourcePlaces {
+struct MPEGPlaces: Sendable {
   let layers: [Int]
   let events: [[Int]]
   let sourcePlace: @Sendable (Int) -> SourcePlace
@@ -350,12 +352,12 @@ struct WaveEvent {
     }
     if amplitudes.isEmpty { amplitudes = [(0, gain)] }
     let hertz: Line = effect.keys.filter { !$0.frequency.isNaN }.map { (seconds($0.position), Double($0.frequency)) }
-    greatestAmplitude = amplitudes.map(\.value).max()
-    outermostHertz = [hertz.map(\.value).min(), hertz.map(\.value).max()].compactMap { $0 }
+    greatestAmplitude = amplitudes.map { $0.value }.max()
+    outermostHertz = [hertz.map { $0.value }.min(), hertz.map { $0.value }.max()].compactMap { $0 }
     guard duration > 0 else { return }
     let intensity = Self.clamped(amplitudes.map { ($0.time, $0.value / MPEGMapping.continuousAmplitude) })
     let sharpness = Self.clamped(hertz.map { ($0.time, SharpnessScale.mpeg.sharpness(ofHertz: $0.value)) })
-    let peak = intensity.map(\.value).max() ?? 0
+    let peak = intensity.map { $0.value }.max() ?? 0
     let begin = sharpness.first?.value ?? 0
     let time = (Double(effect.position) + Double(start)) / Double(timescale)
     event = HapticEvent(

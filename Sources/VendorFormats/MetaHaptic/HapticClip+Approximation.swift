@@ -16,7 +16,7 @@ extension HapticClip {
     let merged = MergedEnvelope(envelopes, sampler: sampler)
     losses.add(merged)
     let taps = envelopes.filter { $0.kind == .hapticTransient }
-    let corners = Self.covering(merged.points, taps.map(\.start))
+    let corners = Self.covering(merged.points, taps.map { $0.start })
     let level = PointReduction(corners, tolerance: options.tolerance / 2, sharpnessWeight: 0)
     amplitude = level.points.map { Point(time: $0.time, amplitude: Float($0.level)) }
     let tones = PointReduction(

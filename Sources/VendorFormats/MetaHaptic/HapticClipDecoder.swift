@@ -32,7 +32,6 @@ struct HapticClipDecoder: JSONFieldReader {
   /// The times of the last point and emphasis, in the precision of the format.
   private var last = -Float.infinity
   private var lastEmphasis = -Float.infinity
-  private var isFirst = true
 
   /// Reads everything that can be read; what cannot is in the log as an error.
   mutating func decode(_ json: JSONDocument) -> HapticClipFile {
@@ -85,7 +84,7 @@ struct HapticClipDecoder: JSONFieldReader {
       guard reader.expect(.object, value, as: "metadata") else { return false }
       for item in value.members {
         guard let name = item.key else { continue }
-        let texts = item.kind == .array ? item.elements.compactMap(\.string) : []
+        let texts = item.kind == .array ? item.elements.compactMap { $0.string } : []
         let text = item.string ?? texts.joined(separator: ", ")
         if !text.isEmpty { file.metadata.append((name, text)) }
       }
@@ -145,7 +144,6 @@ struct HapticClipDecoder: JSONFieldReader {
     ]
   ) { object, point, reader in
     reader.checkEmphasis(of: &point, object["emphasis"])
-    reader.isFirst = false
     return true
   }
 
@@ -200,9 +198,6 @@ struct HapticClipDecoder: JSONFieldReader {
         "the emphasis has amplitude \(emphasis.amplitude), below the \(point.amplitude) of its point")
     }
     emphasisValues.append(value.index)
-    if isFirst {
-      log.add(.clipFirstEmphasis, at: value, "an emphasis on the first point is lost by some converters")
-    }
     if Float(point.time) == lastEmphasis { log.add(.clipSameTime, at: value, "another emphasis is at \(point.time) s") }
     lastEmphasis = Float(point.time)
   }

@@ -31,9 +31,11 @@ extension HapticFormat {
       return Examination(
         composition: composition, findings: decoder.log.findings(in: json, for: options),
         errorCount: decoder.log.errorCount,
-        places: HapticClipPlaces(
-          json: json, amplitude: decoder.amplitudeValue ?? 0,
-          frequency: decoder.frequencyValue ?? decoder.amplitudeValue ?? 0, emphases: decoder.emphasisValues),
+        places: SourcePlaces(
+          HapticClipPlaces(
+            json: json, amplitude: decoder.amplitudeValue ?? 0,
+            frequency: decoder.frequencyValue ?? decoder.amplitudeValue ?? 0, emphases: decoder.emphasisValues
+          ).place(of:)),
         details: (version.isEmpty ? [] : [("version", version)]) + clip.metadata)
     },
     write: { (composition, options) throws(InputError) in
@@ -48,7 +50,7 @@ extension HapticFormat {
 }
 
 /// Where the parts of a clip stand in the text of its file.
-struct HapticClipPlaces: SourcePlaces {
+struct HapticClipPlaces: Sendable {
   let json: JSONDocument
   let amplitude: Int
   let frequency: Int

@@ -26,8 +26,6 @@ extension Rule {
   static let clipFrequencyOutside = note(
     "frequency-behind-end", "compatibility",
     "Points of the frequency envelope should be within the amplitude envelope; strict readers refuse others.")
-  static let clipFirstEmphasis = note(
-    "emphasis-on-first-point", "compatibility", "An emphasis on the first point is lost by Lofelt's converter to AHAP.")
   static let clipLateStart = warning(
     "starts-late", "compatibility", "The first point should be at time 0; Meta's C++ player refuses others.")
   static let clipSameTime = warning(
@@ -36,7 +34,7 @@ extension Rule {
   /// The rules of `.haptic` files, in the order in which they are listed.
   static let clip: [Rule] = [
     .syntax, .clipText, .clipStructure, .clipVersion, .clipPointCount, .clipLength, .clipRange, .clipOrder,
-    .clipEmphasisBelow, .clipEmphasisRange, .clipFrequencyOutside, .clipFirstEmphasis, .clipLateStart, .clipSameTime,
+    .clipEmphasisBelow, .clipEmphasisRange, .clipFrequencyOutside, .clipLateStart, .clipSameTime,
   ]
 
   static let voicesStructure = error(

@@ -18,9 +18,11 @@ extension HapticFormat {
       return Examination(
         composition: decoder.log.errorCount == 0 ? HapticComposition(layers: clip.layers(options.amplitude)) : nil,
         findings: decoder.log.findings(in: json, for: options), errorCount: decoder.log.errorCount,
-        places: HapticClipPlaces(
-          json: json, amplitude: decoder.amplitudeValue, frequency: decoder.frequencyValue,
-          emphases: decoder.transientValues), details: editor.map { [("editor", $0)] } ?? [])
+        places: SourcePlaces(
+          HapticClipPlaces(
+            json: json, amplitude: decoder.amplitudeValue, frequency: decoder.frequencyValue,
+            emphases: decoder.transientValues
+          ).place(of:)), details: editor.map { [("editor", $0)] } ?? [])
     })
 }
 

@@ -89,7 +89,7 @@ struct RichTapComposition {
 }
 
 /// Where the parts of a composition stand in the text of its file.
-struct RichTapPlaces: SourcePlaces {
+struct RichTapPlaces: Sendable {
   let json: JSONDocument
   /// The numbers of the values that the events of each layer were read from.
   private var events: [[Int]]

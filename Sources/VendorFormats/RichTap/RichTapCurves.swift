@@ -68,8 +68,8 @@ struct RichTapCurves {
     let gains = Self.points(intensity)
     let offsets = Self.points(sharpness)
     if gains.isEmpty, offsets.isEmpty { return [] }
-    if gains.map(\.time) == offsets.map(\.time) || offsets.isEmpty || gains.isEmpty {
-      let times = (gains.isEmpty ? offsets : gains).map(\.time)
+    if gains.map({ $0.time }) == offsets.map({ $0.time }) || offsets.isEmpty || gains.isEmpty {
+      let times = (gains.isEmpty ? offsets : gains).map { $0.time }
       guard times.allSatisfy({ $0 >= 0 && $0 <= duration + 0.0005 }) else { return nil }
       return times.indices.map { index in
         Point(

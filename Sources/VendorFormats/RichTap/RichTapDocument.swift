@@ -81,7 +81,7 @@ struct RichTapDocument: Equatable, Sendable {
 
   /// All events with their times from the start of the file and their vibrator, by time.
   var events: [Event] {
-    let all = groups.flatMap(\.absoluteEvents)
+    let all = groups.flatMap { $0.absoluteEvents }
     return all.indices.sorted { (all[$0].time, $0) < (all[$1].time, $1) }.map { all[$0] }
   }
 }

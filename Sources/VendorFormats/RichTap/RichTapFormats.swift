@@ -37,7 +37,8 @@ extension HapticFormat {
         return Examination(
           composition: made?.composition, findings: decoder.log.findings(in: json, for: options),
           errorCount: decoder.log.errorCount, losses: options.wantsFindings ? made?.losses ?? [] : [],
-          places: RichTapPlaces(json, references: made?.references ?? [], values: decoder.eventValues),
+          places: SourcePlaces(
+            RichTapPlaces(json, references: made?.references ?? [], values: decoder.eventValues).place(of:)),
           details: details)
       },
       write: { (composition, options) throws(InputError) in

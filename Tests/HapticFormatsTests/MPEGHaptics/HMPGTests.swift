@@ -112,7 +112,7 @@ import Testing
     let end = boundaries(bytes)[1]
     // The first packet of the unit, its timing, is followed by its checksum.
     let timing = Array(bytes[9..<27])
-    let checksum = HMPGDecoder.remainder(timing[...], bits: 16)
+    let checksum = Int(HMPGDecoder.remainder(timing[...], bits: 16))
     let header = HMPGDecoder.Packet.crc16.rawValue << 18 | 2 << 1
     let packet = [header >> 16, header >> 8, header, checksum >> 8, checksum].map { UInt8(truncatingIfNeeded: $0) }
     var unit = Array(bytes[..<27]) + packet + Array(bytes[27...])

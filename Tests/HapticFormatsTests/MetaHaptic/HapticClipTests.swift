@@ -81,7 +81,7 @@ import Testing
         #"{"time": 0, "amplitude": 0, "emphasis": {"amplitude": 1, "frequency": 0}}, "#
           + #"{"time": 0, "amplitude": 0, "emphasis": {"amplitude": 1, "frequency": 0}}, "#
           + #"{"time": 1, "amplitude": 1}"#, #"{"time": 3, "frequency": 1}"#) == [
-          "haptic/emphasis-on-first-point:2:56", "haptic/same-time-emphasis:2:131", "haptic/frequency-behind-end:3:25",
+          "haptic/same-time-emphasis:2:131", "haptic/frequency-behind-end:3:25",
         ])
     #expect(rule(#"{"time": 1, "amplitude": 0.5}, {"time": 2, "amplitude": 1}"#) == ["haptic/starts-late:2:15"])
     #expect(rule(#"{"time": 0, "amplitude": "1"}, {"time": 2}"#).first == "haptic/structure:2:41")

@@ -1,0 +1,493 @@
+package import HapticModel
+package import Reading
+
+/// An AHAP text that is changed in place.
+///
+/// A change replaces, inserts or removes the bytes of the value it is about; layout, unknown keys, spellings of numbers
+/// and all else stay byte for byte. A text in UTF-16 or UTF-32 becomes UTF-8. Control points that count from the start
+/// of the pattern are made relative by the first change of a curve, since one that moves alone could change how all are
+/// read. An editor is a value: undoing is keeping the one before.
+package struct AHAPEditor: Sendable {
+  /// The text and its values.
+  package let document: AHAPDocument
+  /// What it says; control points sorted and relative to their curve.
+  package let reading: AHAPReading
+  /// How many bytes and values the changes that made the text looked at, beside copying and reading it.
+  package let visitedCount: Int
+  /// The numbers of the values that the parts were read from.
+  let events: [Int]
+  let parameters: [Int]
+  let curves: [Int]
+
+  /// Reads a text, or reports its first error.
+  package init(text: [UInt8], name: String) throws(InputError) {
+    let document = try AHAPDocument(text: text, name: name)
+    let (reading, decoder) = try document.decoded()
+    self.init(document, reading, decoder, visitedCount: 0)
+  }
+
+  private init(_ document: AHAPDocument, _ reading: AHAPReading, _ decoder: PatternDecoder, visitedCount: Int) {
+    self.document = document
+    self.reading = reading
+    self.visitedCount = visitedCount
+    events = decoder.eventValues
+    parameters = decoder.parameterValues
+    curves = decoder.curveValues
+  }
+
+  /// The text, in UTF-8.
+  package var text: [UInt8] { document.json.text }
+
+  /// The pattern as it is read.
+  package var pattern: HapticPattern { reading.pattern }
+
+  /// The text with some changes made at once, or the first thing that is wrong with them.
+  ///
+  /// All paths are those of the text before, and of two values for one field the last counts; what is changed inside of
+  /// a part that is removed is removed. Numbers are written to the millionth, and values that are as they were are left
+  /// as they are spelled. A value out of its range is written, as reading clamps it; one that makes the text an error
+  /// is refused. Takes time in proportion to the text, the changes and the parts they are about.
+  package func applying(_ changes: [PatternChange]) throws(InputError) -> AHAPEditor {
+    var edits = AHAPEdits(of: self)
+    for change in changes { try edits.add(change) }
+    if edits.touchesCurves, hasAbsoluteTimes {
+      return try changed(to: TextEdits(text).applying(document.timeEdits), by: changes).applying(changes)
+    }
+    let list = edits.finish()
+    let result = try changed(to: TextEdits(text).applying(list), by: changes, visited: edits.visited)
+    guard !result.hasAbsoluteTimes || hasAbsoluteTimes else {
+      throw refusal(
+        changes.count == 1 ? changes[0].path : nil,
+        "the control points of all curves would be read as counting from the start of the pattern",
+        "move one by a millisecond")
+    }
+    return result
+  }
+
+  /// The bytes of a part as the text has them: those of its entry in `Pattern`, or of a control point.
+  package func bytes(of path: String) throws(InputError) -> [UInt8] {
+    let part = try AHAPPath(path, in: self)
+    return AHAPEdits(of: self).copy(of: part.value)
+  }
+
+  /// The numbers of a curve's control points in paths, in the order of the pattern: by time, equal ones as they stand.
+  package func pointOrder(ofCurve index: Int) -> [Int] {
+    guard curves.indices.contains(index) else { return [] }
+    let times = points(of: index).map { $0["Time"]?.number ?? 0 }
+    return times.indices.sorted { (times[$0], $0) < (times[$1], $1) }
+  }
+
+  /// The path of the part that a value belongs to, by the value's path in the text, as `Pattern[3].Event.Time`; nil
+  /// where it belongs to none.
+  package func path(ofValueAt path: String) -> String? {
+    var entry = document.json.root
+    var steps = path.utf8.split(whereSeparator: { ".[]".utf8.contains($0) }).map { String(Substring($0)) }[...]
+    guard steps.popFirst() == "Pattern", let number = steps.popFirst().flatMap({ Int($0) }), number >= 0,
+      let list = entry["Pattern"], let key = steps.popFirst()
+    else { return nil }
+    guard let found = list.elements.dropFirst(number).first(where: { _ in true })?[key] else { return nil }
+    entry = found
+    func part(_ name: String, _ values: [Int]) -> String? {
+      var (low, high) = (0, values.count)
+      while low < high {
+        let middle = (low + high) / 2
+        if values[middle] < entry.index { low = middle + 1 } else { high = middle }
+      }
+      return low < values.count && values[low] == entry.index ? "\(name)[\(low)]" : nil
+    }
+    if let part = part("events", events) ?? part("parameters", parameters) { return part }
+    guard let curve = part("curves", curves) else { return nil }
+    guard steps.popFirst() == "ParameterCurveControlPoints", let point = steps.popFirst() else { return curve }
+    return "\(curve).points[\(point)]"
+  }
+
+  func value(_ index: Int) -> JSONValue { JSONValue(document: document.json, index: index) }
+
+  func points(of curve: Int) -> [JSONValue] {
+    value(curves[curve])["ParameterCurveControlPoints"].map { Array($0.elements) } ?? []
+  }
+
+  private var hasAbsoluteTimes: Bool {
+    reading.usesAbsoluteCurveTimes && pattern.curves.contains { $0.time > 0 && !$0.controlPoints.isEmpty }
+  }
+
+  /// The editor of another text, or the first error that it has.
+  private func changed(to text: [UInt8], by changes: [PatternChange], visited: Int = 0) throws(InputError)
+    -> AHAPEditor
+  {
+    do throws(InputError) {
+      let document = try AHAPDocument(text: text, name: document.json.name)
+      let (reading, decoder) = try document.decoded()
+      return AHAPEditor(document, reading, decoder, visitedCount: visited)
+    } catch {
+      var error = error
+      // Its line is that of a text that is not written.
+      let path = changes.count == 1 ? changes[0].path : nil
+      error.finding.place = SourcePlace(name: error.place.name, path: path ?? error.place.path)
+      throw error
+    }
+  }
+
+  func refusal(_ path: String?, _ message: String, _ suggestion: String? = nil) -> InputError {
+    InputError(changing: path ?? "Pattern", of: document.json.name, message, suggestion)
+  }
+}
+
+/// The changes of one text, gathered by the values they are about.
+struct AHAPEdits {
+  private let editor: AHAPEditor
+  private let text: [UInt8]
+  /// What stands in place of scalars.
+  private var replaced: [Int: [UInt8]] = [:]
+  private var contents: [Int: ContentsEdit] = [:]
+  /// Members that objects do not have, and event parameters that events do not have.
+  private var members: [Int: [(key: String, bytes: [UInt8])]] = [:]
+  private var parameters: [Int: [(id: String, bytes: [UInt8])]] = [:]
+  private(set) var touchesCurves = false
+  private(set) var visited = 0
+  private var points: [Int: [JSONValue]] = [:]
+  private var samples: [String: JSONValue?] = [:]
+
+  init(of editor: AHAPEditor) {
+    self.editor = editor
+    text = editor.text
+  }
+
+  private var root: JSONValue { editor.document.json.root }
+
+  mutating func add(_ change: PatternChange) throws(InputError) {
+    switch change {
+    case .add(let bytes, let path): return try add(bytes, after: path)
+    case .set(let path, to: let value):
+      let path = try find(path)
+      guard let field = path.field else {
+        throw path.error("the path must end in a field", "write \(path.text).\(path.part.fields[0].rawValue)")
+      }
+      try set(field, of: path, to: value)
+    case .remove(let path):
+      let path = try find(path)
+      if let field = path.field { remove(field, of: path.value) } else { remove(path.value) }
+    case .duplicate(let path):
+      let path = try find(path)
+      guard path.field == nil else { throw path.error("only whole parts are duplicated") }
+      let entry = path.value.entry
+      if let list = entry.parent {
+        contents[list.index, default: .init()].add(copy(of: path.value), behind: entry.index)
+      }
+    case .addPoint(let time, let value, to: let path):
+      let path = try find(path)
+      guard path.part == .curve, path.field == nil else { throw path.error("control points are added to a curve") }
+      try addPoint(time, value, to: path)
+    }
+  }
+
+  /// Edits that do not overlap but where one is inside of what another removes.
+  mutating func finish() -> [TextEdits.Edit] {
+    for (index, added) in parameters { addParameters(added, to: editor.value(index)) }
+    for (index, edit) in contents where !edit.removed.isEmpty && edit.added.isEmpty {
+      // An event without parameters needs no list of them.
+      let list = editor.value(index)
+      guard list.key == "EventParameters", list.children.count == edit.removed.count, let event = list.parent else {
+        continue
+      }
+      contents[index] = nil
+      remove("EventParameters", of: event)
+    }
+    for (index, added) in members { addMembers(added, to: editor.value(index)) }
+    var edits = replaced.map { index, bytes in
+      let range = TextEdits.extent(of: editor.value(index), in: text)
+      return TextEdits.Edit(range: range, bytes: bytes)
+    }
+    for (index, edit) in contents { edits += edit.edits(of: editor.value(index), visited: &visited) }
+    visited += edits.reduce(0) { $0 + $1.bytes.count + 1 }
+    return edits
+  }
+
+  private mutating func find(_ path: String) throws(InputError) -> AHAPPath {
+    let found = try AHAPPath(path, in: editor, points: &points)
+    if found.part == .curve || found.part == .point { touchesCurves = true }
+    return found
+  }
+
+  // MARK: - Fields
+
+  private mutating func set(_ field: AHAPField, of path: AHAPPath, to value: PatternChange.Value) throws(InputError) {
+    let object = path.value
+    guard let id = field.parameter else {
+      let old = object[field.key]
+      if let bytes = try written(value, field, over: old, path) { put(bytes, field.key, over: old, in: object) }
+      return
+    }
+    let element = parameter(id, of: object).last
+    let old = element?["ParameterValue"]
+    visited += element?.parent?.children.count ?? 0
+    guard let bytes = try written(value, field, over: old, path) else { return }
+    if let old {
+      replaced[old.index] = bytes
+    } else {
+      parameters[object.index, default: []].removeAll { $0.id == id.rawValue }
+      parameters[object.index, default: []].append((id.rawValue, bytes))
+    }
+  }
+
+  private mutating func put(_ bytes: [UInt8], _ key: String, over old: JSONValue?, in object: JSONValue) {
+    if let old {
+      replaced[old.index] = bytes
+    } else {
+      members[object.index, default: []].removeAll { $0.key == key }
+      members[object.index, default: []].append((key, bytes))
+    }
+  }
+
+  /// The bytes of a value as its field has them; nil where they would say what stands there.
+  private func written(_ value: PatternChange.Value, _ field: AHAPField, over old: JSONValue?, _ path: AHAPPath)
+    throws(InputError) -> [UInt8]?
+  {
+    switch (field.content, value) {
+    case (.number, .text(let text)):
+      guard let number = (try? JSONDocument(text: Array(text.utf8), name: ""))?.root.number else {
+        throw path.error("the field takes a number, not \(text.quoted())")
+      }
+      return try written(.number(number), field, over: old, path)
+    case (.flag, .text("true")), (.flag, .text("1")): return try written(.flag(true), field, over: old, path)
+    case (.flag, .text("false")), (.flag, .text("0")): return try written(.flag(false), field, over: old, path)
+    case (.number, .number(let number)):
+      guard number.isFinite else { throw path.error("the number must be finite") }
+      if let same = old?.number, field.isFloat ? Float(same) == Float(number) : same == number { return nil }
+      if let old = old?.boolean, number == 0 || number == 1 {
+        return old == (number == 1) ? nil : Self.word(number == 1)
+      }
+      let bytes = Self.digits(number, like: old?.lexeme)
+      return old.map { $0.lexeme.elementsEqual(bytes) } == true ? nil : bytes
+    case (.number, .flag(let flag)) where field == .sustained:
+      return try written(.number(flag ? 1 : 0), field, over: old, path)
+    case (.flag, .flag(let flag)):
+      guard let old, old.kind == .number else { return old?.boolean == flag ? nil : Self.word(flag) }
+      return old.number == (flag ? 1 : 0) ? nil : [UInt8(ascii: flag ? "1" : "0")]
+    case (.flag, .number(let number)) where number == 0 || number == 1:
+      return try written(.flag(number == 1), field, over: old, path)
+    case (.text, .text(let text)):
+      if old?.string == text { return nil }
+      var writer = JSONWriter(layout: .compact)
+      writer.string(text)
+      return writer.bytes
+    default: throw path.error("the field takes \(field.content.rawValue)")
+    }
+  }
+
+  private static func word(_ flag: Bool) -> [UInt8] { Array((flag ? "true" : "false").utf8) }
+
+  /// A number to the millionth, so that no binary remainder of a decimal appears; without a point where a whole number
+  /// replaces one that had none.
+  static func digits(_ number: Double, like old: ArraySlice<UInt8>? = nil) -> [UInt8] {
+    let rounded = number.magnitude < 1e9 ? (number * 1e6).rounded() / 1e6 + 0 : number
+    let bytes = Array("\(rounded)".utf8)
+    let isPlain = old.map { old in
+      !old.isEmpty && old.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 || $0 == UInt8(ascii: "-") }
+    }
+    return isPlain == true && bytes.suffix(2) == Array(".0".utf8)[...] ? Array(bytes.dropLast(2)) : bytes
+  }
+
+  private mutating func remove(_ field: AHAPField, of object: JSONValue) {
+    guard let id = field.parameter else { return remove(field.key, of: object) }
+    for element in parameter(id, of: object) {
+      if let list = element.parent { contents[list.index, default: .init()].removed.insert(element.index) }
+    }
+  }
+
+  /// Removes all members with a key.
+  private mutating func remove(_ key: String, of object: JSONValue) {
+    for member in object.members where member.key == key {
+      contents[object.index, default: .init()].removed.insert(member.index)
+    }
+  }
+
+  /// The values of an event parameter; the last one counts.
+  private func parameter(_ id: EventParameterID, of event: JSONValue) -> [JSONValue] {
+    event["EventParameters"].map { $0.elements.filter { $0["ParameterID"]?.string == id.rawValue } } ?? []
+  }
+
+  // MARK: - Parts
+
+  /// Removes a control point, or the entry of a part, unless the entry holds something else.
+  private mutating func remove(_ value: JSONValue) {
+    let entry = value.entry
+    if let key = value.key, entry.isShared {
+      remove(key, of: entry)
+    } else if let list = entry.parent {
+      contents[list.index, default: .init()].removed.insert(entry.index)
+    }
+  }
+
+  /// The bytes of a control point, or of an entry that holds a part alone.
+  func copy(of value: JSONValue) -> [UInt8] {
+    let entry = value.entry
+    guard let key = value.key, entry.isShared else { return Array(text[TextEdits.extent(of: entry, in: text)]) }
+    return object([(key, Array(text[TextEdits.extent(of: value, in: text)]))], like: nil)
+  }
+
+  private mutating func add(_ bytes: [UInt8], after path: String?) throws(InputError) {
+    let entry: JSONValue
+    do throws(JSONError) { entry = try JSONDocument(text: bytes, name: "entry").root } catch {
+      throw editor.refusal(path, "the entry is not JSON: \(error.message)\(error.place.position)", error.suggestion)
+    }
+    guard entry.kind == .object, AHAPShapes.entry.keys.contains(where: { entry[$0.name] != nil }) else {
+      throw editor.refusal(
+        path, "an entry must be an object with an Event, Parameter or ParameterCurve", "write {\"Event\": {…}}")
+    }
+    if entry["ParameterCurve"] != nil { touchesCurves = true }
+    guard let list = root["Pattern"] else { return }
+    var neighbor = Array(list.elements).last
+    if let path {
+      let found = try find(path)
+      guard found.part != .point, found.field == nil else {
+        throw found.error("an entry is added behind an event, parameter or curve")
+      }
+      neighbor = found.value.entry
+    }
+    let (start, unit) = layout(behind: neighbor, in: list)
+    if neighbor == nil, start.hasLineBreak {
+      contents[list.index, default: .init()].opening = start
+      contents[list.index, default: .init()].closing = Array(start.dropLast(unit.count))
+    }
+    contents[list.index, default: .init()].add(set(entry, start, unit), behind: neighbor?.index)
+  }
+
+  /// The line break and indentation of an entry behind another, and what each level is indented by; no line break where
+  /// entries stand on one line.
+  private func layout(behind neighbor: JSONValue?, in list: JSONValue) -> (start: [UInt8], unit: [UInt8]) {
+    let usual: [UInt8] = [0x20, 0x20]
+    guard let neighbor else {
+      let start = list.leadingSpace
+      guard start.hasLineBreak else { return ([], usual) }
+      let unit = Array(start.drop { $0 == 0x0A || $0 == 0x0D })
+      return (start + (unit.isEmpty ? usual : unit), unit.isEmpty ? usual : unit)
+    }
+    guard let inner = neighbor.children.first?.leadingSpace, inner.hasLineBreak else { return ([], usual) }
+    let outer = neighbor.leadingSpace
+    let isIndented = outer.hasLineBreak && inner.count > outer.count && inner.starts(with: outer)
+    return (isIndented ? outer : inner, isIndented ? Array(inner[outer.count...]) : usual)
+  }
+
+  /// The text of an entry, on lines that begin as given, or on one.
+  private func set(_ entry: JSONValue, _ start: [UInt8], _ unit: [UInt8]) -> [UInt8] {
+    guard start.hasLineBreak else {
+      var writer = JSONWriter(layout: root.isSpaced ? .line : .compact)
+      writer.value(copying: entry)
+      return writer.bytes
+    }
+    var result: [UInt8] = []
+    for (index, line) in AHAPShapes.entry.canonical(entry).split(separator: 0x0A).enumerated() {
+      let depth = line.prefix { $0 == 0x20 }.count / 2
+      if index > 0 { result += start + (0..<depth).flatMap { _ in unit } }
+      result += line.drop { $0 == 0x20 }
+    }
+    return result
+  }
+
+  private mutating func addPoint(_ time: Double, _ value: Double, to path: AHAPPath) throws(InputError) {
+    guard time.isFinite, value.isFinite else { throw path.error("the numbers must be finite") }
+    let curve = path.value
+    guard let list = curve["ParameterCurveControlPoints"] else { return }
+    let elements = Array(list.elements)
+    visited += elements.count
+    let earlier = elements.last { ($0["Time"]?.number ?? 0) <= time }
+    let sample = elements.last ?? sample("ParameterCurveControlPoints", of: editor.curves)
+    let point = object([("Time", Self.digits(time)), ("ParameterValue", Self.digits(value))], like: sample)
+    if elements.isEmpty { surround(list.index, as: sample?.parent) }
+    contents[list.index, default: .init()].add(point, behind: earlier?.index)
+  }
+
+  // MARK: - In the style of the text
+
+  /// Opens and closes an empty list as another is.
+  private mutating func surround(_ list: Int, as sample: JSONValue?) {
+    guard let sample, let first = sample.children.first else { return }
+    contents[list, default: .init()].opening = first.leadingSpace
+    contents[list, default: .init()].closing = closingSpace(of: sample)
+  }
+
+  private func closingSpace(of list: JSONValue) -> [UInt8] {
+    let end = TextEdits.extent(of: list, in: text).upperBound - 1
+    var start = end
+    while start > 0, text[start - 1] <= 0x20 { start -= 1 }
+    return Array(text[start..<end])
+  }
+
+  /// An object on one line, or set as another that has the same keys and no more.
+  private func object(_ members: [(key: String, bytes: [UInt8])], like sample: JSONValue?) -> [UInt8] {
+    if let sample, sample.children.count == members.count {
+      let edits = members.compactMap { member in
+        sample[member.key].map {
+          TextEdits.Edit(range: TextEdits.extent(of: $0, in: text), bytes: member.bytes)
+        }
+      }
+      if edits.count == members.count {
+        return TextEdits(text).applying(edits, within: TextEdits.extent(of: sample, in: text))
+      }
+    }
+    let space: [UInt8] = root.isSpaced ? [0x20] : []
+    var result = [UInt8(ascii: "{")]
+    for (index, member) in members.enumerated() {
+      if index > 0 { result += [UInt8(ascii: ",")] + space }
+      result += Array("\"\(member.key)\":".utf8) + space + member.bytes
+    }
+    return result + [UInt8(ascii: "}")]
+  }
+
+  private mutating func addParameters(_ added: [(id: String, bytes: [UInt8])], to event: JSONValue) {
+    let list = event["EventParameters"]
+    let own = list?.children.last
+    let sample = own ?? sample("EventParameters", of: editor.events)
+    let texts = added.map { parameter in
+      object(
+        [("ParameterID", Array("\"\(parameter.id)\"".utf8)), ("ParameterValue", parameter.bytes)], like: sample)
+    }
+    if let list, list.kind == .array {
+      if own == nil { surround(list.index, as: sample?.parent) }
+      for text in texts { contents[list.index, default: .init()].add(text, behind: own?.index) }
+      return
+    }
+    let others = sample?.parent?.children ?? []
+    let gap = others.isEmpty ? (root.isSpaced ? [0x20] : []) : others.gap(at: 0)
+    var bytes = [UInt8(ascii: "[")] + (others.first?.leadingSpace ?? [])
+    for (index, text) in texts.enumerated() { bytes += (index > 0 ? [UInt8(ascii: ",")] + gap : []) + text }
+    bytes += (sample?.parent.map(closingSpace) ?? []) + [UInt8(ascii: "]")]
+    put(bytes, "EventParameters", over: list, in: event)
+  }
+
+  /// The first element of the lists under a key that has two members, to set others like it.
+  private mutating func sample(_ key: String, of values: [Int]) -> JSONValue? {
+    if let known = samples[key] { return known }
+    for index in values {
+      guard let first = editor.value(index)[key]?.elements.first(where: { _ in true }), first.children.count == 2 else {
+        continue
+      }
+      samples[key] = first
+      return first
+    }
+    samples.updateValue(nil, forKey: key)
+    return nil
+  }
+
+  /// Adds members, each behind those that come before it in canonical order.
+  private mutating func addMembers(_ added: [(key: String, bytes: [UInt8])], to object: JSONValue) {
+    let names = AHAPShapes.event.names.names
+    func rank(_ key: String?) -> Int { key.flatMap { names.firstIndex(of: $0) } ?? names.count }
+    let children = object.children
+    for member in added.sorted(by: { rank($0.key) < rank($1.key) }) {
+      let before = children.last { rank($0.key) < rank(member.key) }
+      let colon = (before ?? children.first)?.colon ?? Array(": ".utf8)
+      contents[object.index, default: .init()].add(
+        Array("\"\(member.key)\"".utf8) + colon + member.bytes, behind: before?.index)
+    }
+  }
+}
+
+extension JSONValue {
+  /// The element of a list that the value is, or is a member of.
+  fileprivate var entry: JSONValue { parent.flatMap { $0.kind == .object ? $0 : nil } ?? self }
+
+  /// Whether an entry of `Pattern` holds several things.
+  fileprivate var isShared: Bool { AHAPShapes.entry.keys.count { self[$0.name].map { $0.kind != .null } == true } > 1 }
+}

@@ -1,0 +1,216 @@
+package import RealtimeMemory
+
+/// The memory that a plan's view refers to: what compiling has made, or the bytes of a plan as they came.
+final class PlanMemory {
+  /// Places in the memory.
+  let view: PlanView
+  private let voices: FixedBuffer<PlannedVoice>
+  private let segments: FixedBuffer<ControlSegment>
+  private let sounds: FixedBuffer<AudioBufferView>
+  private let layers: FixedBuffer<LayerTracks>
+  private let envelopes: FixedBuffer<PlannedEnvelope>
+  private let tables: LevelTables?
+  private let samples: [AudioBuffer]
+  private let bytes: FixedBuffer<UInt8>
+
+  init(_ draft: consuming RenderPlanBuilder) {
+    tables = draft.tables
+    samples = draft.samples
+    let (edge, mappings, rate) = (draft.edge, draft.mappings, draft.rate)
+    let (loopLength, length) = (draft.loopLength, max(draft.loopLength, draft.soundEnd))
+    segments = FixedBuffer(draft.segments)
+    layers = FixedBuffer(draft.layerTracks)
+    envelopes = FixedBuffer(draft.envelopes)
+    sounds = FixedBuffer(
+      samples.map { sample in
+        unsafe AudioBufferView(
+          frames: sample.frames.view, frameCount: sample.frameCount, channelCount: sample.channelCount)
+      })
+    voices = draft.voices.fixed()
+    bytes = FixedBuffer(repeating: 0, count: 0)
+    var longestHold: Int64 = 0
+    for index in 0..<voices.count where !voices[index].source.isBurst {
+      longestHold = max(longestHold, voices[index].envelope.end)
+    }
+    view = unsafe PlanView(
+      voices: voices.view, segments: segments.view, sounds: sounds.view, layers: layers.view,
+      envelopes: envelopes.view, mappings: mappings, loopLength: loopLength, length: length, edge: edge, rate: rate,
+      longestHold: longestHold)
+  }
+
+  /// Memory that holds the bytes of a plan; nil where they are not those of a plan of this build.
+  init?(_ bytes: consuming FixedBuffer<UInt8>, count: Int, _ header: PlanHeader) {
+    let sections = PlanSections(header)
+    guard header.isOfThisBuild, sections.count == count, count <= bytes.count else { return nil }
+    let start = unsafe UnsafeMutableRawPointer(bytes.address)
+    func place<Element: BitwiseCopyable>(_ section: PlanSections.Section, _ type: Element.Type) -> BufferView<Element> {
+      unsafe BufferView(
+        start: (start + section.offset).assumingMemoryBound(to: Element.self), count: section.elementCount)
+    }
+    let lengths = place(sections.sounds, PlanSound.self)
+    let frames = place(sections.frames, Float.self)
+    var next = 0
+    sounds = FixedBuffer(count: lengths.count) { index in
+      let sound = lengths[index]
+      let count = Int(sound.frameCount) * Int(sound.channelCount)
+      defer { next += count }
+      return AudioBufferView(
+        frames: frames.part(from: min(next, frames.count), count: min(count, frames.count - min(next, frames.count))),
+        frameCount: Int(sound.frameCount), channelCount: Int(sound.channelCount))
+    }
+    guard next == frames.count else { return nil }
+    var mappings = header.mappings
+    mappings.place(place(sections.tables, Float.self))
+    view = unsafe PlanView(
+      voices: place(sections.voices, PlannedVoice.self), segments: place(sections.segments, ControlSegment.self),
+      sounds: sounds.view, layers: place(sections.layers, LayerTracks.self),
+      envelopes: place(sections.envelopes, PlannedEnvelope.self), mappings: mappings, loopLength: header.loopLength,
+      length: max(header.loopLength, header.soundEnd), edge: header.edge, rate: header.rate,
+      longestHold: header.longestHold)
+    unsafe voices = FixedBuffer(uninitialized: 0)
+    unsafe segments = FixedBuffer(uninitialized: 0)
+    unsafe layers = FixedBuffer(uninitialized: 0)
+    unsafe envelopes = FixedBuffer(uninitialized: 0)
+    (tables, samples) = (nil, [])
+    self.bytes = bytes
+  }
+}
+
+/// What stands in front of a plan's bytes.
+struct PlanHeader: BitwiseCopyable {
+  private static let mark: UInt32 = 0x4D45_5450
+
+  private var mark = Self.mark
+  private var version = Int32(clamping: RenderPlan.modelVersion)
+  /// The size of a voice and of this, which differ between machines.
+  private var sizes = PlanHeader.sizes
+  let rate: Double
+  let loopLength, loopStart, loopEnd, soundEnd, edge, longestHold: Int64
+  let eventCount, maximumVoiceCount, voiceCapacity: Int32
+  let voices, segments, layers, envelopes, sounds, frames: Int32
+  let hasHaptics, hasAudio: Bool
+  let mappings: VoiceMappings
+
+  private static var sizes: UInt32 {
+    UInt32(truncatingIfNeeded: MemoryLayout<PlannedVoice>.stride << 16 | MemoryLayout<PlanHeader>.stride)
+  }
+
+  init(_ plan: RenderPlan) {
+    let view = plan.view.value
+    (rate, loopLength, soundEnd, edge) = (plan.rate, plan.loopLength, plan.soundEnd, view.edge)
+    (loopStart, loopEnd) = (plan.loopRange?.lowerBound ?? 0, plan.loopRange?.upperBound ?? 0)
+    longestHold = view.longestHold
+    eventCount = Int32(clamping: plan.eventCount)
+    maximumVoiceCount = Int32(clamping: plan.maximumVoiceCount)
+    voiceCapacity = Int32(clamping: plan.voiceCapacity(passCount: nil, isSent: true))
+    voices = Int32(clamping: view.voices.count)
+    segments = Int32(clamping: view.segments.count)
+    layers = Int32(clamping: view.layers.count)
+    envelopes = Int32(clamping: view.envelopes.count)
+    sounds = Int32(clamping: view.sounds.count)
+    frames = Int32(
+      clamping: (0..<view.sounds.count).reduce(0) { $0 + view.sounds[$1].frameCount * view.sounds[$1].channelCount })
+    (hasHaptics, hasAudio, mappings) = (plan.hasHaptics, plan.hasAudio, view.mappings)
+  }
+
+  /// Whether the bytes behind it are laid out as this build has them.
+  var isOfThisBuild: Bool {
+    mark == Self.mark && version == Int32(clamping: RenderPlan.modelVersion) && sizes == Self.sizes
+      && [voices, segments, layers, envelopes, sounds, frames].allSatisfy { $0 >= 0 }
+  }
+}
+
+/// The size of a sound among a plan's bytes.
+struct PlanSound: BitwiseCopyable {
+  let frameCount, channelCount: Int32
+}
+
+/// Where the parts of a plan are among its bytes.
+struct PlanSections {
+  struct Section {
+    let offset, elementCount, byteCount: Int
+  }
+
+  private(set) var count: Int
+  let voices, segments, layers, envelopes, tables, sounds, frames: Section
+
+  init(_ header: PlanHeader) {
+    var end = Self.aligned(MemoryLayout<PlanHeader>.size)
+    func section<Element>(_ count: Int32, _ type: Element.Type) -> Section {
+      let section = Section(
+        offset: end, elementCount: Int(count), byteCount: Int(count) * MemoryLayout<Element>.stride)
+      end += Self.aligned(section.byteCount)
+      return section
+    }
+    voices = section(header.voices, PlannedVoice.self)
+    segments = section(header.segments, ControlSegment.self)
+    layers = section(header.layers, LayerTracks.self)
+    envelopes = section(header.envelopes, PlannedEnvelope.self)
+    tables = section(Int32(4 * LevelTables.pointCount), Float.self)
+    sounds = section(header.sounds, PlanSound.self)
+    frames = section(header.frames, Float.self)
+    count = end
+  }
+
+  private static func aligned(_ count: Int) -> Int { (count + 15) / 16 * 16 }
+}
+
+extension RenderPlan {
+  /// The plan as bytes that another instance of the same build places as they are, with none of the work of compiling:
+  /// about as many as the plan takes of memory.
+  package func bytes() -> FixedBuffer<UInt8> {
+    let header = PlanHeader(self)
+    let sections = PlanSections(header)
+    let bytes = FixedBuffer<UInt8>(repeating: 0, count: sections.count)
+    let start = unsafe UnsafeMutableRawPointer(bytes.address)
+    func copy<Element: BitwiseCopyable>(_ elements: BufferView<Element>, to offset: Int) {
+      guard elements.count > 0 else { return }
+      unsafe (start + offset).copyMemory(
+        from: elements.address, byteCount: elements.count * MemoryLayout<Element>.stride)
+    }
+    let view = view.value
+    unsafe start.storeBytes(of: header, as: PlanHeader.self)
+    copy(view.voices, to: sections.voices.offset)
+    copy(view.segments, to: sections.segments.offset)
+    copy(view.layers, to: sections.layers.offset)
+    copy(view.envelopes, to: sections.envelopes.offset)
+    copy(view.mappings.tables, to: sections.tables.offset)
+    var frame = sections.frames.offset
+    for index in 0..<view.sounds.count {
+      let sound = view.sounds[index]
+      let size = PlanSound(
+        frameCount: Int32(clamping: sound.frameCount), channelCount: Int32(clamping: sound.channelCount))
+      unsafe (start + sections.sounds.offset + index * MemoryLayout<PlanSound>.stride).storeBytes(
+        of: size, as: PlanSound.self)
+      copy(sound.frames, to: frame)
+      frame += sound.frameCount * sound.channelCount * MemoryLayout<Float>.stride
+    }
+    return bytes
+  }
+
+  /// A plan in the memory that holds its bytes; nil where they are not those of a plan of this build.
+  ///
+  /// The bytes are trusted: they come from ``bytes()``. Takes time in proportion to the sounds alone.
+  ///
+  /// - Parameters:
+  ///   - bytes: Memory aligned to 8 bytes.
+  ///   - count: How many of the bytes are the plan's.
+  package static func placed(in bytes: consuming FixedBuffer<UInt8>, count: Int) -> RenderPlan? {
+    guard count >= MemoryLayout<PlanHeader>.size, count <= bytes.count else { return nil }
+    let header = unsafe UnsafeRawPointer(bytes.address).load(as: PlanHeader.self)
+    guard let memory = PlanMemory(bytes, count: count, header) else { return nil }
+    return RenderPlan(header, memory)
+  }
+}
+
+extension BufferView<PlannedVoice> {
+  /// The index of the first voice that does not begin before a frame: O(log n).
+  func firstIndex(from frame: Int64) -> Int {
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if self[middle].onset < frame { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+}

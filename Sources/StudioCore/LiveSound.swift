@@ -1,0 +1,184 @@
+internal import HapticModel
+internal import HapticRender
+internal import RealtimeMemory
+internal import Synchronization
+
+/// What is heard: A and B in step, of which one sounds, while their patterns, the profile and the controls change.
+///
+/// One thread does everything, between the blocks of an audio worklet. Taking a plan over takes memory for its voices
+/// and a look at those that may sound where it begins.
+final class LiveSound {
+  /// The most frames of one block.
+  static let blockLength = 4_096
+
+  let rate: Double
+  private var stage: LiveStage
+  /// What was heard for another profile, for the block in which it fades out.
+  private var fading: LiveStage?
+  private var heard = 0
+  private var isPlaying = false
+  private var isLooping = true
+  /// The frames of a pass; an end of 0 is that of the longest pattern.
+  private var loop: (start: Int64, end: Int64) = (0, 0)
+  private var controls: [(id: DynamicParameterID, value: Double)] = [
+    (.hapticIntensityControl, 1), (.hapticSharpnessControl, 0),
+  ]
+  private let block = FixedBuffer<Float>(repeating: 0, count: blockLength)
+  private let faded = FixedBuffer<Float>(repeating: 0, count: blockLength)
+
+  /// Nothing to hear yet, at a rate.
+  init(rate: Double) {
+    self.rate = rate
+    stage = LiveStage(profile: .phone, rate: rate)
+  }
+
+  // MARK: - What is heard
+
+  /// The frame of the pattern that comes next.
+  var position: Int64 { stage.position(of: heard) }
+
+  /// Whether the pattern that is heard runs.
+  var isRunning: Bool { stage.players[heard]?.withStatus { $0.phase == .playing } ?? false }
+
+  /// Takes a compiled pattern over where the one before it is, without a step in the sound.
+  func load(_ slot: Int, _ plan: RenderPlan, profile: TransducerProfile) {
+    let place = stage.players[slot] == nil ? position : stage.position(of: slot)
+    if profile != stage.profile {
+      let old = stage
+      stage = LiveStage(profile: profile, rate: rate)
+      for other in old.players.indices where other != slot {
+        guard let plan = old.players[other]?.plan else { continue }
+        stage.put(plan, in: other)
+        if isPlaying { start(other, from: old.position(of: other)) }
+      }
+      if isPlaying { fading = old }
+    }
+    let replaces = stage.players[slot] != nil
+    stage.put(plan, in: slot)
+    guard isPlaying else { return }
+    start(slot, from: place, fadesIn: replaces)
+    // The longest of all decides where a pass ends.
+    for other in stage.players.indices where other != slot { sendLoop(of: other) }
+  }
+
+  /// Plays both patterns from a frame, or stops them.
+  func play(_ isPlaying: Bool, from frame: Int64) {
+    self.isPlaying = isPlaying
+    for slot in stage.players.indices {
+      guard let player = stage.players[slot] else { continue }
+      if isPlaying { start(slot, from: frame) } else { stage.send([.stop(player, at: 0)]) }
+    }
+  }
+
+  /// Repeats a part of the patterns, or all where the end is 0; or plays to the end once.
+  func setLoop(_ isLooping: Bool, from start: Int64, to end: Int64) {
+    (self.isLooping, loop) = (isLooping, (max(0, start), max(0, end)))
+    for slot in stage.players.indices { sendLoop(of: slot) }
+  }
+
+  /// Chooses the pattern that is heard.
+  func hear(_ slot: Int) {
+    heard = slot
+    for (index, player) in stage.players.enumerated() {
+      if let player { stage.send([.gain(player, index == slot ? 1 : 0, at: 0)]) }
+    }
+  }
+
+  /// Sets the live control of intensity, 0, or sharpness, 1.
+  func setControl(_ index: Int, _ value: Double) {
+    controls[index].value = value
+    for player in stage.players {
+      if let player { stage.send([.control(player, controls[index].id, value: value, at: 0)]) }
+    }
+  }
+
+  private func loopCommand(of player: RenderPlayer) -> RenderCommand {
+    let plans = stage.players.compactMap { $0?.plan }
+    let end = loop.end > 0 ? loop.end : RenderPlan.commonLoopLength(of: plans)
+    let entry = loop.start > 0 ? stage.cue(player, at: loop.start) : nil
+    return .loop(player, passCount: isLooping ? nil : 1, from: entry, end: end, at: 0)
+  }
+
+  private func sendLoop(of slot: Int) {
+    if let player = stage.players[slot] { stage.send([loopCommand(of: player)]) }
+  }
+
+  /// - Parameter fadesIn: Whether it takes the place of a player that fades out meanwhile.
+  private func start(_ slot: Int, from frame: Int64, fadesIn: Bool = false) {
+    guard let player = stage.players[slot] else { return }
+    var commands = [loopCommand(of: player)]
+    for control in controls where control.value != Double(control.id.neutralValue) {
+      commands.append(.control(player, control.id, value: control.value, at: 0))
+    }
+    let gain: Double = slot == heard ? 1 : 0
+    commands.append(.gain(player, fadesIn ? 0 : gain, over: 0, at: 0))
+    commands.append(.start(player, at: 0, from: frame > 0 ? stage.cue(player, at: frame) : nil))
+    if fadesIn { commands.append(.gain(player, gain, over: stage.fadeLength, at: 0)) }
+    stage.send(commands)
+  }
+
+  // MARK: - Blocks
+
+  /// Renders the next frames, at most `blockLength`, and gives their place.
+  func render(_ count: Int) -> UnsafeMutablePointer<Float> {
+    let count = min(max(0, count), Self.blockLength)
+    stage.render(into: block, count)
+    if let fading {
+      fading.render(into: faded, count)
+      for frame in 0..<count {
+        let share = Float(frame + 1) / Float(count)
+        block[frame] = faded[frame] + (block[frame] - faded[frame]) * share
+      }
+      self.fading = nil
+    }
+    return unsafe block.address
+  }
+}
+
+/// A renderer for one profile's hardware, with a player for each slot.
+private final class LiveStage {
+  let profile: TransducerProfile
+  private(set) var players: [RenderPlayer?] = [nil, nil]
+  private let port = RendererPort(channelCount: 1)
+  private var renderer: Renderer
+  /// What the renderer may still read.
+  private var retired: [RenderPlayer] = []
+  private var cues: [SharedCuePoint] = []
+
+  init(profile: TransducerProfile, rate: Double) {
+    self.profile = profile
+    let routing = OutputRouting().fitted(to: [profile])
+    renderer = Renderer(rate: rate, settings: RenderSettings(routing: routing, passCount: nil), link: port)
+  }
+
+  func position(of slot: Int) -> Int64 { players[slot]?.withStatus { $0.position.load(ordering: .relaxed) } ?? 0 }
+
+  /// Puts a player of a plan in the place of another, which fades out.
+  func put(_ plan: RenderPlan, in slot: Int) {
+    let player = RenderPlayer(plan: plan)
+    retired.removeAll { $0.isReleased }
+    send([.add(player)])
+    if let old = players[slot] {
+      send([.remove(old)])
+      retired.append(old)
+    }
+    players[slot] = player
+  }
+
+  /// Frames in which a player that is removed fades out.
+  var fadeLength: Int { renderer.fadeLength }
+
+  func send(_ commands: [RenderCommand]) { _ = port.send(commands) }
+
+  func cue(_ player: RenderPlayer, at frame: Int64) -> SharedCuePoint {
+    cues.removeAll { $0.isReleased }
+    let cue = SharedCuePoint(of: player.plan, at: frame)
+    cues.append(cue)
+    return cue
+  }
+
+  func render(into block: borrowing FixedBuffer<Float>, _ count: Int) {
+    var frames = unsafe block.view.part(from: 0, count: count).mutableSpan
+    renderer.render(into: &frames)
+  }
+}

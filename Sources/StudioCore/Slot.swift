@@ -1,0 +1,198 @@
+internal import HapticFormats
+internal import HapticModel
+internal import Reading
+internal import VendorFormats
+
+/// A pattern as it is worked on: the text is the model, and every change is a change of the text.
+struct Slot {
+  /// The file the text was made from, where that is of another format.
+  struct Origin {
+    var format: HapticFormat
+    var losses: [PlacedLoss]
+  }
+
+  /// A step that can be taken back or made again: what it is called, and the text on its other side.
+  private struct Step {
+    var label: String
+    var text: [UInt8]
+  }
+
+  /// The most steps that are kept, and the most bytes of their texts; the oldest are forgotten first.
+  private static let historyLimits = (steps: 1_000, bytes: 64 << 20)
+  /// What a step is called that was given no name.
+  private static let usualLabel = "Change"
+
+  private(set) var name = "pattern.ahap"
+  /// The text, which may have errors.
+  private(set) var text: [UInt8] = []
+  /// The text as it was opened, before any change.
+  private(set) var original: [UInt8] = []
+  private(set) var origin: Origin?
+  /// What was read last without an error: what sounds and is drawn. Nil before the first.
+  private(set) var editor: AHAPEditor?
+  /// Why the text cannot be read; nil where it can.
+  private(set) var error: InputError?
+  private var undoSteps: [Step] = []
+  private var redoSteps: [Step] = []
+  private var nextLabel = Self.usualLabel
+  private var isStepOpen = false
+  /// What was there before the changes of the step that is made.
+  private var stepStart: AHAPEditor?
+
+  /// Whether the text is one that can be used.
+  var isReadable: Bool { error == nil && editor != nil }
+
+  // MARK: - Opening
+
+  /// Puts a file in the slot and forgets the steps of the one before.
+  ///
+  /// What is of another format is made into AHAP. A file that cannot be read leaves the pattern that sounds as it is.
+  mutating func open(_ file: SourceFile) {
+    (name, undoSteps, redoSteps, origin) = (file.name, [], [], nil)
+    (nextLabel, isStepOpen) = (Self.usualLabel, false)
+    do {
+      let format = try FormatRegistry.standard.format(of: file)
+      var bytes = file.bytes
+      if format.id != HapticFormat.ahap.id {
+        let made = try Conversion.convert(file, from: format, to: .ahap)
+        (bytes, origin) = (made.bytes, Origin(format: format, losses: made.losses))
+      }
+      read(bytes)
+    } catch {
+      text = file.bytes
+      self.error = error
+    }
+    original = text
+  }
+
+  private mutating func read(_ text: [UInt8]) {
+    self.text = text
+    do {
+      editor = try AHAPEditor(text: text, name: name)
+      error = nil
+    } catch { self.error = error }
+  }
+
+  // MARK: - Steps
+
+  /// What can be undone and redone, by name, and whether the text differs from the one that was opened.
+  var history: (undo: String?, redo: String?, isChanged: Bool) {
+    (undoSteps.last?.label, redoSteps.last?.label, text != original)
+  }
+
+  /// Names a step; changes up to the next name are one.
+  mutating func begin(_ label: String) { (nextLabel, isStepOpen) = (label.isEmpty ? Self.usualLabel : label, false) }
+
+  /// Puts another text in place, whether it can be read or not; a step of its own unless one was begun.
+  mutating func replace(_ text: [UInt8]) {
+    let wasOpen = isStepOpen
+    if wasOpen { begin("Edit text") }
+    let old = self.text
+    stepStart = nil
+    read(text)
+    note(old)
+  }
+
+  /// Makes some changes at once, or refuses all.
+  mutating func change(_ changes: [PatternChange]) throws(InputError) {
+    if let error { throw error }
+    guard let editor else { throw InputError(changing: "", of: name, "the slot is empty") }
+    let changed = try editor.applying(changes)
+    if !isStepOpen { stepStart = editor }
+    // Values that are as they were are spelled as they were.
+    let result = stepStart.flatMap { $0.pattern == changed.pattern ? $0 : nil } ?? changed
+    let old = text
+    (self.editor, text) = (result, result.text)
+    note(old)
+  }
+
+  /// Takes the last step back; false where there is none.
+  mutating func undo() -> Bool {
+    guard let step = undoSteps.popLast() else { return false }
+    redoSteps.append(exchange(step))
+    return true
+  }
+
+  /// Makes the step again that was taken back last; false where there is none.
+  mutating func redo() -> Bool {
+    guard let step = redoSteps.popLast() else { return false }
+    undoSteps.append(exchange(step))
+    return true
+  }
+
+  /// Puts the text of a step in place, and gives the step that leads back.
+  private mutating func exchange(_ step: Step) -> Step {
+    let other = Step(label: step.label, text: text)
+    read(step.text)
+    (nextLabel, isStepOpen) = (Self.usualLabel, false)
+    return other
+  }
+
+  /// Keeps the text that was there before a change, unless the step that is made has one.
+  private mutating func note(_ old: [UInt8]) {
+    if !isStepOpen {
+      guard text != old else { return }
+      undoSteps.append(Step(label: nextLabel, text: old))
+      isStepOpen = true
+      var bytes = undoSteps.reduce(0) { $0 + $1.text.count }
+      while undoSteps.count > Self.historyLimits.steps || (bytes > Self.historyLimits.bytes && undoSteps.count > 1) {
+        bytes -= undoSteps.removeFirst().text.count
+      }
+    }
+    redoSteps = []
+    // A drag that ends where it began leaves nothing to undo.
+    if undoSteps.last?.text == text {
+      undoSteps.removeLast()
+      isStepOpen = false
+    }
+  }
+
+  // MARK: - Against the original
+
+  /// Lines beyond which a difference is not looked for line by line.
+  private static let comparedLines = 2_000
+
+  /// The numbers, from 1, of lines that are not in the text as it was opened.
+  var changedLines: [Int] {
+    let new = text.split(separator: 0x0A, omittingEmptySubsequences: false)
+    let old = original.split(separator: 0x0A, omittingEmptySubsequences: false)
+    let shorter = min(new.count, old.count)
+    var front = 0
+    while front < shorter, new[front] == old[front] { front += 1 }
+    var back = 0
+    while back < shorter - front, new[new.count - 1 - back] == old[old.count - 1 - back] { back += 1 }
+    let changed = front..<new.count - back
+    guard changed.count <= Self.comparedLines, old.count - back - front <= Self.comparedLines else {
+      return changed.map { $0 + 1 }
+    }
+    var kept: Set<Int> = []
+    for pair in Self.commonLines(Array(new[changed]), Array(old[front..<old.count - back])) { kept.insert(pair) }
+    return changed.filter { !kept.contains($0 - front) }.map { $0 + 1 }
+  }
+
+  /// Which lines of a text are, in their order, in another too: a longest common subsequence.
+  private static func commonLines(_ new: [ArraySlice<UInt8>], _ old: [ArraySlice<UInt8>]) -> [Int] {
+    let width = old.count + 1
+    var lengths = [UInt16](repeating: 0, count: (new.count + 1) * width)
+    for i in new.indices.reversed() {
+      for j in old.indices.reversed() {
+        lengths[i * width + j] =
+          new[i] == old[j]
+          ? lengths[(i + 1) * width + j + 1] + 1 : max(lengths[(i + 1) * width + j], lengths[i * width + j + 1])
+      }
+    }
+    var common: [Int] = []
+    var (i, j) = (0, 0)
+    while i < new.count, j < old.count {
+      if new[i] == old[j] {
+        common.append(i)
+        (i, j) = (i + 1, j + 1)
+      } else if lengths[(i + 1) * width + j] >= lengths[i * width + j + 1] {
+        i += 1
+      } else {
+        j += 1
+      }
+    }
+    return common
+  }
+}

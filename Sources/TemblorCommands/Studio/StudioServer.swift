@@ -1,0 +1,125 @@
+internal import Glibc
+import HapticPlayback
+import SystemSupport
+
+/// Answers browsers on this machine, a request a connection, until it is interrupted.
+final class StudioServer {
+  /// Connections at once; others wait in the system's queue.
+  private static let maximumConnectionCount = 16
+  /// How long a connection may take to ask and to be answered.
+  private static let patience = Duration.seconds(10)
+  /// How long nobody is accepted after the system had no descriptor for one.
+  private static let rest = Duration.milliseconds(500)
+
+  private struct Connection {
+    let descriptor: Int32
+    let deadline: Duration
+    var received: [UInt8] = []
+    var answer: [UInt8]?
+    var sentCount = 0
+  }
+
+  let port: UInt16
+  private let descriptor: Int32
+  private var connections: [Connection] = []
+  private var restEnd = Duration.zero
+
+  /// Listens on the loopback address alone.
+  ///
+  /// - Parameter port: 0 takes one that is free.
+  init(port: UInt16 = 0) throws(FileError) {
+    let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
+    let descriptor = socket(AF_INET, kind, 0)
+    var on: Int32 = 1
+    unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isListening = unsafe withUnsafeMutablePointer(to: &address) { place in
+      unsafe place.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        unsafe bind(descriptor, $0, length) == 0 && listen(descriptor, 16) == 0
+          && getsockname(descriptor, $0, &length) == 0
+      }
+    }
+    guard descriptor >= 0, isListening else {
+      let error = FileError.system("127.0.0.1:\(port)", "cannot be listened on")
+      if descriptor >= 0 { close(descriptor) }
+      throw error
+    }
+    self.descriptor = descriptor
+    self.port = UInt16(bigEndian: address.sin_port)
+  }
+
+  deinit {
+    for connection in connections { close(connection.descriptor) }
+    close(descriptor)
+  }
+
+  /// Answers until a descriptor is readable.
+  func run(_ site: StudioSite, until end: Int32, time: any TimeSource) {
+    while true {
+      let isResting = restEnd > time.now
+      let isOpen = connections.count < Self.maximumConnectionCount && !isResting
+      var watched = [PollDescriptor(end)] + (isOpen ? [PollDescriptor(descriptor)] : [])
+      watched += connections.map { PollDescriptor($0.descriptor, events: Int16($0.answer == nil ? POLLIN : POLLOUT)) }
+      let next = (connections.map(\.deadline) + (isResting ? [restEnd] : [])).min().map { max($0 - time.now, .zero) }
+      time.wait(for: &watched, timeout: next)
+      if watched[0].received != 0 { return }
+      for index in connections.indices { serve(&connections[index], site) }
+      let now = time.now
+      let isDone = { (connection: Connection) in
+        connection.deadline <= now || connection.answer.map { connection.sentCount >= $0.count } ?? false
+      }
+      for connection in connections where isDone(connection) { close(connection.descriptor) }
+      connections.removeAll(where: isDone)
+      if isOpen { accept(at: now) }
+    }
+  }
+
+  private func accept(at now: Duration) {
+    while connections.count < Self.maximumConnectionCount {
+      let client = Glibc.accept(descriptor, nil, nil)
+      guard client >= 0 else {
+        if errno == EMFILE || errno == ENFILE { restEnd = now + Self.rest }
+        return
+      }
+      _ = fcntl(client, F_SETFD, FD_CLOEXEC)
+      _ = fcntl(client, F_SETFL, O_NONBLOCK)
+      connections.append(Connection(descriptor: client, deadline: now + Self.patience))
+    }
+  }
+
+  private func serve(_ connection: inout Connection, _ site: StudioSite) {
+    if connection.answer == nil { receive(&connection, site) }
+    guard let answer = connection.answer else { return }
+    while connection.sentCount < answer.count {
+      let count = unsafe answer.withUnsafeBufferPointer {
+        unsafe send(
+          connection.descriptor, $0.baseAddress?.advanced(by: connection.sentCount),
+          answer.count - connection.sentCount, Int32(MSG_NOSIGNAL))
+      }
+      if count < 0, errno == EAGAIN || errno == EINTR { return }
+      connection.sentCount = count > 0 ? connection.sentCount + count : answer.count
+    }
+  }
+
+  private func receive(_ connection: inout Connection, _ site: StudioSite) {
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    while connection.received.count <= PageRequest.longestHead + PageRequest.longestBody {
+      let count = unsafe recv(connection.descriptor, &buffer, buffer.count, 0)
+      if count < 0, errno == EAGAIN || errno == EINTR { break }
+      guard count > 0 else {
+        connection.answer = []
+        return
+      }
+      connection.received += buffer[..<count]
+    }
+    switch PageRequest.progress(of: connection.received) {
+    case .incomplete: break
+    case .refused(let response): connection.answer = response.bytes()
+    case .complete(let request): connection.answer = site.answer(request).bytes(isHead: request.method == "HEAD")
+    }
+  }
+}

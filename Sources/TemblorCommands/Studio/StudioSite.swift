@@ -1,0 +1,156 @@
+internal import Glibc
+import ReviewPages
+import SystemSupport
+
+/// A request of a browser: the head of HTTP/1.1 (RFC 9112) and a body of known length.
+struct PageRequest: Equatable {
+  /// Bytes of a head, beyond which a request is refused.
+  static let longestHead = 1 << 14
+  /// Bytes of a pattern that is saved, beyond which a request is refused.
+  static let longestBody = 1 << 23
+
+  let method: String
+  let path: String
+  /// By names in small letters; of several of one name the last.
+  let fields: [String: String]
+  var body: [UInt8] = []
+
+  /// What the bytes that came so far are.
+  enum Progress: Equatable {
+    case incomplete
+    case complete(PageRequest)
+    case refused(PageResponse)
+  }
+
+  static func progress(of bytes: [UInt8]) -> Progress {
+    let end = Array("\r\n\r\n".utf8)
+    guard let start = bytes.prefix(longestHead).firstRange(of: end) else {
+      return bytes.count < longestHead ? .incomplete : .refused(PageResponse(431, "the head has over 16,384 bytes"))
+    }
+    let lines = String(decoding: bytes[..<start.lowerBound], as: UTF8.self).split(separator: "\r\n")
+    let words = (lines.first ?? "").split(separator: " ")
+    guard words.count == 3, words[2].hasPrefix("HTTP/1.") else {
+      return .refused(PageResponse(400, "not a request of HTTP/1.1"))
+    }
+    var fields: [String: String] = [:]
+    for line in lines.dropFirst() {
+      let parts = line.split(separator: ":", maxSplits: 1)
+      if parts.count == 2 { fields[parts[0].lowercased()] = String(parts[1].trimmed) }
+    }
+    var request = PageRequest(method: String(words[0]), path: String(words[1]), fields: fields)
+    guard fields["transfer-encoding"] == nil, let length = Int(fields["content-length"] ?? "0"), length >= 0 else {
+      return .refused(PageResponse(411, "the length of the body is needed as Content-Length"))
+    }
+    guard length <= longestBody else {
+      return .refused(PageResponse(413, "\(length) bytes; a pattern may have up to \(longestBody)"))
+    }
+    guard bytes.count - start.upperBound >= length else { return .incomplete }
+    request.body = Array(bytes[start.upperBound..<start.upperBound + length])
+    return .complete(request)
+  }
+}
+
+extension Substring {
+  fileprivate var trimmed: Substring {
+    var text = self
+    while text.first?.isWhitespace == true { text.removeFirst() }
+    while text.last?.isWhitespace == true { text.removeLast() }
+    return text
+  }
+}
+
+/// An answer to a browser, after which its connection ends.
+struct PageResponse: Equatable {
+  var status: Int
+  var type = "text/plain; charset=utf-8"
+  var tag: String?
+  var body: [UInt8]
+
+  init(_ status: Int, _ line: String = "") {
+    self.status = status
+    body = Array((line.isEmpty ? "" : line + "\n").utf8)
+  }
+
+  init(_ status: Int = 200, type: String, tag: String? = nil, body: [UInt8]) {
+    (self.status, self.type, self.tag, self.body) = (status, type, tag, body)
+  }
+
+  private static let reasons = [
+    200: "OK", 204: "No Content", 400: "Bad Request", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed",
+    411: "Length Required", 412: "Precondition Failed", 413: "Content Too Large", 428: "Precondition Required",
+    431: "Request Header Fields Too Large", 500: "Internal Server Error",
+  ]
+
+  /// - Parameter isHead: Whether only the head is wanted.
+  func bytes(isHead: Bool = false) -> [UInt8] {
+    var head = "HTTP/1.1 \(status) \(Self.reasons[status] ?? "")\r\nConnection: close\r\nCache-Control: no-store\r\n"
+    head += "Referrer-Policy: no-referrer\r\nX-Content-Type-Options: nosniff\r\n"
+    if let tag { head += "ETag: \"\(tag)\"\r\n" }
+    if status != 204 { head += "Content-Type: \(type)\r\nContent-Length: \(body.count)\r\n" }
+    return Array((head + "\r\n").utf8) + (isHead ? [] : body)
+  }
+}
+
+/// What the studio's page and its patterns are to a browser on this machine: files that can be read and saved.
+///
+/// Anyone who knows the secret may read and write the named files and nothing else. Pages of other sites cannot: their
+/// requests carry another origin, or another host where a name was bent to this machine.
+struct StudioSite {
+  let page: StudioPage
+  let paths: [String]
+  /// The first part of each path; nobody else on the machine can guess it.
+  let secret: String
+  let port: UInt16
+
+  var address: String { "http://127.0.0.1:\(port)/\(secret)/" }
+
+  func answer(_ request: PageRequest) -> PageResponse {
+    let hosts = ["127.0.0.1:\(port)", "localhost:\(port)"]
+    guard hosts.contains(request.fields["host"] ?? ""),
+      request.fields["origin"].map({ origin in hosts.contains { "http://\($0)" == origin } }) ?? true
+    else { return PageResponse(403, "only pages of \(address) may ask") }
+    let parts = request.path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+    guard parts.count == 3, parts[0].isEmpty, parts[1] == secret else { return PageResponse(404, "not found") }
+    do throws(FileError) {
+      if parts[2].isEmpty {
+        guard ["GET", "HEAD"].contains(request.method) else { return PageResponse(405, "the page can only be read") }
+        return PageResponse(type: "text/html; charset=utf-8", body: try html())
+      }
+      guard let index = Int(parts[2]), paths.indices.contains(index) else { return PageResponse(404, "not found") }
+      return try answer(request, about: paths[index])
+    } catch {
+      return PageResponse(500, error.description)
+    }
+  }
+
+  private func answer(_ request: PageRequest, about path: String) throws(FileError) -> PageResponse {
+    let bytes = try FileSystem.read(path)
+    let tag = StudioPage.Slot.tag(of: bytes)
+    let present = PageResponse(type: "application/octet-stream", tag: tag, body: bytes)
+    switch request.method {
+    case "GET", "HEAD": return present
+    case "PUT":
+      guard let expected = request.fields["if-match"] else {
+        return PageResponse(428, "the version that is replaced is needed as If-Match")
+      }
+      // What somebody else has written meanwhile is given back instead of being lost.
+      guard expected == "\"\(tag)\"" else {
+        return PageResponse(412, type: present.type, tag: tag, body: bytes)
+      }
+      try AtomicFileWriter.write(request.body, to: path)
+      return PageResponse(204, type: "", tag: StudioPage.Slot.tag(of: request.body), body: [])
+    default: return PageResponse(405, "a pattern can be read (GET) and saved (PUT)")
+    }
+  }
+
+  /// The page of the files as they are now.
+  private func html() throws(FileError) -> [UInt8] {
+    var slots: [StudioPage.Slot] = []
+    for (index, path) in paths.enumerated() {
+      slots.append(.init(name: FileSystem.name(of: path), bytes: try FileSystem.read(path), address: "\(index)"))
+    }
+    do throws(ReviewPageError) { return try page.html(slots) } catch {
+      throw FileError("studio", error.description)
+    }
+  }
+}

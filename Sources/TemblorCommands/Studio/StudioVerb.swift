@@ -1,0 +1,116 @@
+import CommandLineKit
+import HapticFormats
+import HapticPlayback
+internal import HapticRender
+import PatternWorkflows
+import ReviewPages
+import SystemSupport
+internal import TransducerProfiles
+internal import VendorFormats
+
+/// `temblor studio`: a page that plays, shows and changes patterns.
+enum StudioVerb {
+  private static let usualOutput = "studio.html"
+
+  static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {
+    CommandDescription(
+      "studio", abstract: "Write or serve an HTML page that edits patterns and plays them.",
+      discussion: """
+        The page has the renderer in it, works offline in any current browser, and plays a pattern while it is changed. Without a pattern it is empty; files are dropped on it. Saving downloads the file, or writes it again where the browser supports that.
+
+        With --serve, the page is served to browsers on this machine alone, under an address that contains a secret, until Ctrl-C. Saving then writes the file itself; if the file has changed in the meantime, nothing is written and the page offers both versions.
+        """,
+      arguments: [
+        Argument(
+          SharedOptions.patternName,
+          help: "One or two pattern files of any format, or names of shipped patterns: A and B.",
+          completion: .patterns(formats), isRepeatable: true, isOptional: true)
+      ],
+      options: [
+        Option(
+          "-o", "--output", value: "FILE", help: "Output file; - for standard output.", defaultText: usualOutput,
+          completion: .file(endingIn: "html"), writes: OutputNames.pageEndings),
+        Option("--serve", help: "Serve the page on this machine, and save to the files."), port.option,
+        SharedOptions.profile, SharedOptions.noConfig, PageOutput.open,
+        Option("-q", "--quiet", help: "Print errors only."),
+      ],
+      examples: [
+        .init("temblor studio mine.ahap --open", "Write studio.html with a pattern and show it."),
+        .init("temblor studio --serve old.ahap new.ahap --profile buttkicker-lfe", "Edit two files for a shaker."),
+      ]
+    ) { arguments, terminal in
+      let (inputs, problems) = PatternInput.find(arguments.values(SharedOptions.patternName), formats: formats)
+      var work = BatchWork(on: terminal, problems: problems)
+      guard problems.isEmpty else { return work.status }
+      guard inputs.count <= StudioPage.slotCount else {
+        throw UsageError(
+          .invalidValue, "\(inputs.count) patterns; 'temblor studio' takes at most \(StudioPage.slotCount), A and B")
+      }
+      try SharedOptions.refuseBoth("--serve", "--output", in: arguments)
+      let page = try page(arguments)
+      if arguments.flag("--serve") {
+        try serve(inputs, page, arguments, terminal, &work)
+        return work.status
+      }
+      if try arguments[port] != nil { throw UsageError(.remove, "'--port' requires '--serve'") }
+      let path = arguments.value("--output") ?? usualOutput
+      try PageOutput.check(path, arguments, terminal)
+      try OutputNames.checkInputs(path, of: inputs.map(TakeInput.pattern))
+      let html = try page.html(try inputs.map { StudioPage.Slot(name: name(of: $0), bytes: try $0.file().bytes) })
+      try PageOutput.write(html, to: path, saying: "written", arguments, &work, terminal)
+      return work.status
+    }
+  }
+
+  private static let port = Option("--port", value: "N", help: "Port to serve on; by default one that is free.")
+    .int(in: 1...65_535)
+
+  private static func page(_ arguments: ParsedArguments) throws -> StudioPage {
+    let generator = "Temblor \(temblorVersion)"
+    guard let word = arguments.value("--profile") else { return StudioPage(generator: generator, profile: "phone") }
+    let input = try ProfileInput.find(word)
+    let profile = try input.profile()
+    let isShipped = input.entry.map { $0.path == nil } ?? false
+    return StudioPage(generator: generator, profile: profile.name, profileText: isShipped ? nil : input.text)
+  }
+
+  /// A name with its ending, since that is what is saved.
+  private static func name(of input: PatternInput) -> String {
+    switch input.origin {
+    case .file(let path): FileSystem.name(of: path)
+    case .shipped(let name): "\(name).\(HapticFormat.ahap.id)"
+    case .standardInput: "pattern.\(HapticFormat.ahap.id)"
+    }
+  }
+
+  private static func serve(
+    _ inputs: [PatternInput], _ page: StudioPage, _ arguments: ParsedArguments, _ terminal: Terminal,
+    _ work: inout BatchWork
+  ) throws {
+    let paths = try inputs.map { input throws(UsageError) -> String in
+      guard case .file(let path) = input.origin else {
+        throw UsageError(.invalidValue, "'--serve' saves to files, and \(input.name.inQuotes) is not one")
+      }
+      return path
+    }
+    let interruption = InterruptSignal()
+    let server = try StudioServer(port: UInt16(clamping: try arguments[port] ?? 0))
+    let site = StudioSite(page: page, paths: paths, secret: secret(), port: server.port)
+    // A program that starts this reads the address here.
+    try terminal.output.line(site.address)
+    if !arguments.flag("--quiet") { terminal.report("Serving this machine's browsers; Ctrl-C ends.") }
+    if arguments.flag("--open") {
+      try work.attempt { _ in try PageOutput.open(site.address, "is served") }
+    }
+    server.run(site, until: interruption.descriptor, time: SystemTimeSource())
+  }
+
+  /// 128 bits of the system's random numbers.
+  private static func secret() -> String {
+    var generator = SystemRandomNumberGenerator()
+    return (0..<2).map { _ in
+      let digits = String(generator.next() as UInt64, radix: 16)
+      return String(repeating: "0", count: 16 - digits.count) + digits
+    }.joined()
+  }
+}

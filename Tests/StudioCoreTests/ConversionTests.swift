@@ -1,0 +1,51 @@
+import HapticFormats
+import PatternWorkflows
+import Reading
+import ShippedFiles
+import Testing
+import VendorFormats
+
+@testable import StudioCore
+
+/// Other formats in and out, against the program's conversion.
+struct ConversionTests {
+  private static let names = ["earthquake-splash"] + ShippedPatterns.names.prefix(6)
+
+  @Test(arguments: names) func savingIsConverting(_ name: String) throws {
+    let file = SourceFile(try #require(ShippedPatterns.text(named: name)), name: name + ".ahap")
+    let studio = Studio()
+    studio.slots[0].open(file)
+    for format in FormatRegistry.standard.formats where format.isWritable {
+      let conversion = PatternConversion(to: format, writing: WritingOptions(name: name))
+      let expected = try? conversion.convert(file)
+      let saved = studio.save(0, as: format.id)
+      #expect(saved == expected?.files.first?.bytes, "\(format.id)")
+      #expect(studio.losses.map { $0.loss.message } == expected?.losses.map { $0.loss.message } ?? [], "\(format.id)")
+    }
+    #expect(studio.save(0, as: "hmpg") == nil)
+    #expect(studio.save(0, as: "nothing") == nil)
+  }
+
+  @Test(arguments: names) func openingIsConverting(_ name: String) throws {
+    let source = SourceFile(try #require(ShippedPatterns.text(named: name)), name: name + ".ahap")
+    for format in FormatRegistry.standard.formats where format.isWritable && format.id != "ahap" {
+      guard let written = try? PatternConversion(to: format).convert(source) else { continue }
+      let file = SourceFile(written.files[0].bytes, name: "\(name).\(format.endings[0])")
+      let back = PatternConversion(to: .ahap, writing: WritingOptions(split: .never, name: name))
+      guard let expected = try? back.convert(file) else { continue }
+      var slot = Slot()
+      slot.open(file)
+      #expect(slot.isReadable, "\(format.id)")
+      #expect(slot.text == expected.files[0].bytes, "\(format.id)")
+      #expect(slot.origin?.format.id == format.id)
+      #expect(slot.origin?.losses.map { $0.loss } == expected.losses.map { $0.loss }, "\(format.id)")
+    }
+  }
+
+  @Test func theTextOfABrokenFileOfAnotherFormatIsShown() {
+    let studio = Studio()
+    studio.slots[0].open(SourceFile(Array(#"{"version": {"major": 1}, "signals": {}}"#.utf8), name: "a.haptic"))
+    #expect(!studio.slots[0].isReadable)
+    #expect(studio.findings(of: 0, profile: 0).contains { $0.severity == .error })
+  }
+}

@@ -1,0 +1,147 @@
+import HapticFormats
+import HapticModel
+import Reading
+import ShippedFiles
+import TestSupport
+import Testing
+
+@testable import StudioCore
+
+/// Changes of a slot, and the steps that lead back.
+struct HistoryTests {
+  private static let tap = #"{"Pattern":[{"Event":{"Time":0,"EventType":"HapticTransient"}}]}"#
+
+  private func slot(_ text: String = tap) -> Slot {
+    var slot = Slot()
+    slot.open(SourceFile(Array(text.utf8), name: "tap.ahap"))
+    return slot
+  }
+
+  private func text(_ slot: Slot) -> String { String(decoding: slot.text, as: UTF8.self) }
+
+  @Test func stepsHaveTheirNames() throws {
+    var slot = slot()
+    #expect(slot.history == (nil, nil, false))
+    slot.begin("Move event")
+    try slot.change([.set("events[0].time", to: .number(0.1))])
+    try slot.change([.set("events[0].time", to: .number(0.2))])
+    slot.begin("Delete event")
+    try slot.change([.duplicate("events[0]")])
+    #expect(slot.history == ("Delete event", nil, true))
+    #expect(slot.undo() == true)
+    #expect(slot.history == ("Move event", "Delete event", true))
+    #expect(slot.undo() == true)
+    #expect(slot.history == (nil, "Move event", false))
+    #expect(text(slot) == Self.tap)
+    #expect(slot.undo() == false)
+    #expect(slot.redo() == true)
+    #expect(text(slot).contains("0.2"))
+  }
+
+  @Test func aDragThatEndsWhereItBeganIsNoStep() throws {
+    var slot = slot()
+    slot.begin("Move event")
+    try slot.change([.set("events[0].time", to: .number(0.1))])
+    try slot.change([.set("events[0].time", to: .number(0))])
+    #expect(slot.history == (nil, nil, false))
+    slot.begin("Nothing")
+    #expect(slot.history == (nil, nil, false))
+  }
+
+  @Test func aChangeForgetsWhatWasTakenBack() throws {
+    var slot = slot()
+    try slot.change([.set("events[0].time", to: .number(0.1))])
+    #expect(slot.undo() == true)
+    try slot.change([.set("events[0].time", to: .number(0.3))])
+    #expect(slot.redo() == false)
+  }
+
+  @Test func refusedChangesChangeNothing() throws {
+    var slot = slot()
+    #expect(throws: InputError.self) {
+      try slot.change([.set("events[0].time", to: .number(1)), .remove("events[7]")])
+    }
+    #expect(text(slot) == Self.tap)
+    #expect(slot.history == (nil, nil, false))
+  }
+
+  @Test func aTextWithAnErrorIsShownAndTheLastGoodOneSounds() throws {
+    var slot = slot()
+    slot.replace(Array("{\"Pattern\":\n[}".utf8))
+    #expect(!slot.isReadable)
+    #expect(slot.error?.place.position == .text(line: 2, column: 2))
+    #expect(slot.editor?.pattern.events.count == 1)
+    #expect(throws: InputError.self) { try slot.change([.remove("events[0]")]) }
+    #expect(slot.undo() == true)
+    #expect(slot.isReadable)
+    #expect(text(slot) == Self.tap)
+  }
+
+  @Test func aFileWithAnErrorLeavesThePatternThatSounds() {
+    var slot = slot()
+    slot.open(SourceFile(Array("{".utf8), name: "broken.ahap"))
+    #expect(!slot.isReadable)
+    #expect(text(slot) == "{")
+    #expect(slot.editor?.pattern.events.count == 1)
+  }
+
+  @Test(arguments: ShippedPatterns.names) func randomChangesAreAllTakenBack(_ name: String) throws {
+    let original = try #require(ShippedPatterns.text(named: name))
+    var slot = Slot()
+    slot.open(SourceFile(original, name: name + ".ahap"))
+    #expect(slot.text == original)
+    #expect(slot.changedLines.isEmpty)
+    var chance = Chance(state: UInt64(name.utf8.count))
+    var made = 0
+    for number in 0..<40 {
+      slot.begin("Step \(number)")
+      let count = try #require(slot.editor?.pattern.events.count)
+      guard count > 0 else { break }
+      let path = "events[\(Int.random(in: 0..<count, using: &chance))]"
+      let change: PatternChange =
+        switch Int.random(in: 0..<4, using: &chance) {
+        case 0: .set(path + ".intensity", to: .number(Double(Int.random(in: 0...100, using: &chance)) / 100))
+        case 1: .set(path + ".time", to: .number(Double(Int.random(in: 0...1000, using: &chance)) / 1000))
+        case 2: .duplicate(path)
+        default: .remove(path)
+        }
+      let before = slot.text
+      do { try slot.change([change]) } catch { continue }
+      if slot.text != before { made += 1 }
+    }
+    let changed = slot.text
+    var undone = 0
+    while slot.undo() { undone += 1 }
+    #expect(undone == made)
+    #expect(slot.text == original)
+    while slot.redo() {}
+    #expect(slot.text == changed)
+  }
+
+  @Test func linesThatDifferHaveTheirNumbers() {
+    var slot = slot("{\n\"Pattern\": [\n]\n}")
+    slot.replace(Array("{\n\"Version\": 1.0,\n\"Pattern\": [\n]\n}".utf8))
+    #expect(slot.changedLines == [2])
+    slot.replace(Array("{\n\"Pattern\": [ ]\n}".utf8))
+    #expect(slot.changedLines == [2])
+  }
+
+  @Test func changesAreReadFromJSON() throws {
+    let changes = try [PatternChange](
+      json: Array(
+        #"""
+        [{"set": "events[3].time", "to": 1.25}, {"set": "events[0].loop", "to": true}, {"remove": "curves[0].points[2]"},
+         {"add": {"Event": {}}, "after": "events[3]"}, {"duplicate": "events[3]"},
+         {"addPoint": {"time": 0.2, "value": 0.5}, "to": "curves[0]"}]
+        """#.utf8))
+    #expect(
+      changes == [
+        .set("events[3].time", to: .number(1.25)), .set("events[0].loop", to: .flag(true)),
+        .remove("curves[0].points[2]"), .add(Array(#"{"Event":{}}"#.utf8), after: "events[3]"),
+        .duplicate("events[3]"), .addPoint(time: 0.2, value: 0.5, to: "curves[0]"),
+      ])
+    for wrong in ["[{}]", "[{\"set\": \"events[0].time\"}]", "["] {
+      #expect(throws: InputError.self) { try [PatternChange](json: Array(wrong.utf8)) }
+    }
+  }
+}

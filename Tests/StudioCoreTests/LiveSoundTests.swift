@@ -1,0 +1,129 @@
+import HapticFormats
+import HapticModel
+import HapticRender
+import Reading
+import Testing
+
+@testable import StudioCore
+
+/// What is heard while patterns change.
+struct LiveSoundTests {
+  private static let block = 128
+
+  /// A vibration with taps, of some seconds.
+  private func plan(seconds: Double = 1, intensity: Float = 0.8, events: Int = 4) throws -> RenderPlan {
+    var pattern = HapticPattern(events: [
+      HapticEvent(
+        kind: .hapticContinuous, time: 0, duration: seconds, parameters: [.hapticIntensity: intensity])
+    ])
+    for index in 0..<events {
+      pattern.events.append(
+        HapticEvent(kind: .hapticTransient, time: seconds * Double(index) / Double(events), parameters: [:]))
+    }
+    return try RenderPlan(compiling: pattern)
+  }
+
+  private func samples(_ live: LiveSound, blocks: Int) -> [Float] {
+    (0..<blocks).flatMap { _ -> [Float] in
+      let block = unsafe live.render(Self.block)
+      return (0..<Self.block).map { unsafe block[$0] }
+    }
+  }
+
+  private func greatestStep(_ samples: [Float]) -> Float {
+    zip(samples, samples.dropFirst()).map { abs($0 - $1) }.max() ?? 0
+  }
+
+  @Test func aTakeOverMakesNoStepBeyondTheSoundsOwn() throws {
+    let live = LiveSound(rate: 48_000)
+    // One vibration without onsets, whose steps depend on its phase.
+    let plan = try plan(seconds: 4, events: 0)
+    live.load(0, plan, profile: .phone)
+    live.play(true, from: 0)
+    let own = greatestStep(samples(live, blocks: 400))
+    var all: [Float] = []
+    for _ in 0..<40 {
+      live.load(0, plan, profile: .phone)
+      all += samples(live, blocks: 9)
+    }
+    #expect(own > 0)
+    #expect(greatestStep(all) <= own * 1.05)
+  }
+
+  @Test func aChangeIsHeardWithinTwoBlocks() throws {
+    let live = LiveSound(rate: 48_000)
+    live.load(0, try plan(events: 0), profile: .phone)
+    live.play(true, from: 0)
+    #expect((samples(live, blocks: 50).map { abs($0) }.max() ?? 0) > 0.1)
+    live.load(0, try plan(intensity: 0, events: 0), profile: .phone)
+    _ = samples(live, blocks: 5)
+    #expect((samples(live, blocks: 5).map { abs($0) }.max() ?? 1) < 0.01)
+  }
+
+  @Test func patternsOfDifferentLengthsStayInStep() throws {
+    let live = LiveSound(rate: 48_000)
+    let (long, short) = (try plan(seconds: 1), try plan(seconds: 0.3))
+    live.load(0, long, profile: .phone)
+    live.load(1, short, profile: .phone)
+    live.play(true, from: 0)
+    for _ in 0..<30 {
+      _ = samples(live, blocks: 37)
+      live.hear(0)
+      let a = live.position
+      live.hear(1)
+      #expect(live.position == a)
+    }
+  }
+
+  @Test func aTakeOverKeepsThePlace() throws {
+    let live = LiveSound(rate: 48_000)
+    live.load(0, try plan(), profile: .phone)
+    live.play(true, from: 4_800)
+    _ = samples(live, blocks: 10)
+    let place = live.position
+    #expect(place > 4_800)
+    live.load(0, try plan(seconds: 2), profile: .phone)
+    _ = samples(live, blocks: 1)
+    #expect(live.position == place + Int64(Self.block))
+  }
+
+  @Test func memoryIsBoundedOverTakeOvers() throws {
+    struct Weak { weak var plan: RenderPlan? }
+    let live = LiveSound(rate: 48_000)
+    var plans: [Weak] = []
+    live.load(0, try plan(), profile: .phone)
+    live.play(true, from: 0)
+    for _ in 0..<2_000 {
+      let plan = try plan(seconds: 0.2, events: 1)
+      plans.append(Weak(plan: plan))
+      live.load(0, plan, profile: .phone)
+      _ = samples(live, blocks: 1)
+    }
+    _ = samples(live, blocks: 40)
+    live.load(0, try plan(), profile: .phone)
+    #expect(plans.count { $0.plan != nil } <= 2)
+  }
+
+  @Test func anotherProfileTakesOverWithoutAStep() throws {
+    let live = LiveSound(rate: 48_000)
+    let studio = Studio()
+    let shaker = try #require(studio.profiles.first { $0.hardware?.model != nil })
+    live.load(0, try plan(), profile: .phone)
+    live.play(true, from: 0)
+    let own = greatestStep(samples(live, blocks: 100))
+    live.load(0, try plan(), profile: shaker)
+    #expect(greatestStep(samples(live, blocks: 20)) <= own * 1.5)
+    #expect(live.isRunning)
+  }
+
+  @Test func anEndIsAnEndWithoutALoop() throws {
+    let live = LiveSound(rate: 48_000)
+    live.load(0, try plan(seconds: 0.1), profile: .phone)
+    live.setLoop(false, from: 0, to: 0)
+    live.play(true, from: 0)
+    _ = samples(live, blocks: 10)
+    #expect(live.isRunning)
+    _ = samples(live, blocks: 100)
+    #expect(!live.isRunning)
+  }
+}

@@ -1,0 +1,127 @@
+import Glibc
+import HapticPlayback
+import ReviewPages
+import SystemSupport
+import TestSupport
+import Testing
+
+@testable import TemblorCommands
+
+/// The studio's server with real connections on the loopback.
+@Suite struct StudioServerTests {
+  private let place: Scratch
+
+  init() throws {
+    place = try Scratch()
+    try place.write("pattern", to: "a.ahap")
+  }
+
+  /// Serves while something is done, and ends.
+  private func serving(_ body: (UInt16) throws -> Void) throws {
+    // Used by the thread alone from its start to its end.
+    nonisolated(unsafe) let server = try StudioServer()
+    let port = unsafe server.port
+    let site = StudioSite(
+      page: StudioPage(generator: "Temblor", profile: "phone"), paths: [place("a.ahap")], secret: "s",
+      port: port)
+    let end = try WakeSignal()
+    let thread = try BackgroundThread { unsafe server.run(site, until: end.descriptor, time: SystemTimeSource()) }
+    defer {
+      end.raise()
+      #expect(thread.wait(within: .seconds(10)))
+    }
+    try body(port)
+  }
+
+  @Test func clientsThatDoNotAskKeepNobodyWaiting() throws {
+    try serving { port in
+      let idle = try (0..<10).map { _ in try Browser(port) }
+      for browser in idle.prefix(5) { browser.send("GET /s/0 HTTP/1.1\r\nHo") }
+      let answer = try Browser(port).ask("GET /s/0 HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n\r\n")
+      #expect(answer.hasPrefix("HTTP/1.1 200 OK\r\n") && answer.hasSuffix("\r\n\r\npattern"))
+      // What was begun can be ended.
+      #expect(idle[0].ask("st: 127.0.0.1:\(port)\r\n\r\n").hasSuffix("pattern"))
+    }
+  }
+
+  @Test func aLongPatternIsSaved() throws {
+    let text = String(repeating: "a", count: 1 << 20)
+    let tag = StudioPage.Slot.tag(of: Array("pattern".utf8))
+    try serving { port in
+      let head =
+        "PUT /s/0 HTTP/1.1\r\nHost: localhost:\(port)\r\nIf-Match: \"\(tag)\"\r\nContent-Length: \(text.utf8.count)"
+      let answer = try Browser(port).ask(head + "\r\n\r\n" + text)
+      #expect(answer.hasPrefix("HTTP/1.1 204 No Content\r\n"))
+    }
+    var status = stat()
+    #expect(unsafe stat(place("a.ahap"), &status) == 0 && status.st_size == 1 << 20)
+  }
+
+  @Test func itListensOnThisMachineAlone() throws {
+    let server = try StudioServer()
+    let text = String(decoding: try FileSystem.read("/proc/net/tcp"), as: UTF8.self)
+    var addresses: [String] = []
+    let digits = String(server.port, radix: 16, uppercase: true)
+    let ending = ":" + String(repeating: "0", count: 4 - digits.count) + digits
+    for line in text.split(separator: "\n") {
+      let words = line.split(separator: " ")
+      if words.count > 3, words[1].hasSuffix(ending), words[3] == "0A" { addresses.append(String(words[1])) }
+    }
+    #expect(addresses == ["0100007F" + ending])
+  }
+
+  @Test func aPortInUseIsNamed() throws {
+    let server = try StudioServer()
+    #expect(throws: FileError("127.0.0.1:\(server.port)", "cannot be listened on: Address already in use")) {
+      _ = try StudioServer(port: server.port)
+    }
+  }
+}
+
+/// A connection that waits at most ten seconds for an answer.
+private final class Browser {
+  private let descriptor: Int32
+
+  init(_ port: UInt16) throws {
+    descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    let isConnected = unsafe withUnsafePointer(to: &address) { place in
+      unsafe place.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        unsafe connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+      }
+    }
+    try #require(isConnected)
+  }
+
+  deinit { close(descriptor) }
+
+  func send(_ text: String) {
+    let bytes = Array(text.utf8)
+    var done = 0
+    while done < bytes.count {
+      let count = unsafe bytes.withUnsafeBufferPointer {
+        unsafe Glibc.send(descriptor, $0.baseAddress?.advanced(by: done), bytes.count - done, Int32(MSG_NOSIGNAL))
+      }
+      guard count > 0 else { return }
+      done += count
+    }
+  }
+
+  /// All that comes until the connection ends.
+  func ask(_ text: String) -> String {
+    send(text)
+    var answer: [UInt8] = []
+    var bytes = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+      var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      guard unsafe poll(&entry, 1, 10_000) == 1 else { break }
+      let count = unsafe recv(descriptor, &bytes, bytes.count, 0)
+      guard count > 0 else { break }
+      answer += bytes.prefix(count)
+    }
+    return String(decoding: answer, as: UTF8.self)
+  }
+}

@@ -1,0 +1,152 @@
+import ReviewPages
+import SystemSupport
+import TestSupport
+import Testing
+
+@testable import TemblorCommands
+
+/// What the studio answers to browsers: reading and saving without losing what others wrote.
+@Suite struct StudioSiteTests {
+  private let place: Scratch
+  private let site: StudioSite
+
+  init() throws {
+    place = try Scratch()
+    try place.write(#"{"Version":1.0,"Pattern":[]}"#, to: "a.ahap")
+    try place.write("second", to: "b.ahap")
+    site = StudioSite(
+      page: StudioPage(generator: "Temblor", profile: "phone"), paths: [place("a.ahap"), place("b.ahap")],
+      secret: "5ec2e7", port: 4_711)
+  }
+
+  private func ask(
+    _ method: String = "GET", _ path: String = "/5ec2e7/0", host: String = "127.0.0.1:4711", tag: String? = nil,
+    with fields: [String: String] = [:], body: String = ""
+  ) -> PageResponse {
+    var fields = fields
+    fields["host"] = host
+    if let tag { fields["if-match"] = "\"\(tag)\"" }
+    return site.answer(PageRequest(method: method, path: path, fields: fields, body: Array(body.utf8)))
+  }
+
+  private func tag(_ text: String) -> String { StudioPage.Slot.tag(of: Array(text.utf8)) }
+
+  @Test func aPatternIsSavedWhereItIsWhatThePageWasMadeOf() throws {
+    let old = ask("GET", "/5ec2e7/1")
+    #expect(old.status == 200 && old.body == Array("second".utf8) && old.tag == tag("second"))
+    let saved = ask("PUT", "/5ec2e7/1", tag: tag("second"), body: "third")
+    #expect(saved.status == 204 && saved.tag == tag("third") && saved.body.isEmpty)
+    #expect(try FileSystem.read(place("b.ahap")) == Array("third".utf8))
+  }
+
+  @Test func whatSomebodyElseHasWrittenIsGivenBackInsteadOfReplaced() throws {
+    try place.write("theirs", to: "b.ahap")
+    let answer = ask("PUT", "/5ec2e7/1", tag: tag("second"), body: "mine")
+    #expect(answer.status == 412 && answer.body == Array("theirs".utf8) && answer.tag == tag("theirs"))
+    #expect(try FileSystem.read(place("b.ahap")) == Array("theirs".utf8))
+    #expect(ask("PUT", "/5ec2e7/1", body: "mine").status == 428)
+    #expect(ask("PUT", "/5ec2e7/1", with: ["if-match": "*"], body: "mine").status == 412)
+    #expect(try FileSystem.read(place("b.ahap")) == Array("theirs".utf8))
+  }
+
+  /// Two pages and a text editor on one file: a page replaces only what it has seen.
+  @Test(arguments: [1, 2, 3] as [UInt64]) func nothingUnseenIsReplaced(seed: UInt64) throws {
+    var chance = Chance(state: seed)
+    var seen = ["second", "second"]
+    var present = "second"
+    var savedCount = 0
+    for step in 0..<300 {
+      let who = Int.random(in: 0..<4, using: &chance)
+      switch who {
+      case 0, 1:
+        let text = "page \(who), step \(step)"
+        let answer = ask("PUT", "/5ec2e7/1", tag: tag(seen[who]), body: text)
+        #expect((answer.status == 204) == (seen[who] == present))
+        if answer.status == 204 {
+          (present, seen[who]) = (text, text)
+          savedCount += 1
+        } else {
+          seen[who] = String(decoding: answer.body, as: UTF8.self)
+          #expect(seen[who] == present)
+        }
+      case 2:
+        present = "editor, step \(step)"
+        try place.write(present, to: "b.ahap")
+      default: #expect(ask("GET", "/5ec2e7/1").body == Array(present.utf8))
+      }
+    }
+    #expect(savedCount > 50)
+    #expect(try FileSystem.read(place("b.ahap")) == Array(present.utf8))
+  }
+
+  @Test func othersAreRefused() {
+    let refusal = "only pages of http://127.0.0.1:4711/5ec2e7/ may ask\n"
+    #expect(ask(host: "127.0.0.1:4711").status == 200 && ask(host: "localhost:4711").status == 200)
+    // A name of another site that was bent to this machine, and a page of another site.
+    #expect(ask(host: "evil.example:4711") == PageResponse(403, String(refusal.dropLast())))
+    #expect(ask("PUT", with: ["origin": "https://evil.example"], body: "x").status == 403)
+    #expect(ask(with: ["origin": "http://localhost:4711"]).status == 200)
+    #expect(ask("GET", "/0").status == 404 && ask("GET", "/5ec2e8/0").status == 404)
+    for path in ["/5ec2e7/2", "/5ec2e7/-1", "/5ec2e7/../a.ahap", "/5ec2e7/0/", "5ec2e7/0", "/5ec2e7"] {
+      #expect(ask("GET", path).status == 404, "\(path)")
+    }
+    #expect(ask("DELETE").status == 405 && ask("PUT", "/5ec2e7/").status == 405)
+  }
+
+  @Test func thePageHoldsTheFilesAsTheyAreNow() throws {
+    try place.write("now", to: "b.ahap")
+    let page = ask("GET", "/5ec2e7/")
+    let text = String(decoding: page.body, as: UTF8.self)
+    #expect(page.status == 200 && page.type == "text/html; charset=utf-8")
+    #expect(text.contains(#""name":"b.ahap","text":"bm93","save":{"url":"1","etag":"\#(tag("now"))"}"#))
+    place.remove("b.ahap")
+    let gone = ask("GET", "/5ec2e7/1")
+    #expect(gone.status == 500)
+    #expect(
+      String(decoding: gone.body, as: UTF8.self)
+        == "\(place("b.ahap")): cannot be opened: No such file or directory\n")
+  }
+
+  @Test func aRequestIsReadFromAnyPieces() {
+    let text = "PUT /5ec2e7/0 HTTP/1.1\r\nHost: 127.0.0.1:4711\r\nIF-MATCH:  \"1\"\r\nContent-Length: 3\r\n\r\nabc"
+    let bytes = Array(text.utf8)
+    for count in 0..<bytes.count { #expect(PageRequest.progress(of: Array(bytes[..<count])) == .incomplete) }
+    let fields = ["host": "127.0.0.1:4711", "if-match": "\"1\"", "content-length": "3"]
+    #expect(
+      PageRequest.progress(of: bytes)
+        == .complete(PageRequest(method: "PUT", path: "/5ec2e7/0", fields: fields, body: Array("abc".utf8))))
+  }
+
+  @Test(
+    arguments: [
+      ("GARBAGE\r\n\r\n", 400), ("GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", 411),
+      ("GET / HTTP/1.1\r\nContent-Length: -1\r\n\r\n", 411),
+      ("PUT / HTTP/1.1\r\nContent-Length: 8388609\r\n\r\n", 413),
+      ("PUT / HTTP/1.1\r\nContent-Length: 99999999999999999999\r\n\r\n", 411),
+      (String(repeating: "a", count: 1 << 14), 431),
+    ])
+  func badRequestsAreRefused(text: String, status: Int) {
+    guard case .refused(let answer) = PageRequest.progress(of: Array(text.utf8)) else {
+      Issue.record("not refused")
+      return
+    }
+    #expect(answer.status == status)
+  }
+
+  @Test func answersKeepTheirBytesFromCachesAndGuesses() {
+    let answer = String(decoding: PageResponse(404, "not found").bytes(), as: UTF8.self)
+    #expect(
+      answer == """
+        HTTP/1.1 404 Not Found\r
+        Connection: close\r
+        Cache-Control: no-store\r
+        Referrer-Policy: no-referrer\r
+        X-Content-Type-Options: nosniff\r
+        Content-Type: text/plain; charset=utf-8\r
+        Content-Length: 10\r
+        \r
+        not found
+
+        """)
+  }
+}
