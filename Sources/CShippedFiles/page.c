@@ -4,6 +4,9 @@
 #pragma clang diagnostic ignored "-Wc23-extensions"
 
 static const struct temblor_file files[] = {
+    {"address.js", (const char[]){
+#embed "../../Sources/ReviewPages/Page/address.js" suffix(, 0)
+     }},
     {"blind.css", (const char[]){
 #embed "../../Sources/ReviewPages/Page/blind.css" suffix(, 0)
      }},
@@ -21,6 +24,9 @@ static const struct temblor_file files[] = {
      }},
     {"drawing.js", (const char[]){
 #embed "../../Sources/ReviewPages/Page/drawing.js" suffix(, 0)
+     }},
+    {"envelope.js", (const char[]){
+#embed "../../Sources/ReviewPages/Page/envelope.js" suffix(, 0)
      }},
     {"folds.js", (const char[]){
 #embed "../../Sources/ReviewPages/Page/folds.js" suffix(, 0)
@@ -67,11 +73,56 @@ static const struct temblor_file files[] = {
     {"report.js", (const char[]){
 #embed "../../Sources/ReviewPages/Page/report.js" suffix(, 0)
      }},
+    {"share.js", (const char[]){
+#embed "../../Sources/ReviewPages/Page/share.js" suffix(, 0)
+     }},
     {"sound.js", (const char[]){
 #embed "../../Sources/ReviewPages/Page/sound.js" suffix(, 0)
      }},
     {"spectrogram.js", (const char[]){
 #embed "../../Sources/ReviewPages/Page/spectrogram.js" suffix(, 0)
+     }},
+    {"studio-core.js", (const char[]){
+#embed "../../Sources/ReviewPages/Page/studio-core.js" suffix(, 0)
+     }},
+    {"studio-draw.js", (const char[]){
+#embed "../../Sources/ReviewPages/Page/studio-draw.js" suffix(, 0)
+     }},
+    {"studio-edit.js", (const char[]){
+#embed "../../Sources/ReviewPages/Page/studio-edit.js" suffix(, 0)
+     }},
+    {"studio-fields.js", (const char[]){
+#embed "../../Sources/ReviewPages/Page/studio-fields.js" suffix(, 0)
+     }},
+    {"studio-files.js", (const char[]){
+#embed "../../Sources/ReviewPages/Page/studio-files.js" suffix(, 0)
+     }},
+    {"studio-sound.js", (const char[]){
+#embed "../../Sources/ReviewPages/Page/studio-sound.js" suffix(, 0)
+     }},
+    {"studio-state.js", (const char[]){
+#embed "../../Sources/ReviewPages/Page/studio-state.js" suffix(, 0)
+     }},
+    {"studio-text.js", (const char[]){
+#embed "../../Sources/ReviewPages/Page/studio-text.js" suffix(, 0)
+     }},
+    {"studio-worker.js", (const char[]){
+#embed "../../Sources/ReviewPages/Page/studio-worker.js" suffix(, 0)
+     }},
+    {"studio-worklet.js", (const char[]){
+#embed "../../Sources/ReviewPages/Page/studio-worklet.js" suffix(, 0)
+     }},
+    {"studio.css", (const char[]){
+#embed "../../Sources/ReviewPages/Page/studio.css" suffix(, 0)
+     }},
+    {"studio.html", (const char[]){
+#embed "../../Sources/ReviewPages/Page/studio.html" suffix(, 0)
+     }},
+    {"studio.js", (const char[]){
+#embed "../../Sources/ReviewPages/Page/studio.js" suffix(, 0)
+     }},
+    {"studio.module", (const char[]){
+#embed "../../Sources/ReviewPages/Page/studio.module" suffix(, 0)
      }},
     {"text.js", (const char[]){
 #embed "../../Sources/ReviewPages/Page/text.js" suffix(, 0)

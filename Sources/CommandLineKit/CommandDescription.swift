@@ -73,8 +73,10 @@ package struct CommandDescription: Sendable {
     words.prefix { $0 != "--" }.first { Option.help.names.contains($0) }
   }
 
-  func parse(_ words: [String]) throws(UsageError) -> ParsedArguments {
-    var reader = WordReader(command: self, words: words)
+  func parse(_ words: [String], optionHints: [String: (option: String, value: String)] = [:]) throws(UsageError)
+    -> ParsedArguments
+  {
+    var reader = WordReader(command: self, words: words, optionHints: optionHints)
     try reader.readAll()
     let assigned = try assign(reader.positionals)
     return ParsedArguments(
@@ -140,6 +142,7 @@ package struct CommandDescription: Sendable {
 private struct WordReader {
   let command: CommandDescription
   let words: [String]
+  let optionHints: [String: (option: String, value: String)]
   var next = 0
   var given: [String: [String]] = [:]
   var positionals: [String] = []
@@ -220,6 +223,10 @@ private struct WordReader {
   }
 
   private func unknown(_ name: String) -> UsageError {
+    if let hint = optionHints[name], command.option(named: hint.option) != nil {
+      return UsageError(
+        .unrecognizedName, "unknown option \(name.inQuotes); use \(hint.option.inQuotes), \(hint.value)")
+    }
     let names = command.everyOption.flatMap(\.names)
     return .unknown("option", name, among: name.isShortName ? [] : names.filter(\.isLongName))
   }

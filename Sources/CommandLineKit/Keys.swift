@@ -29,7 +29,7 @@ package struct RawTerminal: ~Copyable {
 
   /// How long to wait at most before asking for keys: what began like a longer key may be all.
   ///
-  /// A shell tells nobody that it brings a running job to the foreground, so one behind looks now and then.
+  /// A shell does not report that it brings a running job to the foreground, so one behind looks now and then.
   package func timeout(at now: Duration) -> Duration? {
     if let deadline = decoder.deadline { return max(.zero, deadline - now) }
     return isClosed || TerminalMode.isForeground(descriptor) ? nil : Self.interval

@@ -7,7 +7,7 @@ package struct Option: Sendable {
   /// What stands for the value in help, `FILE`; nothing for a flag.
   package var value: String?
   package var help: String
-  /// What happens without the option, as help tells it; the verb itself supplies the value.
+  /// What happens without the option, as help says; the verb itself supplies the value.
   package var defaultText: String?
   /// The only values allowed; empty allows all.
   package var choices: [String]

@@ -1,6 +1,6 @@
 package import SystemSupport
 
-/// What a command line gave, asked for by the names the verb declared.
+/// The values of a command line, by the names that the verb declared.
 ///
 /// Options answer to any of their spellings, arguments to their names. Asking for a name the verb did
 /// not declare is a programmer's mistake and stops the program.
@@ -87,7 +87,8 @@ package struct ParsedArguments: Sendable {
 
   /// The units in which values can be given, longest first, by what stands for them in help.
   private static let units: [String: [(unit: String, factor: Double)]] = [
-    "SECONDS": [("min", 60), ("ms", 0.001), ("s", 1)], "HZ": [("khz", 1_000), ("hz", 1)], "DB": [("db", 1)],
+    "SECONDS": [("min", 60), ("ms", 0.001), ("s", 1)], "HZ": [("khz", 1_000), ("hz", 1), ("k", 1_000)],
+    "DB": [("db", 1)],
     "S": [("%", 0.01)], "INTENSITY": [("%", 0.01)], "SHARPNESS": [("%", 0.01)],
   ]
 
@@ -120,7 +121,7 @@ package struct ParsedArguments: Sendable {
   }
 }
 
-/// A command line that cannot be obeyed.
+/// An invalid command line.
 package struct UsageError: Error, Equatable, CustomStringConvertible {
   package enum Kind: Sendable {
     case unrecognizedName

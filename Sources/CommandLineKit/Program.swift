@@ -31,6 +31,8 @@ package struct Program: Sendable {
   package var alternatives: [String: String]
   /// Completes what a command line says, before it is checked and the verb runs.
   package var prepare: @Sendable (inout ParsedArguments, Terminal) throws -> Void
+  /// The options that a verb may have for what other programs call otherwise, and what their values are.
+  package var optionHints: [String: (option: String, value: String)]
   package var message: @Sendable (any Error) -> String
   package var status: @Sendable (any Error) -> ExitStatus
 
@@ -39,6 +41,7 @@ package struct Program: Sendable {
     commands: [CommandEntry], examples: [CommandDescription.Example] = [],
     manualSections: [(title: String, body: String)] = [], alternatives: [String: String] = [:],
     prepare: @escaping @Sendable (inout ParsedArguments, Terminal) throws -> Void = { _, _ in },
+    optionHints: [String: (option: String, value: String)] = [:],
     message: @escaping @Sendable (any Error) -> String = { "\($0)" },
     status: @escaping @Sendable (any Error) -> ExitStatus = { _ in .failure }
   ) {
@@ -52,6 +55,7 @@ package struct Program: Sendable {
     self.manualSections = manualSections
     self.alternatives = alternatives
     self.prepare = prepare
+    self.optionHints = optionHints
     self.message = message
     self.status = status
   }
@@ -82,7 +86,7 @@ package struct Program: Sendable {
     ) { arguments, terminal in
       let words = arguments.values("VERB")
       guard let first = words.first else {
-        try terminal.output.write(help(for: terminal.output))
+        try terminal.output.write(help(for: terminal.output), wraps: false)
         return .done
       }
       var command = try find(first)
@@ -92,7 +96,7 @@ package struct Program: Sendable {
         program += " " + command.name
         command = try command.find(word)
       }
-      try terminal.output.write(command.help(of: program, for: terminal.output))
+      try terminal.output.write(command.help(of: program, for: terminal.output), wraps: false)
       return .done
     }
   }
@@ -112,12 +116,12 @@ package struct Program: Sendable {
     var called = name
     do {
       guard let first = words.first else {
-        terminal.report(String(help(for: terminal.error).dropLast()))
+        try terminal.error.write(help(for: terminal.error), wraps: false)
         return .usage
       }
       if Option.help.names.contains(first) {
-        try terminal.output.write(help(for: terminal.output))
-        return .done
+        let isOfVerb = words.count > 1 && !words[1].hasPrefix("-")
+        return run([Self.help] + (isOfVerb ? Array(words.dropFirst()) : []), on: terminal)
       }
       if first == "--version" {
         try terminal.output.line("\(name) \(version)")
@@ -127,17 +131,18 @@ package struct Program: Sendable {
       var command = try find(first)
       var program = name
       var rest = words.dropFirst()
-      called += " " + command.name
+      // What is wrong with the words after `help` is found in the list of verbs.
+      if command.name != Self.help { called += " " + command.name }
       if !command.verbs.isEmpty, let word = rest.first, !word.hasPrefix("-") {
         (program, command, rest) = (called, try command.find(word), rest.dropFirst())
         called += " " + command.name
       }
       if let word = command.helpRequest(Array(rest)) {
         let isShort = word == Option.help.names[0]
-        try terminal.output.write(command.help(of: program, for: terminal.output, isShort: isShort))
+        try terminal.output.write(command.help(of: program, for: terminal.output, isShort: isShort), wraps: false)
         return .done
       }
-      var arguments = try command.parse(Array(rest))
+      var arguments = try command.parse(Array(rest), optionHints: optionHints)
       try prepare(&arguments, terminal)
       try arguments.checkOutputs()
       return try command.run(arguments, terminal)

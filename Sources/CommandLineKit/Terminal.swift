@@ -12,16 +12,19 @@ package struct Output: Sendable {
   /// Columns for text, read again each time, since a window can be resized.
   package var width: Int { columns() }
   package let isColoured: Bool
+  /// Whether text may have signs beyond ASCII.
+  package let isUnicode: Bool
   private let columns: @Sendable () -> Int
   private let foreground: @Sendable () -> Bool
   private let sink: Sink
 
   package init(
     isTerminal: Bool, width: @autoclosure @escaping @Sendable () -> Int = 80, isColoured: Bool,
-    isForeground: @autoclosure @escaping @Sendable () -> Bool = true, sink: @escaping Sink
+    isUnicode: Bool = true, isForeground: @autoclosure @escaping @Sendable () -> Bool = true, sink: @escaping Sink
   ) {
     self.isTerminal = isTerminal
     self.isColoured = isColoured
+    self.isUnicode = isUnicode
     columns = width
     foreground = isForeground
     self.sink = sink
@@ -32,7 +35,14 @@ package struct Output: Sendable {
 
   package func write(_ bytes: Span<UInt8>) throws(StreamError) { if !bytes.isEmpty { try sink(bytes) } }
 
-  package func write(_ text: String) throws(StreamError) { try write(text.utf8Span.span) }
+  /// Writes text for people: in the characters of the locale, and on a terminal broken at spaces.
+  ///
+  /// - Parameter wraps: False for lines that are laid out already or that programs read.
+  package func write(_ text: String, wraps: Bool = true) throws(StreamError) {
+    var text = isUnicode ? text : text.asASCII
+    if wraps, isTerminal { text = text.wrapped(to: width) }
+    try write(text.utf8Span.span)
+  }
 
   package func line(_ text: String = "") throws(StreamError) { try write(text + "\n") }
 
@@ -59,6 +69,7 @@ package struct Output: Sendable {
     let allowsColour = environment("NO_COLOR").isEmpty && !isDumb
     self.init(
       isTerminal: isTerminal, width: terminalColumns(descriptor), isColoured: isTerminal && allowsColour,
+      isUnicode: hasUnicodeLocale,
       // A terminal of another session has no jobs of ours to be behind; one that cannot move its cursor shows
       // no line in place.
       isForeground: !isDumb && (tcgetpgrp(descriptor) < 0 || TerminalMode.isForeground(descriptor))
@@ -88,6 +99,67 @@ private func environment(_ name: String) -> String {
   return unsafe String(cString: value)
 }
 
+/// Whether the locale's characters are UTF-8: the first of these that is set decides, as in POSIX.
+private var hasUnicodeLocale: Bool {
+  let locale = ["LC_ALL", "LC_CTYPE", "LANG"].map(environment).first { !$0.isEmpty }?.lowercased() ?? ""
+  return locale.mentions("utf-8") || locale.mentions("utf8")
+}
+
+extension String {
+  /// The text with lines of at most so many columns where spaces allow it.
+  ///
+  /// A broken line goes on below its last column of words, or two columns in from its start.
+  func wrapped(to width: Int) -> String {
+    split(separator: "\n", omittingEmptySubsequences: false).map { line in
+      line.utf8.count > width ? Self.wrapped(line, to: width) : String(line)
+    }.joined(separator: "\n")
+  }
+
+  private static func wrapped(_ line: Substring, to width: Int) -> String {
+    var words: [(gap: Int, text: Substring, length: Int)] = []
+    var (gap, end, margin) = (-1, 0, 0)
+    for word in line.split(separator: " ", omittingEmptySubsequences: false) {
+      gap += 1
+      if word.isEmpty { continue }
+      if words.isEmpty { margin = gap + 2 } else if gap > 1, end + gap <= width * 2 / 3 { margin = end + gap }
+      words.append((gap, word, word.columnCount))
+      end += gap + word.columnCount
+      gap = 0
+    }
+    if words.contains(where: { margin + $0.length > width }) { margin = words[0].gap + 2 }
+    var (text, column) = ("", 0)
+    for word in words {
+      if column > 0, column + word.gap + word.length > width {
+        text += "\n" + String(repeating: " ", count: margin)
+        column = margin
+      } else {
+        text += String(repeating: " ", count: word.gap)
+        column += word.gap
+      }
+      text += word.text
+      column += word.length
+    }
+    return text
+  }
+}
+
+extension Substring {
+  /// Columns on a terminal, on which colours (ECMA-48's SGR) take none.
+  fileprivate var columnCount: Int {
+    var (count, isEscape) = (0, false)
+    for character in self {
+      if isEscape {
+        isEscape = character != "m"
+      } else if character == "\u{1B}" {
+        isEscape = true
+      } else {
+        count += 1
+      }
+    }
+    return count
+  }
+}
+
 /// The terminal's columns, 80 where there is no terminal or it does not say.
 private func terminalColumns(_ descriptor: Int32) -> Int {
   var size = winsize()
@@ -95,7 +167,7 @@ private func terminalColumns(_ descriptor: Int32) -> Int {
   return Int(size.ws_col)
 }
 
-/// A stream that took no more.
+/// A failed write.
 package struct StreamError: Error, Equatable, CustomStringConvertible {
   package enum Kind: Sendable {
     /// Nothing: the reader has all it wants, as `head` does.
@@ -181,14 +253,14 @@ package struct ProgressLine {
     lastLength = length
     lastWidth = width
     TerminalMode.noteLine(isShown: length > 0)
-    try? terminal.error.write((isResized ? Self.erasing : "\r") + text + blank + "\r")
+    try? terminal.error.write((isResized ? Self.erasing : "\r") + text + blank + "\r", wraps: false)
   }
 
   package mutating func clear() {
     lastTime = nil
     guard lastLength > 0, terminal.error.canRewrite else { return }
     let blank = "\r" + String(repeating: " ", count: lastLength) + "\r"
-    try? terminal.error.write(width == lastWidth ? blank : Self.erasing)
+    try? terminal.error.write(width == lastWidth ? blank : Self.erasing, wraps: false)
     TerminalMode.noteLine(isShown: false)
     lastLength = 0
   }

@@ -10,6 +10,8 @@ public struct Difference: Equatable, Sendable {
   public var isThroughout: Bool
   /// The other take's value less the reference's, in `unit`; of several, the one farthest from 0.
   public var amount: Double
+  /// Of several events, the least and the greatest amount.
+  public var spread: ClosedRange<Double>?
   /// What `amount` counts.
   public var unit: Unit
   /// The reference's value in the words of its kind: intensity, sharpness, seconds, hertz.

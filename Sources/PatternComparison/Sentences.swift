@@ -49,7 +49,7 @@ package enum SentenceFormatting {
   }
 
   /// `-0.2 to +3.1 dB`: the least and the greatest of several amounts.
-  static func spread(_ low: Double, _ high: Double, _ unit: Difference.Unit) -> String {
+  package static func spread(_ low: Double, _ high: Double, _ unit: Difference.Unit) -> String {
     let scale = unit == .seconds ? 1_000.0 : 1
     func signed(_ value: Double) -> String {
       let text = number(value * scale, places: unit == .decibels ? 1 : 0)

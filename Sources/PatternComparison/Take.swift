@@ -20,6 +20,8 @@ public struct Take: Sendable {
   public var source: Source
   /// What is heard.
   public var signal: Signal
+  /// Seconds until a pattern is over and silent, or of a recording; the signal of a pattern has silence behind that.
+  public var duration: Double
   /// What a pattern was rendered with; a sound is looked at as if it were made with it.
   public var profile: TransducerProfile
   /// The text of the pattern's file, for a reader; nil for sounds.
@@ -35,6 +37,7 @@ public struct Take: Sendable {
     self.name = name
     self.source = source
     self.signal = signal
+    duration = signal.duration
     self.profile = profile
     self.text = text
     self.feeling = feeling
@@ -102,7 +105,7 @@ public struct TakeMeasurements: Equatable, Sendable {
       ("RMS", "rmsDecibels", "dBFS", 1, known(levels?.rmsDecibels)),
       ("loudness", "loudnessLUFS", "LUFS", 1, known(levels?.integratedLoudness)),
       // The level that a body feels.
-      ("weighted level", "weightedDecibels", "dB", 1, known(WeightedEnergy(of: mono).decibels)),
+      ("weighted level", "weightedDecibels", "dB", 1, spectrum.flatMap { known(WeightedEnergy(of: $0).decibels) }),
       ("dominant frequency", "strongestHertz", "Hz", 0, spectrum.flatMap(Self.middleOfPeak)),
       // That of the power below 1 kHz.
       ("spectral centroid", "spectrumHertz", "Hz", 0, spectrum.flatMap(Tones.middle)),

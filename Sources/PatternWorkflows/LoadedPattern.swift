@@ -16,7 +16,7 @@ public struct LoadedPattern: Sendable {
   public let composition: HapticComposition
   /// What else the file says about itself.
   public let details: [(name: String, value: String)]
-  private let places: any SourcePlaces
+  private let places: SourcePlaces
   private let sounds: [Examination.SoundReference]
 
   /// Reads a pattern of any format, or throws its first error.

@@ -72,11 +72,9 @@ public struct RenderJob: Sendable {
   /// The renderer's settings for the plans of one pattern.
   public func settings(for plans: [RenderPlan]) -> RenderSettings {
     let seconds = Double(rate)
-    let longest = plans.map(\.length).max() ?? 0
     let routing = channels.routing
     let tail = tail ?? routing.tail(rate: seconds, isRinging: rendersAcceleration)
-    var length = longest + FrameConversion.frame(seconds: tail, rate: seconds)
-    if passCount > 1 { length += (plans.map(\.passLength).max() ?? 0) * Int64(passCount - 1) }
+    var length = soundLength(of: plans) + FrameConversion.frame(seconds: tail, rate: seconds)
     length += Int64(routing.channels.map(\.delay).max() ?? 0)
     if let duration { length = FrameConversion.frame(seconds: duration, rate: seconds) }
     let fade = min(FrameConversion.frame(seconds: OfflineRenderer.fade, rate: seconds), length)
@@ -85,6 +83,12 @@ public struct RenderJob: Sendable {
       routing: routing, gain: Float(strength), passCount: passCount == 0 ? nil : passCount, length: length,
       // The fade stays behind the sound, unless the file is cut; then a cut must not click.
       fadeLength: max(min(fade, silence), min(48, length)))
+  }
+
+  /// The frames of all passes, without silence behind them.
+  fileprivate func soundLength(of plans: [RenderPlan]) -> Int64 {
+    let furtherPasses = passCount > 1 ? (plans.map(\.passLength).max() ?? 0) * Int64(passCount - 1) : 0
+    return (plans.map(\.length).max() ?? 0) + furtherPasses
   }
 
   /// Writes a pattern's plans as a sound file that can be sought.
@@ -187,8 +191,8 @@ public struct RenderBatch: Sendable {
 
   /// What became of one file.
   public enum Outcome: Sendable {
-    /// The file is complete: seconds of sound, what the renderer counted, and what is wrong with the
-    /// sound files of the pattern.
+    /// The file is complete: seconds of sound, without the silence behind it unless the job has a duration; what
+    /// the renderer counted; and what is wrong with the sound files of the pattern.
     case written(seconds: Double, statistics: RenderStatistics, warnings: [Finding])
     /// Nothing was written, and why.
     case failed(any Error)
@@ -271,9 +275,8 @@ public struct RenderBatch: Sendable {
         try file.commit(isFlushed: false)
       case .stream(_, let write): statistics = try spool(plans, item, job: job, title: name, to: write)
       }
-      let length = job.settings(for: plans).length ?? 0
-      return .written(
-        seconds: Double(length) / Double(job.rate), statistics: statistics, warnings: pattern.soundWarnings())
+      let seconds = job.duration ?? Double(job.soundLength(of: plans)) / Double(job.rate)
+      return .written(seconds: seconds, statistics: statistics, warnings: pattern.soundWarnings())
     } catch { return .failed(error) }
   }
 

@@ -99,9 +99,11 @@ public enum TakeInput: Equatable, Sendable {
       samples += block[..<(count * job.channelCount)]
     }
     let signal = Signal(interleaved: samples, channelCount: job.channelCount, rate: Double(job.rate))
-    return Take(
+    var take = Take(
       name: input.name, source: .pattern(composition), signal: signal, profile: job.profile,
       text: String(decoding: pattern.file.bytes, as: UTF8.self), feeling: composition.notes)
+    take.duration = plan.duration
+    return take
   }
 
   /// A sound file as it is, at its own rate.
@@ -129,18 +131,16 @@ public enum TakeInput: Equatable, Sendable {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return false }
     defer { close(descriptor) }
-    var mark = [UInt8](repeating: 0, count: 4)
-    guard unsafe Glibc.read(descriptor, &mark, 4) == 4 else { return false }
-    return soundMarks.contains(String(decoding: mark, as: UTF8.self))
+    var mark = [UInt8](repeating: 0, count: FileKind.markLength)
+    guard unsafe Glibc.read(descriptor, &mark, mark.count) > 0 else { return false }
+    return FileKind(of: mark)?.isSound == true
   }
-
-  /// WAV, RF64, W64, AIFF, FLAC, Ogg, CAF, AU.
-  private static let soundMarks: Set<String> = ["RIFF", "RF64", "riff", "FORM", "fLaC", "OggS", "caff", ".snd"]
 
   /// Reads several at one rate, so that they can be laid over each other.
   ///
   /// That is the rate asked for, else the greatest of the sound files', else the job's: a pattern is
-  /// rendered at the rate of the recording it is held against, and nothing is resampled in vain.
+  /// rendered at the rate of the recording it is held against, and nothing is resampled in vain. Haptic patterns
+  /// that are all longer than a minute are rendered at 8 kHz, eight times what they hold.
   ///
   /// - Parameters:
   ///   - inputs: Patterns and sound files.
@@ -154,11 +154,26 @@ public enum TakeInput: Equatable, Sendable {
       if case .sound(let path) = input { takes[index] = try read(path, job) }
     }
     let rates = takes.compactMap { $0?.signal.rate }
-    job.rate = rate ?? rates.max().map { Int($0) } ?? job.rate
-    return try zip(inputs, takes).map { input, take in
-      guard let take else { return try input.take(job) }
-      return try take.at(Double(job.rate))
+    let patterns = try inputs.map { input -> LoadedPattern? in
+      guard case .pattern(let pattern) = input else { return nil }
+      return try LoadedPattern(pattern, reading: job.reading)
     }
+    let isLong = patterns.allSatisfy { $0?.composition.isLongHaptics ?? false }
+    job.rate = rate ?? rates.max().map { Int($0) } ?? (isLong ? longRate : job.rate)
+    return try inputs.indices.map { index in
+      if let take = takes[index] { return try take.at(Double(job.rate)) }
+      return try patterns[index].map { try render($0, job) } ?? inputs[index].take(job)
+    }
+  }
+
+  /// Frames per second of long patterns.
+  private static let longRate = 8_000
+}
+
+extension HapticComposition {
+  /// Whether it lasts more than a minute and has haptic events only.
+  fileprivate var isLongHaptics: Bool {
+    duration > 60 && layers.allSatisfy { $0.pattern.events.allSatisfy(\.kind.isHaptic) }
   }
 }
 

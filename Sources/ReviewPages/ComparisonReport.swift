@@ -14,16 +14,26 @@ public struct ComparisonReport: Sendable {
   public var levelMatch: LevelMatch
   /// How takes are compared for which no comparison is given.
   public var options: ComparisonOptions
+  /// What the takes are judged by; the page says whether they are within it.
+  public var tolerance: Tolerance?
+  /// Where each take is from, in the takes' order; nil where that is not known.
+  public var origins: [TakeOrigin?]
+  /// The address of a studio page that takes are opened in; nil where readers have none.
+  public var studio: String?
 
   /// Makes a report.
   public init(
     generator: String, command: String = "", levelMatch: LevelMatch = .loudness,
-    options: ComparisonOptions = ComparisonOptions()
+    options: ComparisonOptions = ComparisonOptions(), tolerance: Tolerance? = nil, origins: [TakeOrigin?] = [],
+    studio: String? = nil
   ) {
     self.generator = generator
     self.command = command
     self.levelMatch = levelMatch
     self.options = options
+    self.tolerance = tolerance
+    self.origins = origins
+    self.studio = studio
   }
 
   /// The most takes of one report: any two of them are compared, which are 240 comparisons.
@@ -52,6 +62,7 @@ public struct ComparisonReport: Sendable {
     let hasTracks = takes.contains { !$0.isOfEvents }
     var shown = try PageTake.list(takes, sounds: sounds, measurements: measurements) { _ in hasTracks }
     setGains(of: &shown, takes: takes, sounds: sounds)
+    for (index, origin) in origins.enumerated().prefix(shown.count) { shown[index].origin = origin }
     let pairs = pairs(of: takes, made: comparisons, measurements: measurements)
     return ReportPage(report: self, takes: shown, pairs: pairs, profile: takes[0].profile).html()
   }
@@ -69,7 +80,7 @@ public struct ComparisonReport: Sendable {
     for reference in takes.indices {
       for other in takes.indices where other != reference {
         if reference == 0, made.count == takes.count - 1 {
-          pairs.append(ReportPair(made[other - 1], reference: reference, other: other))
+          pairs.append(ReportPair(made[other - 1], reference: reference, other: other, tolerance: tolerance))
           continue
         }
         var options = made.first?.options ?? options
@@ -77,10 +88,25 @@ public struct ComparisonReport: Sendable {
         options.otherLabel = Take.letter(other)
         let comparison = Comparison(
           takes[reference], takes[other], options: options, referenceMeasurements: measurements[reference])
-        pairs.append(ReportPair(comparison, reference: reference, other: other))
+        pairs.append(ReportPair(comparison, reference: reference, other: other, tolerance: tolerance))
       }
     }
     return pairs
+  }
+}
+
+/// Where a take is from, so that pages of files of one name can be distinguished.
+public struct TakeOrigin: Equatable, Sendable {
+  /// The file as it was named.
+  public var path: String
+  /// When the file was changed last, for a reader; nil where there is no file.
+  public var modified: String?
+  /// The SHA-256 of the file's bytes in hexadecimal.
+  public var sha256: String
+
+  /// Makes an origin.
+  public init(path: String, modified: String? = nil, bytes: [UInt8]) {
+    (self.path, self.modified, sha256) = (path, modified, SHA256.hash(of: bytes))
   }
 }
 
@@ -101,25 +127,43 @@ struct ReportPair {
   /// How many seconds later the other take comes as a whole, and is moved back by.
   let shift: Double
   let verdict: String?
+  /// What the comparison came to, in a sentence.
+  let summary: String
+  /// What exceeds the tolerance, a line each; nil where there is none.
+  let excesses: [String]?
   /// What differs, the strongest first.
   let findings: [Finding]
 
-  init(_ comparison: Comparison, reference: Int, other: Int) {
+  init(_ comparison: Comparison, reference: Int, other: Int, tolerance: Tolerance? = nil) {
     self.reference = reference
     self.other = other
     shift = comparison.alignment.seconds
     verdict = comparison.verdict
+    summary = ComparisonSummary.text(of: comparison)
+    excesses = tolerance.map { comparison.excesses(over: $0).map(\.text) }
     findings = comparison.differences.sorted { $0.significance > $1.significance }.map { difference in
       Finding(
-        text: FindingText(difference, of: comparison), kind: difference.kind.rawValue, range: difference.range,
+        text: FindingText(difference, of: comparison), kind: difference.kind.rawValue,
+        range: Self.extent(of: difference),
         isThroughout: difference.isThroughout,
         significance: difference.significance.isFinite ? difference.significance : 999)
     }
   }
 
+  /// When a difference is felt: of another duration, between the two ends.
+  private static func extent(of difference: Difference) -> ClosedRange<Double> {
+    guard difference.kind == .duration, difference.referenceEvents.count == 1, let before = difference.before,
+      let after = difference.after
+    else { return difference.range }
+    let start = difference.range.lowerBound
+    return start + min(before, after)...start + max(before, after)
+  }
+
   func write(to json: inout JSONObjectWriter) {
     json.member("shift", rounded(shift))
+    json.member("summary", summary)
     if let verdict { json.member("verdict", verdict) }
+    if let excesses { json.array("excesses") { list in for excess in excesses { list.element(excess) } } }
     json.array("findings") { list in
       for finding in findings {
         list.object { json in
@@ -177,7 +221,8 @@ struct ReportPage {
     let first = pairs[0]
     let picture = OverlayPicture(takes[0], takes[1], shift: first.shift, profile: profile)
     let texts = [
-      "names": names, "verdict": Self.verdict(first).escapedForMarkup, "picture": picture.markup,
+      "names": names, "verdict": Self.verdict(first).escapedForMarkup, "summary": first.summary.escapedForMarkup,
+      "picture": picture.markup,
       "findings": Self.rows(first), "measures": measures, "sources": sources,
     ]
     return page.html(texts, data: data)
@@ -236,12 +281,18 @@ struct ReportPage {
         "<figure><figcaption><span class=\"tag k\(index % 4)\">\(take.letter)</span> "
           + "\(take.name.escapedForMarkup)</figcaption>"
           + "<pre id=\"source-\(index)\" tabindex=\"0\" aria-label=\"Source of "
-          + "\(take.name.escapedForMarkup)\">\($0.escapedForMarkup)</pre></figure>\n"
+          + "\(take.name.escapedForMarkup)\">\($0.escapedForContent)</pre></figure>\n"
       }
     }.joined()
   }
 
   // MARK: For the script
+
+  /// `0.5 dB, 5 ms and 2 %`.
+  static func limits(of tolerance: Tolerance) -> String {
+    func text(_ value: Double) -> String { SentenceFormatting.number(value, places: 3) }
+    return "\(text(tolerance.decibels)) dB, \(text(tolerance.seconds * 1_000)) ms and \(text(tolerance.percent)) %"
+  }
 
   private var data: [UInt8] {
     EmbeddedJSON.object { json in
@@ -250,8 +301,10 @@ struct ReportPage {
         origin.member("renderingModel", RenderPlan.modelVersion)
       }
       json.object("profile") { profile.write(to: &$0) }
+      if let studio = report.studio { json.member("studio", studio) }
       json.member("levelMatch", report.levelMatch.rawValue)
       json.member("command", report.command)
+      if let tolerance = report.tolerance { json.member("tolerance", Self.limits(of: tolerance)) }
       json.array("measures") { list in
         for figure in figures {
           list.object { json in
@@ -267,7 +320,7 @@ struct ReportPage {
           list.object { json in
             take.write(to: &json)
             // A blind test's record names the files.
-            if let text = take.text { json.member("sha256", SHA256.hash(of: Array(text.utf8))) }
+            if let hash = take.textHash { json.member("sha256", hash) }
           }
         }
       }

@@ -1,6 +1,7 @@
 internal import HapticModel
 internal import HapticRender
 internal import PatternComparison
+internal import SignalAnalysis
 internal import SystemSupport
 
 /// A difference in the words of a list: what and how, by how much, when.
@@ -14,13 +15,16 @@ struct FindingText: Equatable {
   /// When, as `1.2 – 1.25 s`.
   let when: String
 
+  /// From how many seconds on places in time are minutes and seconds.
+  private static let leastMinutes = 120.0
+
   init(_ difference: Difference, of comparison: Comparison) {
     let subject = Self.subject(of: difference, in: comparison)
     let sentence = Self.shortened(difference.sentence, label: comparison.options.otherLabel)
     amount = Self.amount(of: difference)
-    when = Self.when(difference)
+    when = Self.when(difference, hasMinutes: comparison.takes.contains { $0.signal.duration >= Self.leastMinutes })
     let predicate = Self.predicate(of: difference)
-    if let control = Self.control(of: difference) {
+    if let control = Self.control(of: difference, in: comparison) {
       (title, detail) = (control, sentence)
       return
     }
@@ -67,17 +71,36 @@ struct FindingText: Equatable {
     case .missing: return "Missing"
     case .added: return "Extra"
     case .level where difference.unit == .decibels && abs(difference.amount) < 60, .time, .frequency, .duration:
-      return difference.kind.comparative(isMore: difference.amount > 0).map {
-        "\(SentenceFormatting.size(difference.amount, difference.unit)) \($0)"
+      guard let spread = difference.spread, let size = size(of: spread, difference.unit) else {
+        return difference.kind.comparative(isMore: difference.amount > 0).map {
+          "\(SentenceFormatting.size(difference.amount, difference.unit)) \($0)"
+        }
       }
+      guard spread.lowerBound * spread.upperBound >= 0 else { return nil }
+      return difference.kind.comparative(isMore: difference.amount > 0).map { "\(size) \($0)" }
     default: return nil
     }
   }
 
-  private static func control(of difference: Difference) -> String? {
+  /// `22–40 dB`; nil where one figure says it.
+  private static func size(of spread: ClosedRange<Double>, _ unit: Difference.Unit) -> String? {
+    let scale = unit == .seconds ? 1_000.0 : 1
+    let sizes = [spread.lowerBound, spread.upperBound].map { abs($0) * scale }.sorted()
+    let texts = sizes.map { number($0, places: sizes[1] < 9.95 ? 1 : 0) }
+    return texts[0] == texts[1] ? nil : "\(texts[0])–\(texts[1]) \(unit == .seconds ? "ms" : unit.rawValue)"
+  }
+
+  /// What sentences say of a curve or step that only one take has, and the word of a heading for it.
+  private static let presences: [(says: String, word: String)] = [
+    ("lacks", "missing"), ("does not set", "missing"), ("has an extra", "added"), ("sets", "added"),
+  ]
+
+  private static func control(of difference: Difference, in comparison: Comparison) -> String? {
     guard difference.kind == .curve || difference.kind == .parameter else { return nil }
     let noun = difference.kind == .curve ? "curve" : "control"
-    let change = difference.amount < 0 ? "lowered" : "raised"
+    let label = comparison.options.otherLabel
+    let presence = presences.first(where: { difference.sentence.hasPrefix("\(label) \($0.says) ") })
+    let change = presence?.word ?? (difference.amount < 0 ? "lowered" : "raised")
     switch difference.unit {
     case .decibels: return "Intensity \(noun) \(change)"
     case .percent: return "Sharpness \(noun) \(change)"
@@ -158,6 +181,9 @@ struct FindingText: Equatable {
   }
 
   private static func amount(of difference: Difference) -> String {
+    if let spread = difference.spread, size(of: spread, difference.unit) != nil {
+      return SentenceFormatting.spread(spread.lowerBound, spread.upperBound, difference.unit)
+    }
     switch (difference.kind, difference.unit) {
     case (.missing, _): return "missing"
     case (.added, _): return "added"
@@ -168,14 +194,20 @@ struct FindingText: Equatable {
     }
   }
 
-  private static func when(_ difference: Difference) -> String {
+  private static func when(_ difference: Difference, hasMinutes: Bool) -> String {
+    func place(_ seconds: Double) -> String {
+      guard hasMinutes else { return number(seconds, places: 3) }
+      let rest = number(seconds.truncatingRemainder(dividingBy: 60), places: 3)
+      return "\(Int(seconds / 60)):\(rest.prefix { $0 != "." }.count < 2 ? "0" : "")\(rest)"
+    }
+    let unit = hasMinutes ? "min" : "s"
     if difference.isThroughout { return "throughout" }
     let (start, end) = (difference.range.lowerBound, difference.range.upperBound)
     if difference.kind == .time, let before = difference.before, let after = difference.after {
-      return "\(number(before, places: 3)) → \(number(after, places: 3)) s"
+      return "\(place(before)) → \(place(after)) \(unit)"
     }
-    guard end - start > 0.06 else { return "\(number(start, places: 3)) s" }
-    return "\(number(start, places: 3)) – \(number(end, places: 3)) s"
+    guard end - start > 0.06 else { return "\(place(start)) \(unit)" }
+    return "\(place(start)) – \(place(end)) \(unit)"
   }
 
   private static func number(_ value: Double, places: Int) -> String {

@@ -10,18 +10,27 @@ struct PageTake {
   let letter: String
   let name: String
   let notes: String?
-  /// Seconds until nothing sounds.
+  /// Seconds of the sounds of the page.
   let duration: Double
+  /// Seconds until a pattern is over and silent.
+  let length: Double
   /// The events of a pattern by rising onset; nil for what is more than events.
   let events: [PageEvent]?
   let controlCount: Int
   private let controls: [PageControls]
   private let track: SignalTrack?
+  /// The text of its file; of long JSON what stands between its values is left out.
   let text: String?
+  /// The SHA-256 of the text of its file.
+  let textHash: String?
+  var origin: TakeOrigin?
   let measurements: TakeMeasurements
   let sounds: [EmbeddedSound]
   /// For each of its sounds the factor that makes all takes equally strong.
   var gains: [Double] = []
+
+  /// Bytes from which on a text is long.
+  private static let longText = 100_000
 
   /// - Parameter hasTrack: Whether its level and frequency over time are wanted.
   init(_ take: Take, index: Int, sounds: PageSounds, measurements: TakeMeasurements? = nil, hasTrack: Bool = false)
@@ -29,8 +38,10 @@ struct PageTake {
   {
     letter = Take.letter(index)
     name = take.name
+    length = take.duration
     notes = take.feeling
-    text = take.text
+    text = take.text.map { $0.utf8.count > Self.longText ? JSONLayout.compact($0) : $0 }
+    textHash = take.text.map { SHA256.hash(of: Array($0.utf8)) }
     self.measurements = measurements ?? TakeMeasurements(take)
     var embedded = [try EmbeddedSound(sounds.actuator)]
     if let speaker = sounds.speaker { embedded.append(try EmbeddedSound(speaker)) }
@@ -75,7 +86,15 @@ struct PageTake {
     json.member("name", name)
     if let notes { json.member("notes", notes) }
     json.member("duration", rounded(duration))
+    json.member("length", rounded(length))
     json.member("soundCount", sounds.count)
+    if let origin {
+      json.object("origin") { json in
+        json.member("path", origin.path)
+        if let modified = origin.modified { json.member("modified", modified) }
+        json.member("sha256", origin.sha256)
+      }
+    }
     if !gains.isEmpty { json.array("gains") { list in for gain in gains { list.element(gain) } } }
     if let events {
       json.array("events") { list in for event in events { list.object { event.write(to: &$0) } } }

@@ -10,10 +10,10 @@ struct PageTemplate {
 
   init(_ text: [UInt8]) { self.text = text }
 
-  /// The page with every place filled, by fillings of about so many bytes; a name without one stays empty.
-  func filled(with fillings: [String: [UInt8]], capacity: Int = 0) -> [UInt8] {
+  /// The page with every place filled; a name without a filling stays empty.
+  func filled(with fillings: [String: [UInt8]]) -> [UInt8] {
     var page: [UInt8] = []
-    page.reserveCapacity(text.count + capacity)
+    page.reserveCapacity(fillings.reduce(text.count) { $0 + $1.value.count })
     var index = 0
     while index < text.count {
       if let place = place(at: index) {
@@ -53,11 +53,21 @@ enum PageResource {
   static let galleryStyle = style(files("page.css gallery.css"))
   static let reportScript = script(
     files(
-      shared + " picture.js waveform.js spectrogram.js marks.js differences.js folds.js pointing.js blind.js report.js")
-  )
+      shared + " picture.js waveform.js spectrogram.js marks.js differences.js folds.js pointing.js"
+        + " address.js share.js blind.js report.js"))
   static let galleryScript = script(files(shared + " thumbnail.js cards.js detail.js gallery.js"))
+  static let studioPage = files("studio.html")
+  static let studioStyle = style(files("page.css studio.css"))
+  static let studioScript = script(
+    files(
+      "text.js keys.js studio-core.js studio-state.js studio-draw.js studio-edit.js studio-sound.js studio-files.js"
+        + " studio-text.js studio-fields.js studio.js"))
+  static let studioWorklet = script(files("studio-core.js studio-worklet.js"))
+  static let studioWorker = script(files("studio-core.js studio-worker.js"))
+  /// The renderer as WebAssembly: the base64 text of its gzip form.
+  static let studioModule = files("studio.module")
   /// What both pages do: words, sound, patterns, drawing, player, keys.
-  private static let shared = "text.js sound.js pattern.js drawing.js overlay.js player.js keys.js"
+  private static let shared = "text.js sound.js pattern.js drawing.js envelope.js overlay.js player.js keys.js"
 
   private static func files(_ names: String) -> [UInt8] {
     names.split(separator: " ").flatMap { ShippedFiles.page.text(named: String($0)) ?? [] }
@@ -89,27 +99,32 @@ enum PageResource {
   }
 }
 
-/// A page: its frame, and what both kinds of pages fill in.
+/// A page: its frame, and what all kinds of pages fill in.
 struct Page {
   let template: [UInt8]
   let script: [UInt8]
   let style: [UInt8]
   let generator: String
   let title: String
-  let takes: [PageTake]
+  var takes: [PageTake] = []
+  /// What its policy allows beside its own script and style.
+  var allowances = ""
 
-  /// - Parameter texts: Markup by the names of places.
-  func html(_ texts: [String: String], data: [UInt8]) -> [UInt8] {
-    var fillings = texts.mapValues { Array($0.utf8) }
-    fillings["policy"] = Array(ContentSecurityPolicy.text(script: script, style: style).utf8)
+  /// - Parameters:
+  ///   - texts: Markup by the names of places.
+  ///   - parts: Other contents by the names of places.
+  func html(_ texts: [String: String] = [:], parts: [String: [UInt8]] = [:], data: [UInt8]) -> [UInt8] {
+    var fillings = parts
+    for (name, text) in texts { fillings[name] = Array(text.utf8) }
+    let policy = ContentSecurityPolicy.text(script: script, style: style, allowances: allowances)
+    fillings["policy"] = Array(policy.utf8)
     fillings["generator"] = Array(generator.escapedForMarkup.utf8)
     fillings["title"] = Array(title.escapedForMarkup.utf8)
     (fillings["style"], fillings["script"], fillings["data"]) = (style, script, data)
     fillings["sounds"] = takes.enumerated().flatMap { index, take in
       take.sounds.enumerated().flatMap { $1.element(id: "sound-\(index)-\($0)") }
     }
-    let size = takes.flatMap(\.sounds).reduce(0) { $0 + $1.textLength }
-    return PageTemplate(template).filled(with: fillings, capacity: size + 400_000)
+    return PageTemplate(template).filled(with: fillings)
   }
 }
 
@@ -119,15 +134,50 @@ struct Page {
 /// could run nothing.
 enum ContentSecurityPolicy {
   /// The value of the policy for a page with one script and one style.
-  static func text(script: [UInt8], style: [UInt8]) -> String {
+  ///
+  /// - Parameter allowances: Further sources of scripts, and directives behind them.
+  static func text(script: [UInt8], style: [UInt8], allowances: String = "") -> String {
     "default-src 'none'; img-src data:; style-src '\(source(style))'; "
-      + "script-src '\(source(script))'; base-uri 'none'; form-action 'none'"
+      + "script-src '\(source(script))'\(allowances); base-uri 'none'; form-action 'none'"
   }
 
   static func source(_ text: [UInt8]) -> String {
     let digits = Array(SHA256.hash(of: text))
     let hash = stride(from: 0, to: digits.count, by: 2).compactMap { UInt8(String(digits[$0..<$0 + 2]), radix: 16) }
     return "sha256-" + String(decoding: Base64.encoded(hash), as: UTF8.self)
+  }
+}
+
+extension String {
+  /// The text as the content of an element, where quotation marks are letters.
+  var escapedForContent: String {
+    var escaped: [UInt8] = []
+    for byte in utf8 {
+      switch byte {
+      case UInt8(ascii: "&"): escaped += Array("&amp;".utf8)
+      case UInt8(ascii: "<"): escaped += Array("&lt;".utf8)
+      default: escaped.append(byte)
+      }
+    }
+    return String(decoding: escaped, as: UTF8.self)
+  }
+}
+
+enum JSONLayout {
+  /// A text of JSON without spaces and line breaks between its values; other texts stay as they are.
+  static func compact(_ text: String) -> String {
+    guard (try? JSONDocument(text: Array(text.utf8), name: "text")) != nil else { return text }
+    var (isString, isEscaped) = (false, false)
+    let bytes = text.utf8.filter { byte in
+      if isString {
+        if !isEscaped, byte == UInt8(ascii: "\"") { isString = false }
+        isEscaped = !isEscaped && byte == UInt8(ascii: "\\")
+        return true
+      }
+      isString = byte == UInt8(ascii: "\"")
+      return byte > UInt8(ascii: " ")
+    }
+    return String(decoding: bytes, as: UTF8.self)
   }
 }
 

@@ -10,11 +10,14 @@ public struct PatternGallery: Sendable {
   public var title: String
   /// The program and its version.
   public var generator: String
+  /// The address of a studio page that patterns are opened in; nil where readers have none.
+  public var studio: String?
 
   /// Makes a gallery.
-  public init(title: String, generator: String) {
+  public init(title: String, generator: String, studio: String? = nil) {
     self.title = title
     self.generator = generator
+    self.studio = studio
   }
 
   /// The whole page; equal takes give equal bytes.
@@ -39,6 +42,7 @@ public struct PatternGallery: Sendable {
     ]
     let data = EmbeddedJSON.object { json in
       json.member("title", title)
+      if let studio { json.member("studio", studio) }
       json.object("profile") { first.profile.write(to: &$0) }
       json.array("takes") { list in for take in shown { list.object { take.write(to: &$0, figures: ["peakDecibels"]) } }
       }
@@ -50,7 +54,7 @@ public struct PatternGallery: Sendable {
   private static func card(_ take: PageTake, index: Int) -> String {
     let length = NumberFormatting.rounded(take.duration, places: 2)
     let source = take.text.map {
-      "<details><summary>Source</summary><pre id=\"source-\(index)\">" + "\($0.escapedForMarkup)</pre></details>"
+      "<details><summary>Source</summary><pre id=\"source-\(index)\">" + "\($0.escapedForContent)</pre></details>"
     }
     return "<article class=\"card\"><header><h2>\(take.name.escapedForMarkup)</h2>"
       + "<span class=\"len\">\(length) s</span></header><p class=\"desc\">"

@@ -83,14 +83,14 @@ extension FourierTransform {
 ///
 /// A linear-phase Kaiser filter passes up to 0.36 of the new rate within 0.01 dB and takes away what
 /// lies above half of it by 70 dB.
-struct TactileBandSignal {
+package struct TactileBandSignal {
   /// What is left of the signal; sample k is at time k / rate.
-  let samples: [Float]
+  package let samples: [Float]
   /// Frames per second.
-  let rate: Double
+  package let rate: Double
 
   /// - Parameter least: The new rate is at least so many frames per second, where the old one is.
-  init(of signal: [Float], rate: Double, least: Double = 2_000) {
+  package init(of signal: [Float], rate: Double, least: Double = 2_000) {
     let factor = max(1, Int(rate / least))
     self.rate = rate / Double(factor)
     guard factor > 1 else {
@@ -116,7 +116,7 @@ struct TactileBandSignal {
   private static let reach = 16
 
   /// The filter's cut-off as a share of the new rate; its transition is 0.07 to each side.
-  private static let cutOff = 0.43
+  package static let cutOff = 0.43
 
   /// The window's shape: side lobes 70 dB down.
   private static let beta = 6.76

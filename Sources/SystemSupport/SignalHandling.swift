@@ -163,7 +163,11 @@ struct SignalFlag: Sendable {
   /// A flag that is not raised; where no descriptor is left, one below zero, which is never ready.
   init() {
     var ends: [Int32] = [-1, -1]
-    _ = unsafe pipe2(&ends, O_CLOEXEC | O_NONBLOCK)
+    _ = unsafe pipe(&ends)
+    for end in ends {
+      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+      _ = fcntl(end, F_SETFL, O_NONBLOCK)
+    }
     (descriptor, entrance) = (ends[0], ends[1])
   }
 

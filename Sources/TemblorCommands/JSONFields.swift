@@ -57,9 +57,6 @@ extension Array: JSONPrintable where Element: JSONPrintable { var json: JSONPiec
 
 /// The members of an object in their order; one whose value is nil is left out.
 struct JSONFields: ExpressibleByDictionaryLiteral, JSONPrintable {
-  /// Starts the object that a verb prints: it grows when a member is removed or changes its meaning.
-  static var formatVersion: JSONFields { ["formatVersion": 1] }
-
   private var members: [(key: String, value: JSONPiece)]
 
   init(dictionaryLiteral elements: (String, (any JSONPrintable)?)...) {
@@ -89,15 +86,13 @@ extension SourcePlace {
 }
 
 extension Output {
-  func write(json fields: JSONFields) throws {
+  /// Writes what `--json` prints: an object that begins with its format version.
+  ///
+  /// - Parameter formatVersion: Grows when a member is removed or changes its meaning; nil for a format of others.
+  func write(json fields: JSONFields, formatVersion: Int? = 1) throws {
     var json = JSONWriter()
-    json.object(fields.write)
-    try write(json.finish().span)
-  }
-
-  func write(json list: [JSONFields]) throws {
-    var json = JSONWriter()
-    json.array { array in for fields in list { array.object(fields.write) } }
+    let version: JSONFields = ["formatVersion": formatVersion]
+    json.object((version + fields).write)
     try write(json.finish().span)
   }
 }

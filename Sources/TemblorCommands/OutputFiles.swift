@@ -1,4 +1,5 @@
 import CommandLineKit
+internal import Glibc
 internal import HapticFormats
 import HapticRender
 import PatternWorkflows
@@ -103,7 +104,7 @@ enum OutputNames {
   }
 
   static func checkInputs(_ path: String, option: String = "--output", of takes: [TakeInput]) throws(UsageError) {
-    // A file that does not exist is nobody's input, and reading patterns for it would be in vain.
+    // A file that does not exist cannot be an input, so patterns are not read for it.
     guard FileSystem.entry(at: path) != .nothing else { return }
     try OutputGuard(reading: takes.flatMap(\.sources)).check(path, option: option)
   }
@@ -131,6 +132,67 @@ enum OutputNames {
           .invalidValue, "\(other.inQuotes) and \(input.inQuotes) would both be written to \(path.inQuotes)")
       }
     }
+  }
+}
+
+/// A page that was written: what a verb says of it, and the browser that shows it.
+struct PageOutput {
+  /// Refuses a terminal as standard output, and opening what has no name.
+  static func check(_ path: String, _ arguments: ParsedArguments, _ terminal: Terminal) throws(UsageError) {
+    guard path == OutputNames.standardOutput else { return }
+    try SharedOptions.checkStandardOutput(terminal)
+    if arguments.flag("--open") { throw UsageError(.remove, "'--open' requires a file, not '--output -'") }
+  }
+
+  /// Writes a page to its file or to standard output, says so, and opens it, as a verb's options want it.
+  static func write(
+    _ page: [UInt8], to path: String, saying what: String, _ arguments: ParsedArguments, _ work: inout BatchWork,
+    _ terminal: Terminal
+  ) throws {
+    if path == OutputNames.standardOutput { return try terminal.output.write(page.span) }
+    try AtomicFileWriter.write(page, to: path)
+    let output = PageOutput(path: path, byteCount: page.count, isOpened: arguments.flag("--open"))
+    if !arguments.flag("--quiet") { output.report(what, on: terminal) }
+    try work.attempt { _ in try output.open() }
+  }
+
+  static let open = Option("--open", help: "Open the page in a browser.")
+  static let studio = Option(
+    "--studio", value: "ADDRESS", help: "Address of a page by 'temblor studio' that the patterns can be opened in.",
+    completion: .file(endingIn: "html"))
+  /// The status by which shells say that there is no such program.
+  private static let notFound: Int32 = 127
+
+  let path: String
+  let byteCount: Int
+  let isOpened: Bool
+
+  /// `report.html: written, 197 kB; open it in a browser`, in a log as on a terminal.
+  func report(_ what: String, on terminal: Terminal) {
+    terminal.report(
+      "\(path.printable): \(what), \(byteCount / 1_000) kB" + (isOpened ? "" : "; open it in a browser"))
+  }
+
+  /// Opens the page where that is wanted; a browser that stays is not waited for.
+  func open() throws(FileError) {
+    if isOpened { try Self.open(path, "was written") }
+  }
+
+  /// - Parameter state: What the page or address is without a browser: `was written`.
+  static func open(_ path: String, _ state: String) throws(FileError) {
+    let file = (path.hasPrefix("-") ? "./" + path : path).asShellWord
+    let script = """
+      command -v xdg-open > /dev/null || exit \(notFound)
+      xdg-open \(file) > /dev/null 2>&1 &
+      for i in 1 2 3 4 5 6 7 8 9 10; do kill -0 $! 2> /dev/null || { wait $!; exit; }; sleep 0.1; done
+      """
+    let status = unsafe system(script) >> 8 & 0xFF
+    guard status != 0 else { return }
+    throw FileError(
+      path,
+      status == notFound
+        ? "\(state) but not opened: there is no xdg-open (package xdg-utils); open it in a browser yourself"
+        : "\(state) but not opened: xdg-open failed with status \(status); open it in a browser yourself")
   }
 }
 

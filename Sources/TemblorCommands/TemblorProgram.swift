@@ -20,8 +20,10 @@ public enum TemblorProgram {
         .init("audition", AuditionVerb.description(formats)), .init("abx", ABXVerb.description(formats)),
         .init("render", RenderVerb.description(formats)), .init("plot", PlotVerb.description(formats)),
         .init("compare", CompareVerb.description(formats)), .init("gallery", GalleryVerb.description(formats)),
+        .init("studio", StudioVerb.description(formats)),
         .init("check", CheckVerb.description(formats)), .init("info", InfoVerb.description(formats)),
         .init("format", FormatVerb.description(formats)), .init("convert", ConvertVerb.description(formats)),
+        .init("edit", EditVerb.description(formats)),
         .init("formats", FormatsVerb.description(formats)), .init("patterns", PatternsVerb.description),
         .init("profiles", ProfilesVerb.description), .init("devices", DevicesVerb.description),
         .init("setup", SetupVerb.description(choices)),
@@ -37,7 +39,7 @@ public enum TemblorProgram {
         (
           "JSON",
           """
-          Every object that --json prints has the member formatVersion first; it grows when a member is removed or changes its meaning, not when one is added. A list that --json prints has no such member: its elements only gain members, and a list that had to change otherwise would become an object with a formatVersion.
+          What --json prints is an object with the member formatVersion first; it grows when a member is removed or changes its meaning, not when one is added. Several results are a list in one of its members. 'profiles show --json' prints the file of a profile, 'check --sarif' the format of OASIS.
           """
         ),
         (
@@ -50,18 +52,29 @@ public enum TemblorProgram {
           What 'temblor setup' saves is $XDG_CONFIG_HOME/temblor/config.json. An option outranks the variables TEMBLOR_DEVICE and TEMBLOR_PROFILE, these outrank the file, and --no-config ignores the file. Channels and strength of the file are used on the device of the file only.
           """
         ),
-      ], alternatives: alternatives, prepare: choices.complete(_:on:), message: Failure.message(_:),
-      status: Failure.status(of:))
+      ], alternatives: alternatives, prepare: choices.complete(_:on:), optionHints: optionHints,
+      message: Failure.message(_:), status: Failure.status(of:))
   }
 
   private static let alternatives = [
     "diff": "use 'temblor compare'", "export": "use 'temblor convert' or 'temblor render'",
     "import": "use 'temblor convert'", "open": "use 'temblor plot' to see, 'temblor play' to feel",
-    "edit": "edit the file in a text editor and let 'temblor watch' play it on every save",
-    "config": "use 'temblor setup'", "lint": "use 'temblor check'", "validate": "use 'temblor check'",
-    "list": "use 'temblor patterns', 'temblor profiles' or 'temblor devices'", "version": "use 'temblor --version'",
+    "lint": "use 'temblor check'", "validate": "use 'temblor check'",
+    "list": "use 'temblor patterns', 'temblor profiles' or 'temblor devices'",
+    "new":
+      "use 'temblor profiles new' for a profile; 'temblor patterns heartbeat > mine.ahap' is a pattern to begin with",
+    "config": "use 'temblor setup'", "record": "use 'temblor play --record FILE', or 'temblor render'",
+    "measure": "use 'temblor info' for a file, 'temblor calibrate' for a transducer",
+    "serve": "use 'temblor studio --serve' for a page, 'temblor listen' for commands",
+    "test": "use 'temblor tap' for a device, 'temblor check' for a pattern",
+    "version": "use 'temblor --version'",
     "-v": "use '--version'", "-V": "use '--version'",
   ]
+
+  private static let optionHints = Dictionary(
+    uniqueKeysWithValues: ["--gain", "--volume", "--level"].map {
+      ($0, (option: SharedOptions.strength.option.key, value: "a factor from 0 to 1"))
+    })
 
   /// Runs the program on this process's streams and answers the exit status.
   ///
@@ -89,7 +102,7 @@ public enum TemblorProgram {
         """, arguments: [Argument("SHELL", help: "The shell.", choices: Shell.allCases.map(\.rawValue))]
     ) { arguments, terminal in
       let shell = try arguments.choice("SHELL", as: Shell.self) ?? .bash
-      try terminal.output.write(program(formats).completionScript(for: shell))
+      try terminal.output.write(program(formats).completionScript(for: shell), wraps: false)
       return .done
     }
   }
@@ -98,7 +111,7 @@ public enum TemblorProgram {
     CommandDescription(
       "man", abstract: "Print the manual page.", examples: [.init("temblor man | man -l -", "Read it.")]
     ) { _, terminal in
-      try terminal.output.write(program(formats).manualPage())
+      try terminal.output.write(program(formats).manualPage(), wraps: false)
       return .done
     }
   }

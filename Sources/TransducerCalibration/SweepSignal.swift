@@ -21,17 +21,17 @@ public struct SweepSignal: Equatable, Sendable {
   /// Whether tones and bursts follow the sweeps.
   public let hasTones: Bool
 
-  /// The frequencies of a sweep that is not told otherwise: one octave beyond what shakers are made for.
+  /// The default frequencies of a sweep: one octave beyond what shakers are made for.
   public static let defaultBand = 10.0...1_000.0
   /// Its seconds: long enough to lift a resonance out of noise as strong as itself.
   public static let defaultDuration = 6.0
   /// Its level: a quarter of full scale, a sixteenth of full power.
   public static let defaultLevel = -12.0
-  /// The levels that can be asked for.
+  /// The levels that are accepted.
   public static let levels = -40.0 ... -3.0
-  /// The lengths that can be asked for, in seconds.
+  /// The lengths that are accepted, in seconds.
   public static let durations = 0.5...30.0
-  /// The frequencies that can be asked for.
+  /// The frequencies that are accepted.
   public static let frequencies = 1.0...10_000.0
 
   /// Makes a signal.

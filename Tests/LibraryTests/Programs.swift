@@ -18,7 +18,7 @@ enum Programs {
     let routing = OutputRouting(channelCount: output.format.channelCount)
     let engine = PlaybackEngine(rate: output.format.rate, routing: routing)
     let player = try engine.player(for: HapticComposition(contentsOf: path))
-    let playback = LivePlayback(engine, sink: output.sink)
+    let playback = try LivePlayback(engine, sink: output.sink)
     try player.start()
     await player.finished
     playback.stop()
@@ -29,7 +29,7 @@ enum Programs {
     let player = try engine.player(for: HapticComposition(contentsOf: path))
     try player.start()
     let sink = PeakSink(report: report)
-    let playback = LivePlayback(engine, sink: sink, time: VirtualTimeSource())
+    let playback = try LivePlayback(engine, sink: sink, time: VirtualTimeSource())
     await player.finished
     playback.stop()
   }

@@ -33,6 +33,16 @@ import Testing
     #expect(rules(taps([300, 350])) == [])
   }
 
+  /// The rhythm of the heartbeat that comes with Apple's plug-in for Unity: one remark of each kind, not one a beat.
+  @Test func closeTapsAndUnevenSequencesAreReportedOnce() {
+    let beats = taps([0, 1_000, 2_000].flatMap { [$0, $0 + 13, $0 + 220, $0 + 255] })
+    #expect(
+      findings(HapticComposition(beats)).map(\.message) == [
+        "6 transients follow others after 13.0 ms and more; at least 50 ms are needed to feel each",
+        "the sequence from 0.0 s and 2 others have irregular spacing",
+      ])
+  }
+
   @Test func countsTheTapsOfASequence() {
     #expect(rules(taps([0, 100, 200, 300])) == [])
     #expect(rules(taps([0, 100, 200, 300, 400])) == ["transient-count"])
@@ -181,10 +191,12 @@ import Testing
   }
 
   @Test func aThousandFindingsOfARuleAreKeptAndTheRestCounted() {
-    // Pairs: many in a row would be a texture.
-    let times = (0..<1500).flatMap { [Double($0) * 1_000, Double($0) * 1_000 + 20] }
-    let found = findings(HapticComposition(taps(times))).filter { $0.rule == "transient-gap" }
+    let events = (0..<1500).map {
+      HapticEvent(
+        kind: .hapticTransient, time: Double($0), parameters: [.hapticIntensity: 0.9, .hapticSharpness: 1])
+    }
+    let found = findings(HapticComposition(HapticPattern(events: events))).filter { $0.rule == "harsh" }
     #expect(found.count == 1001)
-    #expect(found.last?.message == "500 more transient-gap findings in this file")
+    #expect(found.last?.message == "500 more harsh findings in this file")
   }
 }

@@ -56,7 +56,7 @@ import Testing
       .init(HapticPattern(events: [tap])),
       .init(HapticPattern(events: [HapticEvent(kind: .hapticTransient, time: 0.02)])),
     ])
-    let found = PatternRules.findings(in: composition, places: ModelPlaces(name: "made").place(of:))
+    let found = PatternRules.findings(in: composition, places: SourcePlaces.model(name: "made").place(of:))
     #expect(
       found.map(\.description) == [
         "made: warning: the transient follows after 20.0 ms; at least 50 ms are needed to feel two (layers[1].events[0])"
@@ -71,7 +71,7 @@ import Testing
         CHHapticEvent(eventType: .hapticTransient, parameters: [], relativeTime: 0),
         CHHapticEvent(eventType: .hapticTransient, parameters: [strong, sharp], relativeTime: 0.5),
       ], parameters: [])
-    let found = PatternRules.findings(in: pattern.composition, places: ModelPlaces(name: "code").place(of:))
+    let found = PatternRules.findings(in: pattern.composition, places: SourcePlaces.model(name: "code").place(of:))
     #expect(
       found.map(\.description) == [
         "code: warning: a transient of intensity 1.0 and sharpness 1.0 feels harsh (events[1])"

@@ -12,7 +12,7 @@ extension InBrowser {
     ]
 
     /// What is wrong with the names of controls, pictures, landmarks and headings.
-    private static let names = """
+    static let names = """
       (() => {
         const wrong = [];
         const nameOf = (element) => (element.getAttribute("aria-label")
@@ -39,7 +39,7 @@ extension InBrowser {
       """
 
     /// Texts that stand out from what is behind them by less than 4.5 to 1 (3 to 1 where they are large).
-    private static let contrasts = """
+    static let contrasts = """
       (() => {
         const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
         const known = new Map();

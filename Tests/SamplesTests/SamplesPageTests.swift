@@ -54,7 +54,8 @@ import Testing
     job.rate = GalleryVerb.rate
     let (inputs, problems) = PatternInput.find(["\(SamplesTests.folder)/Patterns"])
     #expect(problems == [])
-    let fresh = try GalleryVerb.page(inputs.map { try ReviewTakes($0, job: job) }, title: "Haptic patterns")
+    let fresh = try GalleryVerb.page(
+      inputs.map { try ReviewTakes($0, job: job) }, title: "Haptic patterns", studio: "studio.html")
     let (ours, theirs) = (parts(fresh), parts(shipped))
     #expect(ours.sounds.count == 2 * ShippedPatterns.names.count)
     #expect(ours.sounds.count == theirs.sounds.count)
@@ -66,6 +67,13 @@ import Testing
     let different = zip(lines.0, lines.1).filter { !isAlike($0, $1) }.map { $0.0.prefix(80) }
     #expect(different == [])
     #expect(shipped.count < 3_000_000)
+  }
+
+  @Test func studioIsWhatTheProgramWrites() throws {
+    let text = try #require(ShippedPatterns.text(named: "earthquake-splash"))
+    let page = StudioPage(generator: "Temblor \(temblorVersion)", profile: "phone")
+    let slot = StudioPage.Slot(name: "earthquake-splash.ahap", bytes: text)
+    #expect(try FileSystem.read("\(SamplesTests.folder)/Samples/studio.html") == page.html([slot]))
   }
 
   /// The greatest difference between two sounds in base 64, in steps of 16 bits.

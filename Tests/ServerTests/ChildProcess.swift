@@ -40,9 +40,8 @@ final class ChildProcess: Sendable {
   private static func spawn(_ words: [String], _ environment: [String], files: String) throws -> (pid_t, Int32, Int32) {
     var inputEnds: [Int32] = [-1, -1]
     var lifeEnds: [Int32] = [-1, -1]
-    guard unsafe pipe2(&inputEnds, O_CLOEXEC) == 0, unsafe pipe2(&lifeEnds, O_CLOEXEC) == 0 else {
-      throw Refused(description: "no pipe")
-    }
+    guard unsafe pipe(&inputEnds) == 0, unsafe pipe(&lifeEnds) == 0 else { throw Refused(description: "no pipe") }
+    for end in inputEnds + lifeEnds { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     defer {
       close(inputEnds[0])
       close(lifeEnds[1])

@@ -28,6 +28,14 @@ extension PlotDrawing {
     }
   }
 
+  /// The shapes that are filled with an opacity.
+  func fills(opacity: Double) -> [[[PlotPoint]]] {
+    items.compactMap { item in
+      guard case .path(let lines, let fill?, nil) = item, fill.opacity == opacity else { return nil }
+      return lines
+    }
+  }
+
   /// The middles of discs of a colour.
   func discs(_ paint: Paint) -> [PlotPoint] {
     items.compactMap { item in

@@ -33,25 +33,35 @@ struct LongPictureTests {
     #expect(drawing.strays == [])
     #expect(drawing.texts.contains("10:00 min · 600 transients · 600 continuous events · profile phone"))
     #expect(drawing.texts.contains("5:00") && drawing.texts.contains("9:00 min"))
-    // In each column the weakest transient is a full bar and the strongest a pale one.
-    let color = PlotDrawing.Paint.color(Colormap.sharpness.color(at: 0.5))
-    let bars = drawing.lines(color)
-    #expect(bars.map(\.stroke.opacity) == [0.45, 1])
-    #expect(bars.allSatisfy { $0.points.count <= 368 })
-    #expect(try plot().draw(as: .svg).count < 120_000)
+    // Stems and heads would be a forest.
+    #expect(drawing.discs(.color(Colormap.sharpness.color(at: 0.5))).isEmpty)
+    #expect(try plot().draw(as: .svg).count < 60_000)
   }
 
-  /// Intensities rise by a tenth each minute, and so do the bars.
-  @Test func columnsAreAsHighAsTheirEvents() throws {
+  /// Intensities rise by a tenth each minute, and so does the envelope of the strongest.
+  @Test func envelopeIsAsHighAsTheEvents() throws {
     let plot = try plot()
     let layout = PlotLayout(plot, width: 860)
-    let bars = plot.drawing(width: 860).lines(.color(Colormap.sharpness.color(at: 0.5)))[1].points
+    let box = layout.panels[0].box
+    let envelope = try #require(plot.drawing(width: 860).fills(opacity: 0.45).first?.first)
     for minute in 0..<10 {
       let x = layout.x(60 * Double(minute) + 30)
-      let bar = try #require(bars.min { abs($0[0].x - x) < abs($1[0].x - x) })
-      let top = layout.y(Double(minute + 1) / 10, on: plot.panels[0].axis, in: layout.panels[0].box)
-      #expect(abs(bar[1].y - top) < 0.1)
+      let point = try #require(envelope.filter { $0.y < box.bottom }.min { abs($0.x - x) < abs($1.x - x) })
+      let top = layout.y(max(0.3, Double(minute + 1) / 10), on: plot.panels[0].axis, in: box)
+      #expect(abs(point.y - top) < 0.1)
     }
+  }
+
+  /// What is silent for minutes between its events is two shapes.
+  @Test func envelopeEndsWhereNothingSounds() throws {
+    let events = (0..<400).map {
+      HapticEvent(kind: .hapticTransient, time: Double($0 % 200) * 0.3 + ($0 < 200 ? 0 : 540))
+    }
+    let plot = try Plot(
+      of: PlotSubject(name: "", composition: HapticComposition(HapticPattern(events: events))), parts: [.score])
+    let drawing = plot.drawing(width: 860)
+    #expect(drawing.fills(opacity: 0.45).count == 2)
+    #expect(drawing.strays == [])
   }
 
   @Test func aPartHasItsOwnAxisAndNothingElse() throws {

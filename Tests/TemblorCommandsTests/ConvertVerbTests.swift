@@ -72,7 +72,7 @@ import Testing
   @Test func lossesAreListedAsJSON() throws {
     let run = run("convert", "--json", place("tap.ahap"), "--to", "haptic", "-o", place("out/"))
     let json = try JSONDocument(text: Array(run.output.utf8), name: "json").root
-    let entry = try #require(Array(json.elements).first)
+    let entry = try #require(json["conversions"].map { Array($0.elements) }?.first)
     let files = entry["files"].map { Array($0.elements).compactMap(\.string) } ?? []
     #expect(entry["from"]?.string == "ahap" && entry["to"]?.string == "haptic")
     #expect(files.map { $0.hasSuffix("out/tap.haptic") } == [true])
@@ -112,6 +112,17 @@ import Testing
         "'--dialect' takes 2 or 1, not 'sony'"))
   }
 
+  @Test func anEndingOfAnotherFormatIsRefusedWithTheWaysOut() {
+    #expect(
+      run("convert", place("tap.ahap"), "--to", "haptic", "-o", place("light.ahap")).error == """
+        temblor: the extension of 'light.ahap' selects ahap, but '--to' is haptic; leave out '--to', or name a file ending in .haptic
+        See 'temblor convert --help'.
+
+        """)
+    #expect(FileSystem.entry(at: place("light.ahap")) == .nothing)
+    #expect(run("convert", place("tap.ahap"), "--to", "ahap", "-o", place("any.txt")).status == .done)
+  }
+
   @Test func aNameOfAnotherFormatIsReported() throws {
     try place.write(try String(decoding: FileSystem.read(place("knock.haptic")), as: UTF8.self), to: "wrong.ahap")
     let run = run("convert", place("wrong.ahap"), "-o", place("right.haptic"))
@@ -136,7 +147,8 @@ import Testing
       #expect(list.output.contains(format.title), "\(format.id)")
     }
     let json = try JSONDocument(text: Array(run("formats", "--json").output.utf8), name: "json")
-    #expect(json.root.elements.map { $0["format"]?.string ?? "" } == FormatRegistry.standard.formats.map(\.id))
+    let listed = json.root["formats"].map { Array($0.elements) } ?? []
+    #expect(listed.map { $0["format"]?.string ?? "" } == FormatRegistry.standard.formats.map(\.id))
   }
 
   @Test func whatIsLostBetweenTwoIsMeasured() {

@@ -18,7 +18,8 @@ import Testing
   private func channels(_ words: String...) throws -> [[Float]] {
     #expect(
       try place.temblor(
-        ["render", "medium", "-o", "a.wav", "--sample-format", "float", "--array", "seat.json"] + words) == .init(0))
+        ["render", "medium", "-o", "a.wav", "--sample-format", "float", "--array", "seat.json", "-q"] + words)
+        == .init(0))
     let descriptor = unsafe open(place.path + "/a.wav", O_RDONLY | O_CLOEXEC)
     defer { close(descriptor) }
     let sound = try Sound(readingDescriptor: descriptor, path: "a.wav")
@@ -46,7 +47,8 @@ import Testing
     let made = try channels()
     #expect(made[0] == made[1])
     #expect(
-      try place.temblor("render", "medium", "-o", "b.wav", "--sample-format", "float", "--profile", "dayton-bst-1")
+      try place.temblor(
+        "render", "medium", "-o", "b.wav", "--sample-format", "float", "--profile", "dayton-bst-1", "-q")
         == .init(0))
     let descriptor = unsafe open(place.path + "/b.wav", O_RDONLY | O_CLOEXEC)
     defer { close(descriptor) }

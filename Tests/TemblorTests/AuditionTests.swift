@@ -22,11 +22,15 @@ import Testing
   }
 
   @Test func equalTakesAreNamedSo() throws {
-    let sentence = "A and B are equal, sample for sample: nothing can be heard."
-    let same = try place.temblor("abx", "light", "light", "--simulate", "right", "--trials", "5")
-    #expect(same.error.contains(sentence), "\(same)")
+    let sentence = "A and B are identical, sample for sample: the result is void."
+    let words = ["abx", "light", "light", "--simulate", "right", "--save", "r.json"]
+    #expect(
+      try place.temblor(words) == .init(0, output: "\(sentence)\nr.json: written\n", error: sentence + "\n"))
+    let json = try place.temblor(words + ["--json"])
+    #expect(json.status == 0)
+    #expect(json.output.contains("\"conclusion\": \"identical\",\n    \"sentence\": \"\(sentence)\"\n"), "\(json)")
     let other = try place.temblor("abx", "light", "medium", "--simulate", "right", "--trials", "5")
-    #expect(!other.error.contains(sentence), "\(other)")
+    #expect(other.status == 0 && !other.output.contains(sentence), "\(other)")
     let both = try place.temblor("audition", "light", "light", "--device", "null")
     #expect(both.error.contains("The takes are equal, sample for sample."), "\(both)")
   }

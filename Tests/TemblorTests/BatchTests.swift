@@ -21,12 +21,20 @@ import Testing
   @Test func oneMissingAmongSeveralStopsNoOther() throws {
     #expect(
       try place.temblor("render", "light", "nope.ahap", "-o", "out")
-        == .init(1, error: "nope.ahap: no such file, and no shipped pattern has this name\n"))
+        == .init(
+          1,
+          error: """
+            out/light.wav: written, 0.014 s, peak -21 dBFS
+            nope.ahap: no such file, and no shipped pattern has this name
+
+            """))
     #expect(place.names() == ["out/", "out/light.wav"])
   }
 
-  @Test func manyAreWrittenQuietly() throws {
-    #expect(try place.temblor("render", "light", "soft", "rigid", "-o", "out") == .init(0))
+  @Test func manyAreCountedUnlessQuiet() throws {
+    let words = ["render", "light", "soft", "rigid", "-o", "out"]
+    #expect(try place.temblor(words) == .init(0, error: "3 of 3 sounds written\n"))
+    #expect(try place.temblor(words + ["-q"]) == .init(0))
     #expect(place.names(below: "out").count == 3)
   }
 
@@ -48,7 +56,7 @@ import Testing
   @Test func aLinkThatLeadsNowhereIsTold() throws {
     try place.write(Patterns.tap(), to: "in/a.ahap")
     try place.link("in/b.ahap", to: "gone")
-    #expect(try place.temblor("render", "in", "-o", "out") == .init(1, error: "in/b.ahap: is a broken link\n"))
+    #expect(try place.temblor("render", "in", "-o", "out", "-q") == .init(1, error: "in/b.ahap: is a broken link\n"))
     #expect(place.names(below: "out") == ["out/a.wav"])
   }
 
@@ -62,7 +70,7 @@ import Testing
     String(repeating: "n", count: 200) + ".ahap", String(repeating: "地", count: 83) + ".ahap",
   ]) func oddNamesAreNames(name: String) throws {
     try place.write(Patterns.tap(), to: name)
-    #expect(try place.temblor("render", "--", name) == .init(0))
+    #expect(try place.temblor("render", "-q", "--", name) == .init(0))
     #expect(try place.temblor("check", "./" + name) == .init(0))
     let stem = name.hasSuffix(".ahap") ? String(name.dropLast(5)) : name
     #expect(Set(place.names()) == [name, stem + ".wav"])

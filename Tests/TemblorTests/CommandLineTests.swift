@@ -35,7 +35,7 @@ import Testing
   @Test(arguments: [
     (["rendr"], "unknown verb 'rendr'; did you mean 'render'?", ""), (["--json"], "'--json' must follow a verb", ""),
     (["--wide"], "unknown option '--wide'", ""),
-    (["help", "rendr"], "unknown verb 'rendr'; did you mean 'render'?", "help"),
+    (["help", "rendr"], "unknown verb 'rendr'; did you mean 'render'?", ""),
     (["render"], "missing PATTERN", "render"), (["check"], "missing PATTERN", "check"),
     (["info"], "missing PATTERN", "info"), (["format"], "missing PATTERN", "format"),
     (["audition"], "missing TAKE", "audition"),

@@ -6,9 +6,12 @@ import Testing
 
   @Test(arguments: [
     ("diff a b", "unknown verb 'diff'; use 'temblor compare'"),
-    (
-      "edit a.ahap", "unknown verb 'edit'; edit the file in a text editor and let 'temblor watch' play it on every save"
-    ), ("version", "unknown verb 'version'; use 'temblor --version'"), ("-v", "unknown option '-v'; use '--version'"),
+    ("version", "unknown verb 'version'; use 'temblor --version'"), ("-v", "unknown option '-v'; use '--version'"),
+    ("config", "unknown verb 'config'; use 'temblor setup'"),
+    ("help record", "unknown verb 'record'; use 'temblor play --record FILE', or 'temblor render'"),
+    ("serve", "unknown verb 'serve'; use 'temblor studio --serve' for a page, 'temblor listen' for commands"),
+    ("play light --gain -6dB", "unknown option '--gain'; use '--strength', a factor from 0 to 1"),
+    ("check light --gain -6dB", "unknown option '--gain'"),
   ]) func whatOtherProgramsCallItHasAHint(line: String, message: String) throws {
     let run = try place.bash("$TEMBLOR \(line)")
     #expect(run.status == 64)
@@ -42,11 +45,12 @@ import Testing
   }
 
   @Test func valuesTakeUnits() throws {
-    let plain = ["render", "light", "--rate", "44100", "--duration", "2", "--strength", "0.8"]
-    let units = ["render", "light", "--rate", "44.1kHz", "--duration", "2s", "--strength", "80%"]
+    let plain = ["render", "light", "--rate", "44100", "--duration", "2", "--strength", "0.8", "-q"]
+    let units = ["render", "light", "--rate", "44.1kHz", "--duration", "2s", "--strength", "80%", "-q"]
     #expect(try place.temblor(plain + ["-o", "a.wav"]) == .init(0))
     #expect(try place.temblor(units + ["-o", "b.wav"]) == .init(0))
     #expect(place.bytes("a.wav") == place.bytes("b.wav"))
+    #expect(try place.temblor("render", "light", "--rate", "44.1k", "-q").status == 0)
     #expect(try place.temblor("render", "light", "--duration", "2000ms", "-o", "c.wav").status == 0)
     #expect(try place.temblor("tap", "50%", "0.5", "--device", "null").status == 0)
     for word in ["2kg", "s", "80 %%", "1.5kHz5"] {
@@ -64,6 +68,10 @@ import Testing
       short.split(whereSeparator: \.isWhitespace).joined(separator: " ").hasSuffix(
         "'temblor play --help' shows the whole help and the options for sound, channels, device."))
     #expect(try place.temblor("help", "play").output == long)
+    #expect(try place.temblor("--help", "play").output == long)
+    #expect(
+      try place.temblor("help", "nothere")
+        == .init(64, error: "temblor: unknown verb 'nothere'\nSee 'temblor --help'.\n"))
   }
 
   @Test func namesAreCompleted() throws {
@@ -89,10 +97,85 @@ import Testing
   @Test func objectsInJSONHaveAVersion() throws {
     for line in [
       "play light --device null", "tap 1 0.5 --device null", "latency --count 1 --device null",
-      "audition light medium --device null",
+      "audition light medium --device null", "patterns", "profiles", "profiles check phone", "formats",
+      "formats ahap haptic", "devices", "check light", "check --list-rules", "info light", "render light",
+      "convert light --to haptic",
     ] {
       let run = try place.bash("$TEMBLOR \(line) --json")
       #expect(run.output.hasPrefix("{\n  \"formatVersion\": 1,\n"), "\(line): \(run.output)")
+    }
+  }
+
+  /// One figure for a tap wherever its length is given.
+  @Test func aTapIsAsLongAsItSounds() throws {
+    #expect(try place.temblor("patterns").output.contains("\nlight                     0.014 s  One light, clear tap"))
+    #expect(try place.temblor("info", "light").output.contains("\n  length     0.014 s\n"))
+    #expect(try place.temblor("info", "heartbeat").output.contains("\n  length     0.601 s\n"))
+    #expect(try place.temblor("render", "light").error == "light.wav: written, 0.014 s, peak -21 dBFS\n")
+    let seconds = try ["patterns", "info light"].map { verb in
+      let json = try place.bash("$TEMBLOR \(verb) --json | grep -A 1 '\"light\"' | grep -o 'duration.*'").output
+      return Double(json.filter { $0.isNumber || $0 == "." })
+    }
+    #expect(seconds[0] != nil && seconds[0] == seconds[1])
+  }
+
+  @Test func whatIsNoPatternIsNamed() throws {
+    _ = try place.temblor("render", "light", "-q")
+    let sound =
+      "light.wav: error: a WAV sound file, not a pattern; hear it with 'temblor audition', measure it with 'temblor info'"
+    for line in ["play light.wav --device null", "convert light.wav --to ahap", "format light.wav"] {
+      #expect(try place.bash("$TEMBLOR \(line)") == .init(2, error: sound + "\n"))
+    }
+    #expect(try place.temblor("check", "light.wav") == .init(2, output: sound + " [file-kind]\n"))
+    for (mark, name) in [
+      ("\\x89PNG\\r\\n", "a PNG picture"), ("PK\\3\\4", "a ZIP archive, not a pattern; unpack it first"),
+      ("ID3", "an MP3 sound file"), ("OggS", "an Ogg sound file"), ("fLaC", "a FLAC sound file"),
+      ("MThd", "a MIDI file, not a pattern ["), ("%%PDF-1.4", "a PDF document"), ("\\x7fELF", "an ELF program"),
+      ("\\x1f\\x8b", "a gzip archive, not a pattern; unpack it first"),
+      ("\\xff\\xfeh\\0i\\0", "a UTF-16 text, not a pattern; save it as UTF-8"),
+    ] {
+      let run = try place.bash("printf '\(mark)' > a.ahap; $TEMBLOR check a.ahap")
+      #expect(run.status == 2 && run.output.hasPrefix("a.ahap: error: \(name)"), "\(run.output)")
+    }
+  }
+
+  /// The program's own signs are ASCII in the C locale; a name of a file is kept, byte for byte.
+  @Test func withoutUTF8TheOutputIsASCII() throws {
+    _ = try place.temblor("render", "light", "-q")
+    for line in [
+      "compare light medium", "compare light light.wav", "profiles", "profiles show dayton-bst-1", "patterns",
+      "devices",
+      "formats", "formats ahap haptic", "info light light.wav", "check --list-rules", "check heartbeat --profile phone",
+      "plot heartbeat", "render light", "gallery light -o g.html", "convert light --to haptic", "help", "help check",
+      "man", "completion fish", "abx light medium --simulate abba", "sweep --profile phone -o s.wav",
+      "latency --count 1 --device null", "tap 1 0.5 --device null",
+    ] {
+      let run = try place.bash("LC_ALL=C $TEMBLOR \(line)")
+      #expect(run.status == 0 && run.output.utf8.allSatisfy { $0 < 0x80 }, "\(line): \(run.output)")
+      #expect(run.error.utf8.allSatisfy { $0 < 0x80 }, "\(line): \(run.error)")
+    }
+    #expect(try place.bash("LC_ALL=C $TEMBLOR compare light medium").output.contains("B - A"))
+    #expect(try place.bash("LC_ALL=C $TEMBLOR profiles").output.contains("  20-80 Hz  "))
+    #expect(try place.bash("LC_ALL=C $TEMBLOR check höre.ahap").error.hasPrefix("höre.ahap: no such file"))
+  }
+
+  @Test(.enabled(if: CommandLineTests.hasTerminals, "no terminals can be made here"))
+  func narrowTerminalsBreakNoWords() throws {
+    for line in [
+      "compare light medium", "profiles", "patterns", "devices 2> /dev/null", "render light", "info light", "formats",
+      "profiles show dayton-bst-1",
+    ] {
+      let words = Set(try place.bash("$TEMBLOR \(line) 2>&1").output.split(whereSeparator: \.isWhitespace))
+      let run = try place.bash("NO_COLOR=1 script -qec 'stty cols 50; $TEMBLOR \(line)' /dev/null")
+      // What is behind the last return of the cursor is what a line of progress left.
+      let lines = run.output.replacing("\r\n", with: "\n").split(separator: "\n").compactMap {
+        $0.split(separator: "\r").last
+      }
+      #expect(!lines.isEmpty, "\(line): \(run)")
+      for shown in lines {
+        #expect(shown.count <= 50, "\(line): \(shown)")
+        for word in shown.split(whereSeparator: \.isWhitespace) { #expect(words.contains(word), "\(line): \(word)") }
+      }
     }
   }
 

@@ -3,7 +3,7 @@ import SoundFile
 import Testing
 
 /// The program on a device of which one call goes wrong.
-@Suite(.enabled(if: FaultPlugIn.shared != nil, "no C compiler, or no headers of ALSA"), .timeLimit(.minutes(5)))
+@Suite(.enabled(if: FaultPlugIn.shared != nil, "no C compiler, or no headers of ALSA"), .timeLimit(.minutes(30)))
 struct FaultTests {
   private let place = Workplace()
   private let signs = Workplace()
@@ -139,6 +139,20 @@ struct FaultTests {
     #expect(result.error.contains(" ms of audio lost"), "\(result.error)")
   }
 
+  /// Whatever the device does, no more than the time is lost; what never sounded was not heard.
+  @Test(arguments: ["hangwrite", "hangpointer", "sleepoften", "frozen", "eagainstart", "gone"])
+  func aLossNeverExceedsTheTime(fault: String) throws {
+    let running = try start(["play", "earthquake-simulation", "--device", "fault", "--json"], fault)
+    let result = try place.finish(running)
+    let missed = try #require(Self.number("missedFrames", in: result.output), "\(result.error)")
+    let frames = try #require(Self.number("frames", in: result.output))
+    // A call that hangs at the end hangs for a second until it is given up.
+    #expect(missed > 48_000 && missed <= frames + 2 * 48_000, "\(missed) of \(frames)")
+    let isHeard = result.output.contains(#""heardToTheEnd": true"#)
+    #expect(result.status == (isHeard ? 0 : 1))
+    #expect(!isHeard || fault == "sleepoften")
+  }
+
   @Test func aStormIsAFewLines() throws {
     let running = try start(["play", "earthquake-simulation", "--device", "fault", "--json"], "storm")
     let result = try place.finish(running)
@@ -152,8 +166,10 @@ struct FaultTests {
     #expect(result.output.contains("does not respond"))
   }
 
-  private static func missed(in json: String) -> Int? {
-    guard let range = json.firstRange(of: #""missedFrames": "#) else { return nil }
+  private static func missed(in json: String) -> Int? { number("missedFrames", in: json) }
+
+  private static func number(_ key: String, in json: String) -> Int? {
+    guard let range = json.firstRange(of: "\"\(key)\": ") else { return nil }
     return Int(json[range.upperBound...].prefix { $0.isNumber })
   }
 }

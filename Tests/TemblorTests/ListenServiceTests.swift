@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `temblor listen` as a service: a socket that is passed, an end of its own, and one that clients ask for.
-@Suite(.timeLimit(.minutes(2))) struct ListenServiceTests {
+@Suite(.timeLimit(.minutes(30))) struct ListenServiceTests {
   let place = Workplace()
 
   /// A socket in the folder that accepts connections.

@@ -11,7 +11,7 @@ import Testing
     try place.write(Patterns.ring, to: "ring.json")
     let made = try place.bash(
       """
-      $TEMBLOR render heartbeat -o take.wav; $TEMBLOR render medium -o sweep.wav
+      $TEMBLOR render heartbeat -q -o take.wav; $TEMBLOR render medium -q -o sweep.wav
       mkdir sub; ln take.wav hard.html; ln -s take.wav link.html; ln -s ../take.wav sub/t.wav
       ln -s ring.json mine.json; ln a.ahap a.html; ln a.ahap a.svg
       """)
@@ -50,7 +50,7 @@ import Testing
     #expect(try place.bash("cp take.wav in") == .init(0))
     let before = place.bytes("in/take.wav")
     #expect(
-      try place.temblor("render", "in", "-o", "in")
+      try place.temblor("render", "in", "-o", "in", "-q")
         == .init(1, error: "in/take.wav: is an input; choose another '--output'\n"))
     #expect(place.bytes("in/take.wav") == before)
     #expect(place.bytes("in/b.wav") != nil)
@@ -81,8 +81,8 @@ import Testing
   }
 
   @Test func severalMayGoToAFolderOfAnyName() throws {
-    #expect(try place.temblor("render", "light", "medium", "-o", "foo.wav/") == .init(0))
-    #expect(try place.temblor("render", "light", "medium", "-o", "foo.wav") == .init(0))
+    #expect(try place.temblor("render", "light", "medium", "-o", "foo.wav/", "-q") == .init(0))
+    #expect(try place.temblor("render", "light", "medium", "-o", "foo.wav", "-q") == .init(0))
     #expect(place.names() == ["foo.wav/", "foo.wav/light.wav", "foo.wav/medium.wav"])
   }
 
@@ -98,7 +98,7 @@ import Testing
   @Test func aLinkToNothingYetIsFollowed() throws {
     try place.makeFolder("sub")
     try place.link("a.wav", to: "sub/real.wav")
-    #expect(try place.temblor("render", "light", "-o", "a.wav") == .init(0))
+    #expect(try place.temblor("render", "light", "-o", "a.wav", "-q") == .init(0))
     #expect(try place.bash("test -L a.wav") == .init(0))
     #expect(place.names() == ["a.wav", "sub/", "sub/real.wav"])
   }

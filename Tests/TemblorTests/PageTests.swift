@@ -4,6 +4,8 @@ import Testing
 @Suite struct PageTests {
   let place = Workplace()
 
+  private func size(_ name: String) -> Int { (place.bytes(name) ?? []).count / 1_000 }
+
   @Test func galleryHoldsWhatCanBeReadAndTellsTheRest() throws {
     try place.write(Patterns.tap(at: 0.25), to: "set/a.ahap")
     try place.write(Patterns.broken, to: "set/b.ahap")
@@ -14,6 +16,7 @@ import Testing
           error: """
             nothing: no such file, and no shipped pattern has this name
             set/b.ahap:2:1: error: the text ends inside the object that begins at 1:1
+            page.html: 1 pattern, \(size("page.html")) kB; open it in a browser
 
             """))
     let page = place.text("page.html") ?? ""
@@ -33,7 +36,7 @@ import Testing
     let once = try place.temblor("gallery", "light", "medium", "-o", "-", "--title", "<Two>")
     #expect(once.status == 0 && once.error == "")
     #expect(once.output.contains("<h1>&lt;Two&gt;</h1>"))
-    #expect(try place.temblor("gallery", "light", "medium", "--title", "<Two>") == .init(0))
+    #expect(try place.temblor("gallery", "light", "medium", "--title", "<Two>", "-q") == .init(0))
     #expect(place.text("gallery.html") == once.output)
     #expect(place.names() == ["gallery.html"])
   }
@@ -43,7 +46,8 @@ import Testing
     try place.write(Patterns.tap(at: 0.26), to: "b.ahap")
     let plain = try place.temblor("compare", "a.ahap", "b.ahap", "--tolerance", "0")
     let paged = try place.temblor("compare", "a.ahap", "b.ahap", "--tolerance", "0", "-o", "report.html")
-    #expect(plain == paged && plain.status == 3)
+    #expect(plain.output == paged.output && plain.status == 3 && paged.status == 3)
+    #expect(paged.error == "report.html: written, \(size("report.html")) kB; open it in a browser\n")
     let page = place.text("report.html") ?? ""
     #expect(page.hasPrefix("<!doctype html>"))
     #expect(page.contains("<span class=\"tag k0\">A</span> a</b>"))
@@ -51,6 +55,32 @@ import Testing
     #expect(try place.temblor("compare", "a.ahap", "b.ahap", "-o", "missing/report.html").status == 64)
     #expect(try place.temblor("compare", "a.ahap", "b.ahap", "-o", "-").status == 64)
     #expect(place.names() == ["a.ahap", "b.ahap", "report.html"])
+  }
+
+  @Test func aBrowserOpensThePageIfThereIsOne() throws {
+    try place.write("#!/bin/sh\necho \"$1\" > opened\n", to: "bin/xdg-open")
+    let opened = try place.bash("chmod +x bin/xdg-open; PATH=$PWD/bin:$PATH $TEMBLOR gallery light -o a.html --open")
+    #expect(opened == .init(0, error: "a.html: 1 pattern, \(size("a.html")) kB\n"))
+    #expect(place.text("opened") == "a.html\n")
+    #expect(
+      try place.bash("PATH=$PWD $TEMBLOR compare light medium -o b.html --open --json > /dev/null")
+        == .init(
+          1,
+          error: """
+            b.html: written, \(size("b.html")) kB
+            temblor: b.html: was written but not opened: there is no xdg-open (package xdg-utils); open it in a browser yourself
+
+            """))
+    try place.write("#!/bin/sh\nexit 3\n", to: "bin/xdg-open")
+    #expect(
+      try place.bash("PATH=$PWD/bin:$PATH $TEMBLOR gallery light -q -o a.html --open").error
+        == "a.html: was written but not opened: xdg-open failed with status 3; open it in a browser yourself\n")
+    #expect(
+      try place.temblor("compare", "light", "medium", "--open").error.hasPrefix(
+        "temblor: '--open' requires '--output'\n"))
+    #expect(
+      try place.temblor("gallery", "light", "-o", "-", "--open").error.hasPrefix(
+        "temblor: '--open' requires a file, not '--output -'\n"))
   }
 
   @Test func soundsAreComparedOnAPage() throws {

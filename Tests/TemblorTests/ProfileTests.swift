@@ -47,23 +47,25 @@ import Testing
     #expect(
       json.output.hasPrefix(
         #"""
-        [
-          {
-            "name": "phone",
-            "origin": "user",
-            "path": "@/home/.config/temblor/profiles/phone.json",
-            "shadows": ["shipped"],
-            "error": "@/home/.config/temblor/profiles/phone.json:1:2: error: the text ends inside the object that begins at 1:1"
-          },
-          {
-            "name": "puck",
-            "origin": "user",
-            "path": "@/home/.config/temblor/profiles/puck.json",
-            "shadows": ["system"],
-            "summary": "Mine.",
-            "low": 25.0,
-            "high": 80.0
-          },
+        {
+          "formatVersion": 1,
+          "profiles": [
+            {
+              "name": "phone",
+              "origin": "user",
+              "path": "@/home/.config/temblor/profiles/phone.json",
+              "shadows": ["shipped"],
+              "error": "@/home/.config/temblor/profiles/phone.json:1:2: error: the text ends inside the object that begins at 1:1"
+            },
+            {
+              "name": "puck",
+              "origin": "user",
+              "path": "@/home/.config/temblor/profiles/puck.json",
+              "shadows": ["system"],
+              "summary": "Mine.",
+              "low": 25.0,
+              "high": 80.0
+            },
         """#))
   }
 
@@ -232,14 +234,15 @@ import Testing
     #expect(
       json.output.hasSuffix(
         """
-            "line": 1,
-            "column": 38,
-            "severity": "error",
-            "rule": "out-of-range",
-            "path": "level",
-            "message": "level is 2, outside 0.001 to 0.89"
-          }
-        ]
+              "line": 1,
+              "column": 38,
+              "severity": "error",
+              "rule": "out-of-range",
+              "path": "level",
+              "message": "level is 2, outside 0.001 to 0.89"
+            }
+          ]
+        }
 
         """))
   }

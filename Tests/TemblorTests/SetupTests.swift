@@ -94,10 +94,10 @@ import Testing
     #expect(
       try temblor("tap 1 0.5 -d wav:b.wav --profile dayton-bst-1 --haptics 2 --strength 0.5 --no-config") == .init(0))
     #expect(place.bytes("a.wav") == place.bytes("b.wav"))
-    #expect(try temblor("render light -o c.wav") == .init(0))
-    #expect(try temblor("render light -o d.wav --no-config", variables: "TEMBLOR_PROFILE=dayton-bst-1") == .init(0))
+    #expect(try temblor("render light -qo c.wav") == .init(0))
+    #expect(try temblor("render light -qo d.wav --no-config", variables: "TEMBLOR_PROFILE=dayton-bst-1") == .init(0))
     #expect(place.bytes("c.wav") == place.bytes("d.wav"))
-    #expect(try temblor("render light -o e.wav --profile phone") == .init(0))
+    #expect(try temblor("render light -qo e.wav --profile phone") == .init(0))
     #expect(place.bytes("c.wav") != place.bytes("e.wav"))
   }
 }

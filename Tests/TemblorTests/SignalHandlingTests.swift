@@ -33,7 +33,7 @@ import Testing
     let run = try place.bash(
       """
       trap '' HUP
-      $TEMBLOR render pulse --loop 0 --duration 1200 -o a.wav &
+      $TEMBLOR render pulse -q --loop 0 --duration 1200 -o a.wav &
       for ((i = 0; i < 10000; i++)); do ls -l /proc/$!/fd | grep -q '#' && break; done
       kill -HUP $!
       wait $!

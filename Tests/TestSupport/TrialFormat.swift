@@ -78,7 +78,8 @@ extension HapticFormat {
     }
     let isReadable = !findings.contains { $0.severity == .error }
     return Examination(
-      composition: isReadable ? composition : nil, findings: findings, places: places, allowances: allowances,
+      composition: isReadable ? composition : nil, findings: findings, places: SourcePlaces(places.place(of:)),
+      allowances: allowances,
       details: [("layers", "\(composition.layers.count)")])
   }
 
@@ -107,7 +108,7 @@ extension Rule {
 }
 
 /// Where the parts of a composition stand.
-private struct TrialPlaces: SourcePlaces {
+private struct TrialPlaces: Sendable {
   let name: String
   var lines: [CompositionElement: Int] = [:]
 

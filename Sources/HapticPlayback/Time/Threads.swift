@@ -75,7 +75,7 @@ public final class WakeSignal: Sendable {
   /// - Throws: `noResources` where the process has no file descriptor left.
   public convenience init() throws(PlaybackError) {
     var ends: [Int32] = [-1, -1]
-    guard unsafe pipe2(&ends, O_CLOEXEC | O_NONBLOCK) == 0 else { throw .noDescriptors }
+    guard unsafe pipe(&ends) == 0 else { throw .noDescriptors }
     self.init(ends)
   }
 
@@ -83,6 +83,10 @@ public final class WakeSignal: Sendable {
   package static func ifPossible() -> WakeSignal { (try? WakeSignal()) ?? WakeSignal([-1, -1]) }
 
   private init(_ ends: [Int32]) {
+    for end in ends {
+      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+      _ = fcntl(end, F_SETFL, O_NONBLOCK)
+    }
     descriptor = ends[0]
     entrance = ends[1]
   }

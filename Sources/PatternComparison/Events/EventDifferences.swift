@@ -51,10 +51,13 @@ struct EventDifferences {
   private func difference(
     _ kind: Difference.Kind, _ changes: [Change], isThroughout: Bool = false, amount: Double, hasValues: Bool = false
   ) -> Difference {
-    Difference(
+    var difference = Difference(
       kind, in: range(changes.map(\.event)), isThroughout: isThroughout, amount: amount,
       before: hasValues ? changes[0].before : nil, after: hasValues ? changes[0].after : nil,
       referenceEvents: changes.map(\.event.index), otherEvents: changes.map(\.partner.index))
+    let (low, high, _) = Self.extremes(changes)
+    if changes.count > 1 { difference.spread = low...high }
+    return difference
   }
 
   private func changes(of quality: Difference.Kind) -> (changes: [Change], all: Int) {

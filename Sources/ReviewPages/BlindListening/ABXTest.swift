@@ -25,6 +25,8 @@ public struct ABXTest: Sendable {
   public let seed: UInt64
   /// Trials that were agreed on, or nil where the listener ends the test.
   public let plannedCount: Int?
+  /// Whether A and B are identical, sample for sample, so that the result is void.
+  public var isVoid = false
   /// The trials that were answered.
   public private(set) var trials: [Trial] = []
   /// What X is in the running trial; for the sound alone, never to be shown.
@@ -62,7 +64,9 @@ public struct ABXTest: Sendable {
 
   /// What has been found so far.
   public var result: ABXResult {
-    ABXResult(correctCount: trials.count(where: \.isCorrect), trialCount: trials.count, plannedCount: plannedCount)
+    ABXResult(
+      correctCount: trials.count(where: \.isCorrect), trialCount: trials.count, plannedCount: plannedCount,
+      isVoid: isVoid)
   }
 
   /// What is heard where one of the three is chosen.
@@ -163,6 +167,8 @@ extension SplitMix64 {
 public struct ABXResult: Equatable, Sendable {
   /// What can be said.
   public enum Conclusion: String, Sendable {
+    /// A and B are identical.
+    case identical
     /// Nothing was answered.
     case nothing
     /// Not even all right answers would be rare by guessing.
@@ -190,9 +196,12 @@ public struct ABXResult: Equatable, Sendable {
   public var trialCount: Int
   /// Trials that were agreed on, or nil where the listener ended the test.
   public var plannedCount: Int?
+  /// Whether A and B are identical, so that answers say nothing.
+  public var isVoid: Bool
 
   /// Makes a result.
-  public init(correctCount: Int, trialCount: Int, plannedCount: Int?) {
+  public init(correctCount: Int, trialCount: Int, plannedCount: Int?, isVoid: Bool = false) {
+    self.isVoid = isVoid
     self.correctCount = correctCount
     self.trialCount = trialCount
     self.plannedCount = plannedCount
@@ -209,6 +218,7 @@ public struct ABXResult: Equatable, Sendable {
 
   /// What can be said.
   public var conclusion: Conclusion {
+    if isVoid { return .identical }
     if trialCount == 0 { return .nothing }
     if trialCount < Self.minimumTrialCount { return .tooFewTrials }
     if pValue <= Self.highlySignificantPValue { return .highlySignificant }
@@ -218,12 +228,14 @@ public struct ABXResult: Equatable, Sendable {
 
   /// What it means: one sentence, and a second where the number of trials was not kept to.
   public var sentence: String {
+    if isVoid { return "A and B are identical, sample for sample: the result is void." }
     guard trialCount > 0 else { return "No trials were answered; there is no result." }
     let count = "\(correctCount) of \(trialCount) correct; a guesser would do"
     let better = "\(count) this well \(Self.percent(pValue)) of the time; "
     let said =
       switch conclusion {
-      case .nothing, .tooFewTrials: better + "at least \(Self.minimumTrialCount) trials are needed for a result."
+      case .identical, .nothing, .tooFewTrials:
+        better + "at least \(Self.minimumTrialCount) trials are needed for a result."
       case .highlySignificant: better + (isComplete ? "a difference was very probably heard." : Self.maybe)
       case .significant: better + (isComplete ? "a difference was probably heard." : Self.maybe)
       case .belowChance:

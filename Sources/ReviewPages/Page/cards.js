@@ -37,8 +37,8 @@ function shownTakes() {
     || data.takes[a].name.localeCompare(data.takes[b].name));
 }
 
-/** `transient` for what has no length, else how long it is. */
-const lengthText = (index) => (lengths[index] < 0.001 ? "transient" : spanText(lengths[index]));
+/** How long a take sounds or lasts, whichever is longer. */
+const lengthText = (index) => `${secondsText(data.takes[index].length)} s`;
 
 /** Draws all cards again. */
 function drawGrid() {
@@ -48,7 +48,9 @@ function drawGrid() {
   const grid = find("#grid");
   grid.innerHTML = shown.map(card).join("");
   for (const element of findAll(".card", grid)) {
-    element.style.setProperty("--span", layoutOf(Number(element.dataset.take)).span);
+    const { span } = layoutOf(Number(element.dataset.take));
+    element.style.setProperty("--span", span);
+    element.classList.toggle("half", span === 1);
   }
   find("#nothing").hidden = shown.length > 0;
   find("#count").textContent = shown.length === data.takes.length
@@ -89,7 +91,7 @@ async function chooseTake(index) {
   deck.place = 0;
   deck.setLoop(0, Math.max(data.takes[index].duration, 0.02), isLooping());
   find("#now").innerHTML = `${escaped(data.takes[index].name)}<small>${escaped(countsText(data.takes[index]))}</small>`;
-  find("#duration").textContent = `/ ${deck.to.toFixed(3)} s`;
+  find("#duration").textContent = `/ ${clockText(deck.to, deck.to)} ${axisUnit(deck.to)}`;
   drawScrub();
   markCards();
   drawPlace();

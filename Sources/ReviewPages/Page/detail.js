@@ -147,6 +147,7 @@ function drawDetail() {
     + `<div class="acts"><button class="btn main" id="play-detail" autofocus>${deck.isPlaying ? "Stop" : "Play"}</button>`
     + "<button class=\"btn\" id=\"save-wav\">Download WAV</button>"
     + (source === undefined ? "" : "<button class=\"btn\" id=\"save-source\">Download AHAP</button>")
+    + (source === undefined || !data.studio ? "" : "<button class=\"btn\" id=\"edit\">Edit in the studio</button>")
     + `<button class="btn" id="copy-link">Copy link</button></div>${comparePart()}`
     + `<dl class="facts">${facts.map(([name, value]) => `<div><dt>${name}</dt><dd>${value}</dd></div>`).join("")}</dl>`
     + `<details${events.length < 9 ? " open" : ""}><summary>Events</summary><div class="scroll" tabindex="0" role="group" `
@@ -173,6 +174,7 @@ function connectDetail() {
     saveFile(`${name}.wav`, "audio/wav", waveFile(await soundOf(soundId(detail.take, 0))));
   });
   on("#save-source", "click", () => saveFile(`${name}.ahap`, "application/json", sources[detail.take]));
+  on("#edit", "click", () => openStudio([[`${name}.ahap`, sources[detail.take]]]));
   on("#copy-link", "click", () => copyText(location.href, "Link copied."));
   on("#copy-command", "click", () => copyText(compareCommand(), "Copied."));
   on("#compare", "change", async (event) => {

@@ -26,7 +26,8 @@ function drawList() {
 
 function row(finding, index) {
   const isLow = finding.significance < 1;
-  const times = `${finding.significance.toFixed(1)} times the smallest noticeable difference`;
+  const times = `${finding.significance.toFixed(1)} times the smallest difference that people notice. `
+    + "The tick is that threshold; each doubling makes the bar 15 points longer.";
   const bar = px(meterLength(finding.significance));
   return `<li><button class="row${isLow ? " low" : ""}" data-finding="${index}">`
     + `<span class="n">${index + 1}</span><span class="what"><b>${escaped(finding.title)}</b>`
@@ -47,8 +48,9 @@ function drawVerdict() {
   const all = findings();
   const clear = all.filter((finding) => finding.significance >= 1).length;
   const rest = all.length - clear;
-  find("#verdict").textContent = all.length
-    ? `${clear} perceptible difference${clear === 1 ? "" : "s"}` : "No difference";
+  find("#verdict").textContent = all.length ? counted(clear, "perceptible difference") : "No difference";
+  find("#summary").textContent = pair().summary;
+  drawTolerance();
   const parts = [];
   if (rest) parts.push(`${rest} more below the threshold of perception`);
   const { shift } = pair();
@@ -60,6 +62,22 @@ function drawVerdict() {
   if (share !== null) parts.push(`equal for ${share} % of ${short(length())} s`);
   find("#verdict-more").textContent = parts.join(" · ");
   document.title = `${one().name} and ${other().name} · Temblor`;
+}
+
+/** `Within 0.5 dB, 5 ms and 2 %`. */
+const toleranceText = () => `${pair().excesses.length ? "Exceeds" : "Within"} ${data.tolerance}`;
+
+/** Whether the takes are within the tolerance, and what is not. */
+function drawTolerance() {
+  const { excesses } = pair();
+  const badge = find("#badge");
+  badge.hidden = find("#tolerance-fold").hidden = !excesses;
+  if (!excesses) return;
+  badge.textContent = `${excesses.length ? "✗" : "✓"} ${toleranceText()}`;
+  badge.classList.toggle("fails", excesses.length > 0);
+  find("#tolerance-more").textContent = excesses.length ? `${counted(excesses.length, "limit")} exceeded` : "all limits are kept";
+  find("#excesses").innerHTML = excesses.map((line) => `<li>${escaped(line)}</li>`).join("")
+    || `<li>Everything is within ${escaped(data.tolerance)}.</li>`;
 }
 
 /** The share of the time in which two patterns are equal, in percent. */
@@ -96,6 +114,17 @@ function choose(index) {
     deck.pause();
     return;
   }
+  showDifference(index);
+  deck.play(state.loop.from);
+  say(`${finding.title}. Looping, ${one().letter} and ${other().letter} in turn.`);
+}
+
+/** The share of the picture below which the loop of a difference is zoomed to. */
+const leastLoopShare = 1 / 12;
+
+/** Loops a difference and brings it into sight. */
+function showDifference(index) {
+  const finding = findings()[index];
   find("#tip").hidden = true;
   state.chosen = index;
   const margin = Math.max(0.12, (0.4 - (finding.end - finding.start)) / 2);
@@ -103,9 +132,11 @@ function choose(index) {
     from: Math.max(0, finding.start - margin), to: Math.min(length(), finding.end + margin),
   };
   setLoop(loop.to > loop.from ? loop : { from: 0, to: length() });
-  if (state.loop.from < state.from || state.loop.to > state.to) {
+  const [span, shown] = [state.loop.to - state.loop.from, state.to - state.from];
+  const isSmall = span < shown * leastLoopShare;
+  if (isSmall || state.loop.from < state.from || state.loop.to > state.to) {
     const middle = (state.loop.from + state.loop.to) / 2;
-    const width = Math.max(state.to - state.from, (state.loop.to - state.loop.from) * 1.3);
+    const width = isSmall ? 3 * span : Math.max(shown, 1.3 * span);
     setView(middle - width / 2, middle + width / 2);
   }
   setHear("turns", { isQuiet: true });
@@ -115,8 +146,9 @@ function choose(index) {
     const isCalm = matchMedia("(prefers-reduced-motion: reduce)").matches;
     find("#stage").scrollIntoView({ block: "start", behavior: isCalm ? "auto" : "smooth" });
   }
-  deck.play(state.loop.from);
-  say(`${finding.title}. Looping, ${one().letter} and ${other().letter} in turn.`);
+  deck.seek(state.loop.from);
+  drawHead();
+  keepAddress();
 }
 
 /** Goes to the next or last difference. */

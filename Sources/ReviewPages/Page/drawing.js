@@ -3,26 +3,6 @@
 /** A coordinate to a tenth of a pixel. */
 const px = (value) => Number(value.toFixed(1));
 
-/** A round step of a time axis with labels at least `room` pixels apart. */
-function timeStep(pixelsPerSecond, room) {
-  const steps = [
-    0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600,
-  ];
-  return steps.find((step) => step * pixelsPerSecond >= room) ?? 1200;
-}
-
-/** Labels of a time axis at round times between two; the last has the unit. */
-function timeTicks(from, to, pixelsPerSecond, room) {
-  const step = timeStep(pixelsPerSecond, room);
-  const ticks = [];
-  for (let count = Math.ceil(from / step - 1e-9); count * step <= to + 1e-9; count++) {
-    const isLast = (count + 1) * step > to + 1e-9;
-    const text = axisText(count * step, to - from);
-    ticks.push({ time: count * step, text: isLast ? `${text} ${axisUnit(to - from)}` : text });
-  }
-  return ticks;
-}
-
 /** Moves and lines along points. */
 function linePath(points) {
   return points.map(([x, y], index) => `${index ? "L" : "M"}${px(x)} ${px(y)}`).join("");

@@ -10,10 +10,10 @@ function drawMeasures() {
     const [least, full] = measureScales[unit] ?? [0.05, 6];
     const [a, b] = [one(), other()].map((take) => take.figures[member]);
     const text = (value) => (value === null ? "–" : withMinus(value.toFixed(places)));
-    const unitMark = (word) => (word ? `<span class="u">${word}</span>` : "");
+    const title = `<th scope="row">${name}${unit ? ` <span class="u">${unit}</span>` : ""}</th>`;
     if (a === null || b === null) {
-      return `<tr><th scope="row">${name}</th><td class="delta zero">–</td><td class="bar-cell"></td>`
-        + `<td>${text(a)}</td><td>${text(b)}${unitMark(unit)}</td></tr>`;
+      return `<tr>${title}<td class="delta zero">–</td><td class="bar-cell"></td>`
+        + `<td>${text(a)}</td><td>${text(b)}</td></tr>`;
     }
     const change = b - a;
     const isEqual = Math.abs(change) < least;
@@ -25,11 +25,11 @@ function drawMeasures() {
     const width = clamp(Math.abs(change) / full * 50, 4, 50);
     const bar = isEqual ? "" : `<rect class="${isFaint ? "faint" : change > 0 ? "b" : "a"}" y="1" `
       + `x="${change > 0 ? 50 : px(50 - width)}" width="${px(width)}" height="6" rx="1"/>`;
-    return `<tr><th scope="row">${name}</th><td class="delta${isFaint ? " zero" : ""}">${signed}`
-      + `${isEqual ? "" : unitMark(isLevel ? "dB" : unit)}</td><td class="bar-cell">`
+    return `<tr>${title}<td class="delta${isFaint ? " zero" : ""}">${signed}`
+      + `${isLevel && !isEqual ? " dB" : ""}</td><td class="bar-cell">`
       + "<svg class=\"change\" viewBox=\"0 0 100 8\" preserveAspectRatio=\"none\" aria-hidden=\"true\">"
       + `<rect class="middle" x="49.25" width="1.5" height="8"/>${bar}</svg></td>`
-      + `<td>${text(a)}</td><td>${text(b)}${unitMark(unit)}</td></tr>`;
+      + `<td>${text(a)}</td><td>${text(b)}</td></tr>`;
   });
   const head = "<thead><tr><th><span class=\"vh\">Measure</span></th>"
     + `<th>${other().letter} − ${one().letter}</th><th class="bar-h"><span class="vh">Direction</span></th>`
@@ -40,46 +40,84 @@ function drawMeasures() {
   find("#measures-more").textContent = `${count} of ${rows.length} differ`;
 }
 
-/** The most lines of two texts that are held against each other line by line. */
-const mostLinePairs = 4e6;
+/** A text of JSON in one layout, what holds no list on one line; null for what is not JSON. */
+function canonicalText(text) {
+  const written = (value, space) => {
+    if (value === null || typeof value !== "object") return JSON.stringify(value);
+    const parts = Array.isArray(value) ? value.map((each) => written(each, `${space}  `))
+      : Object.keys(value).sort().map((name) => `${JSON.stringify(name)}: ${written(value[name], `${space}  `)}`);
+    const [open, close] = Array.isArray(value) ? ["[", "]"] : ["{ ", " }"];
+    const line = `${open}${parts.join(", ")}${close}`;
+    if (line.length < 100 && !line.includes("\n")) return line;
+    return `${open.trim()}\n${parts.map((part) => `${space}  ${part}`).join(",\n")}\n${space}${close.trim()}`;
+  };
+  try {
+    return written(JSON.parse(text), "");
+  } catch {
+    return null;
+  }
+}
+
+/** Two texts line by line, and how many rows differ. */
+function pairedTexts(texts) {
+  const lines = texts.map((text) => text.replace(/\n$/, "").split("\n"));
+  const rows = pairedLines(...lines);
+  return { lines, rows, changed: rows.filter((each) => !each[2]).length };
+}
+
+/** The most lines that two texts may differ by to be held against each other; beyond, line stands by line. */
+const mostEdits = 1500;
+
+/** Lines that two texts have in common, as pairs of places (Myers 1986); null where they differ in too many. */
+function commonLines(first, second) {
+  const trace = [];
+  let reached = new Map([[1, 0]]);
+  for (let edits = 0; edits <= mostEdits; edits++) {
+    trace.push(reached);
+    const next = new Map();
+    for (let k = -edits; k <= edits; k += 2) {
+      const isDown = k === -edits || (k !== edits && reached.get(k - 1) < reached.get(k + 1));
+      let x = isDown ? reached.get(k + 1) : reached.get(k - 1) + 1;
+      while (x < first.length && x - k < second.length && first[x] === second[x - k]) x++;
+      next.set(k, x);
+      if (x >= first.length && x - k >= second.length) return tracedLines(trace, first.length, second.length);
+    }
+    reached = next;
+  }
+  return null;
+}
+
+/** The way back through what was reached with each number of edits. */
+function tracedLines(trace, x, y) {
+  const common = [];
+  for (let edits = trace.length - 1; edits >= 0; edits--) {
+    const reached = trace[edits];
+    const k = x - y;
+    const isDown = k === -edits || (k !== edits && reached.get(k - 1) < reached.get(k + 1));
+    const before = isDown ? k + 1 : k - 1;
+    const startX = edits ? reached.get(before) : 0;
+    const startY = edits ? startX - before : 0;
+    while (x > startX && y > startY) common.push([--x, --y]);
+    [x, y] = [startX, startY];
+  }
+  return common.reverse();
+}
 
 /** Lines of two texts side by side: `[place in the first or -1, place in the second or -1, equal]`. */
 function pairedLines(first, second) {
-  if (first.length * second.length > mostLinePairs) {
+  const common = commonLines(first, second);
+  if (!common) {
     return Array.from({ length: Math.max(first.length, second.length) }, (_, k) => [
       k < first.length ? k : -1, k < second.length ? k : -1, first[k] === second[k],
     ]);
   }
-  const width = second.length + 1;
-  // The longest common sequence of lines from each pair of places on.
-  const lengths = new Uint16Array((first.length + 1) * width);
-  for (let i = first.length - 1; i >= 0; i--) {
-    for (let j = second.length - 1; j >= 0; j--) {
-      lengths[i * width + j] = first[i] === second[j] ? lengths[(i + 1) * width + j + 1] + 1
-        : Math.max(lengths[(i + 1) * width + j], lengths[i * width + j + 1]);
-    }
-  }
   const rows = [];
   let [i, j] = [0, 0];
-  let [only, others] = [[], []];
-  const flush = () => {
-    for (let k = 0; k < Math.max(only.length, others.length); k++) {
-      rows.push([only[k] ?? -1, others[k] ?? -1, false]);
-    }
-    [only, others] = [[], []];
-  };
-  while (i < first.length || j < second.length) {
-    if (i < first.length && j < second.length && first[i] === second[j]) {
-      flush();
-      rows.push([i++, j++, true]);
-    } else if (j < second.length
-      && (i === first.length || lengths[i * width + j + 1] > lengths[(i + 1) * width + j])) {
-      others.push(j++);
-    } else {
-      only.push(i++);
-    }
+  for (const [x, y] of [...common, [first.length, second.length]]) {
+    // What lies between two common lines stands side by side.
+    while (i < x || j < y) rows.push([i < x ? i++ : -1, j < y ? j++ : -1, false]);
+    if (x < first.length) rows.push([i++, j++, true]);
   }
-  flush();
   return rows;
 }
 
@@ -114,8 +152,12 @@ function drawSource() {
   const fold = find("#source-fold");
   fold.hidden = texts.some((text) => text === null);
   if (fold.hidden) return;
-  const [first, second] = texts.map((text) => text.replace(/\n$/, "").split("\n"));
-  const rows = pairedLines(first, second);
+  const plain = pairedTexts(texts);
+  const written = texts.map(canonicalText);
+  const canonical = written.includes(null) ? plain : pairedTexts(written);
+  // Another layout of the same values is not a difference.
+  const isCanonical = canonical.changed < plain.changed || plain.lines.some((lines) => lines.length < 3);
+  const { lines: [first, second], rows, changed } = isCanonical ? canonical : plain;
   const isNear = rows.map((_, place) =>
     rows.slice(Math.max(0, place - 2), place + 3).some((each) => !each[2]));
   const markup = ([i, j, isEqual]) => "<tr>"
@@ -138,8 +180,8 @@ function drawSource() {
   table.innerHTML = "<colgroup><col class=\"ln\"><col class=\"sg\"><col><col class=\"ln\">"
     + `<col class="sg"><col></colgroup><thead><tr>${name(state.one)}${name(state.other)}</tr></thead>`
     + `<tbody>${body}</tbody>`;
-  const changed = rows.filter((each) => !each[2]).length;
-  find("#source-more").textContent = changed ? counted(changed, "changed line") : "identical";
+  find("#source-more").textContent = `${changed ? counted(changed, "changed line") : "identical values"}`
+    + `${isCanonical ? ", both in one layout" : ""}`;
   for (const button of findAll("[data-from]", table)) {
     button.addEventListener("click", () => {
       const { from, to } = button.dataset;
@@ -173,6 +215,8 @@ function drawAbout() {
   const { low, high } = profile.continuous;
   const rates = [...new Set(findAll("script[data-rate]").map((each) => each.dataset.rate / 1000))];
   const rows = [
+    ...[one(), other()].filter((take) => take.origin).map(({ letter, origin }) =>
+      [`Take ${letter}`, [origin.path, origin.modified, `SHA-256 ${origin.sha256.slice(0, 16)}`].filter(Boolean).join(" · ")]),
     ["Profile", `${profile.name}, ${short(low)}–${short(high)} Hz: ${profile.summary}`],
     ["Sound", `${rates.join(" and ")} kHz, 16 bit, lossless; rendering model ${origin.renderingModel}`],
     ["Order", "By how far differences are above published thresholds of perception."],

@@ -2,6 +2,31 @@
 
 /** @typedef {{keys: string[], shown: string, words: string, act: (event: KeyboardEvent) => void}} Key */
 
+/** Checks one of a group of radio buttons. */
+function check(group, chosen) {
+  for (const button of findAll("[role=radio]", group)) {
+    const isChosen = button === chosen;
+    button.setAttribute("aria-checked", isChosen);
+    button.tabIndex = isChosen ? 0 : -1;
+  }
+}
+
+/** Goes to the next or last button of a group of radio buttons by arrow keys. */
+function stepRadio(event) {
+  const group = event.target.closest("[role=radiogroup]");
+  if (!group || !event.key.startsWith("Arrow")) return false;
+  const buttons = findAll("[role=radio]", group);
+  const step = event.key === "ArrowRight" || event.key === "ArrowDown" ? 1 : -1;
+  const place = (buttons.indexOf(event.target) + step + buttons.length) % buttons.length;
+  buttons[place].click();
+  // The press may have made the group again.
+  findAll("[role=radio]", group)[place]?.focus();
+  return true;
+}
+
+/** Shows whether a toggle is on. */
+const press = (button, isOn) => button.setAttribute("aria-pressed", isOn);
+
 /** Whether a key press belongs to the control that has the focus. */
 function belongsToControl(event) {
   const target = event.target;

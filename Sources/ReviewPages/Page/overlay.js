@@ -126,7 +126,8 @@ function drawOverlay(box, { one, other, shift }) {
   drawing += timeAxis(box, [box.strength, box.tone]);
   drawing += laneTitle(box.left, top - 7, reading.strength.title, reading.strength.unit);
   drawing += laneTitle(box.left, toneTop - 7, tone.title, tone.unit);
-  const times = overlayTimes(reading, box, one, other, shift);
+  const isEnvelope = reading === patternReading && isDense(one, other, box);
+  const times = isEnvelope ? [] : overlayTimes(reading, box, one, other, shift);
   const xs = times.map(x);
   const read = (take, law, delay) => times.map((time) => law(take, time + delay));
   drawing += `<g clip-path="url(#${box.clip})">`;
@@ -136,8 +137,11 @@ function drawOverlay(box, { one, other, shift }) {
   drawing += linesOfTwo(
     xs, read(one, reading.toneAt, 0), read(other, reading.toneAt, shift),
     { y: toneY, least: leastTone });
-  for (const [first, second] of pairedTransients(reading, one, other, shift)) {
-    drawing += drawTransients(first, second, { x, y, toneY, bottom });
+  if (isEnvelope) drawing += drawEnvelopes(box, { one, other, shift }, { y, toneY });
+  else {
+    for (const [first, second] of pairedTransients(reading, one, other, shift)) {
+      drawing += drawTransients(first, second, { x, y, toneY, bottom });
+    }
   }
   drawing += "</g>";
   for (const edge of [bottom, toneBottom]) drawing += line("axis", box.left, right, edge, edge);
@@ -158,12 +162,15 @@ function overlayTimes(reading, box, one, other, shift) {
 function timeAxis(box, lanes) {
   const bottom = lanes.at(-1)[1];
   const room = box.width < 500 ? 44 : 64;
-  return timeTicks(box.from, box.to, box.width / (box.to - box.from), room).map(({ time, text }) => {
+  return timeTicks(box, room).map(({ time, text }) => {
     const x = box.left + (time - box.from) / (box.to - box.from) * box.width;
     return lanes.map(([top, end]) => line("grid", x, x, top, end)).join("")
       + label(x, bottom + 18, text, "middle");
   }).join("");
 }
+
+/** CSS pixels between two heads side by side. */
+const headRoom = 12;
 
 /** Two transients that belong together, or one that is alone. */
 function drawTransients(first, second, { x, y, toneY, bottom }) {
@@ -182,15 +189,18 @@ function drawTransients(first, second, { x, y, toneY, bottom }) {
       : circle(place, toneY(first.sharpness), "a") + diamond(place, toneY(second.sharpness), "b"));
   }
   let drawing = "";
+  // Heads that would hide each other stand beside their stems.
+  const way = first && second && second.time < first.time ? -1 : 1;
+  const aside = first && second ? way * Math.max(0, headRoom - Math.abs(x(second.time) - x(first.time))) / 2 : 0;
   if (first) {
     const place = x(first.time);
-    drawing += stem(place, bottom, y(first.intensity), "a") + circle(place, y(first.intensity), "a")
-      + circle(place, toneY(first.sharpness), "a");
+    drawing += stem(place, bottom, y(first.intensity), "a") + circle(place - aside, y(first.intensity), "a")
+      + circle(place - aside, toneY(first.sharpness), "a");
   }
   if (second) {
     const place = x(second.time);
     drawing += stem(place, bottom, y(second.intensity), "b")
-      + diamond(place, y(second.intensity), "b") + diamond(place, toneY(second.sharpness), "b");
+      + diamond(place + aside, y(second.intensity), "b") + diamond(place + aside, toneY(second.sharpness), "b");
   }
   if (first && second) drawing += shiftArrow(first, second, { x, y });
   return drawing;

@@ -4,6 +4,8 @@
 const state = {
   one: 0, other: 1, hear: "turns", isMatched: false,
   view: "pattern", from: 0, to: 1, loop: null, isLooping: false, chosen: -1, order: "felt",
+  // The times last sought, and under the pointer.
+  sought: null, pointed: null,
 };
 const one = () => data.takes[state.one];
 const other = () => data.takes[state.other];
@@ -28,7 +30,7 @@ function measureStage() {
     ? [[22, isNarrow ? 152 : 210], [isNarrow ? 190 : 250, isNarrow ? 246 : 320]]
     : [[22, isNarrow ? 246 : 320]];
   const bottom = lanes.at(-1)[1];
-  const box = { left, width: width - left - right, from: state.from, to: state.to, clip: "lanes" };
+  const box = { left, width: width - left - right, from: state.from, to: state.to, whole: length(), clip: "lanes" };
   const x = (time) => left + (time - state.from) / (state.to - state.from) * box.width;
   const rows = bracketRows(x);
   return {
@@ -98,6 +100,7 @@ async function draw() {
   drawMarks();
   drawHead();
   drawLoop();
+  drawView();
   highlight(state.chosen);
 }
 
@@ -133,6 +136,15 @@ function drawLoop() {
   }
 }
 
+/** Shows in the overview which part of the time is in the picture. */
+function drawView() {
+  const part = find("#scrub .view");
+  if (!part) return;
+  part.hidden = state.to - state.from > 0.999 * length();
+  part.style.left = `${100 * state.from / length()}%`;
+  part.style.width = `${100 * (state.to - state.from) / length()}%`;
+}
+
 /** Shows the play head in the lanes and in the transport. */
 function drawHead() {
   const place = deck.position;
@@ -157,25 +169,23 @@ function drawHead() {
   }
 }
 
-/** The outline of both takes in the transport. */
+/** The overview in the transport: the outline of both takes, and where they differ. */
 function drawScrub() {
   const { shift } = pair();
   const reading = readingOf(one(), other());
-  const count = 240;
-  const reach = length() / 300;
-  const heightAt = (take, time) => Math.max(
-    reading.strengthAt(take, time),
-    ...reading.transients(take).filter((each) => Math.abs(each.time - time) < reach)
-      .map((each) => each.intensity));
-  const points = Array.from({ length: count + 1 }, (_, index) => {
-    const time = index / count * length();
-    const height = Math.max(heightAt(one(), time), heightAt(other(), time + shift));
-    return [index / count * 1000, 36 - 30 * height];
-  });
+  const count = 250;
+  const heights = [[one(), 0], [other(), shift]].map(([take, delay]) => (reading === patternReading
+    ? columnsOf(take, { from: 0, to: length(), count, shift: delay }).strength
+    : Array.from({ length: count }, (_, index) => reading.strengthAt(take, (index + 0.5) / count * length() + delay))));
+  const steps = Array.from({ length: count }, (_, index) =>
+    `V${px(36 - 27 * Math.max(heights[0][index], heights[1][index]))}H${(index + 1) * 1000 / count}`);
+  const spots = [true, false].map((isLow) => path(`spot${isLow ? " low" : ""}`, findings()
+    .filter((finding) => !finding.throughout && finding.significance < 1 === isLow)
+    .map(({ start, end }) => `M${px(1000 * start / length())} 4H${px(1000 * end / length() + 0.1)}`).join("")));
   find("#scrub").innerHTML = "<svg viewBox=\"0 0 1000 36\" preserveAspectRatio=\"none\" "
-    + `aria-hidden="true">${path("outline", `M0 36${linePath(points).replace("M", "L")}L1000 36Z`)}`
-    + "</svg><span class=\"loop-part\" hidden></span><span class=\"place\"></span>";
-  find("#duration").textContent = `/ ${length().toFixed(3)} s`;
+    + `aria-hidden="true">${path("outline", `M0 36${steps.join("")}V36Z`)}${spots.join("")}`
+    + "</svg><span class=\"view\" hidden></span><span class=\"loop-part\" hidden></span><span class=\"place\"></span>";
+  find("#duration").textContent = `/ ${momentText(length())}`;
 }
 
 /** Shows a part of the time axis. */
@@ -187,8 +197,15 @@ function setView(from, to) {
   return draw();
 }
 
+/** What keys zoom at: the time under the pointer, else the middle of the loop, else that of the picture. */
+function zoomCenter() {
+  const { pointed, loop, isLooping, from, to } = state;
+  const middle = loop && isLooping ? (loop.from + loop.to) / 2 : from;
+  return pointed ?? (middle > from && middle < to ? middle : (from + to) / 2);
+}
+
 /** Shows more or less of the time axis around a time. */
-function zoom(factor, time = (state.from + state.to) / 2) {
+function zoom(factor, time = zoomCenter()) {
   setView(time - (time - state.from) * factor, time + (state.to - time) * factor);
 }
 

@@ -2,8 +2,8 @@
 
 /** The outputs by their place: what is sent to an actuator, and what small speakers play instead. */
 const outputs = [
-  { note: "The signal for the actuator: needs a shaker or good headphones; a laptop stays silent." },
-  { note: "The band lifted, harmonics added: audible on laptops and phones." },
+  { name: "the signal for the actuator", note: "The signal for the actuator: needs a shaker or good headphones; a laptop stays silent." },
+  { name: "what small speakers play", note: "The band lifted, harmonics added: audible on laptops and phones." },
 ];
 
 /** Whether there is a choice of outputs. */
@@ -11,31 +11,6 @@ const hasOutputs = data.takes.every((take) => take.soundCount > 1);
 
 /** Small speakers first: the first press of Play is heard on a laptop. */
 let output = hasOutputs ? 1 : 0;
-
-/** Checks one of a group of radio buttons. */
-function check(group, chosen) {
-  for (const button of findAll("[role=radio]", group)) {
-    const isChosen = button === chosen;
-    button.setAttribute("aria-checked", isChosen);
-    button.tabIndex = isChosen ? 0 : -1;
-  }
-}
-
-/** Goes to the next or last button of a group of radio buttons by arrow keys. */
-function stepRadio(event) {
-  const group = event.target.closest("[role=radiogroup]");
-  if (!group || !event.key.startsWith("Arrow")) return false;
-  const buttons = findAll("[role=radio]", group);
-  const step = event.key === "ArrowRight" || event.key === "ArrowDown" ? 1 : -1;
-  const place = (buttons.indexOf(event.target) + step + buttons.length) % buttons.length;
-  buttons[place].click();
-  // The press may have made the group again.
-  findAll("[role=radio]", group)[place]?.focus();
-  return true;
-}
-
-/** Shows whether a toggle is on. */
-const press = (button, isOn) => button.setAttribute("aria-pressed", isOn);
 
 /** Sets up the controls that both pages have. */
 function connectTransport(deck, { toggle, chooseOutput, scrub }) {
@@ -87,7 +62,7 @@ function followPlaying(deck, draw) {
 /** Shows where the play head is. */
 function showPlace(deck, duration) {
   const place = deck.position;
-  find("#clock").textContent = clockText(place);
+  find("#clock").textContent = clockText(place, duration);
   const bar = find("#scrub");
   bar.setAttribute("aria-valuemax", duration.toFixed(3));
   bar.setAttribute("aria-valuenow", place.toFixed(3));

@@ -13,6 +13,9 @@ function pointAt(event) {
   return { x, y, time, isInside };
 }
 
+/** A time with its unit, as the axis has it. */
+const momentText = (seconds) => `${clockText(seconds, length())} ${axisUnit(length())}`;
+
 /** What a take is at a time: the transient that is near, or what lasts. */
 function valuesAt(index, time) {
   const take = data.takes[index];
@@ -31,7 +34,7 @@ function valuesAt(index, time) {
 
 /** A row of the card under the pointer. */
 function valueRow({ index, take, place, shift, event, sharpness, level, hertz }, isNamed) {
-  const when = Math.abs(shift) >= 0.0005 ? `<td class="dim">${clockText(place)} s</td>` : "";
+  const when = Math.abs(shift) >= 0.0005 ? `<td class="dim">${momentText(place)}</td>` : "";
   const row = (cells) => `<tr><td>${tag(index)}</td>${cells}${when}</tr>`;
   if (level !== undefined) {
     const isSilent = level <= levelRange[0];
@@ -60,7 +63,7 @@ function showValues(event) {
   const isSound = both[0].level !== undefined;
   const heads = isSound ? ["level", "frequency"] : ["intensity", "sharpness", ""];
   showTip(
-    `<b>${clockText(time)} s</b>${isShared ? ` <span class="dim">${names[0]}</span>` : ""}`
+    `<b>${momentText(time)}</b>${isShared ? ` <span class="dim">${names[0]}</span>` : ""}`
     + `<table><tr class="dim"><td></td>${heads.map((head) => `<td>${head}</td>`).join("")}</tr>`
     + `${both.map((each) => valueRow(each, !isShared)).join("")}</table>`,
     x, clamp(y + 18, 40, stage.rail + stage.height - 10));
@@ -69,6 +72,8 @@ function showValues(event) {
 let drag = null;
 
 stageElement.addEventListener("pointermove", (event) => {
+  const { time: pointed, isInside } = pointAt(event);
+  state.pointed = isInside ? pointed : null;
   if (!drag) {
     if (event.pointerType === "mouse") showValues(event);
     return;
@@ -81,7 +86,10 @@ stageElement.addEventListener("pointermove", (event) => {
   });
   drawLoop();
 });
-stageElement.addEventListener("pointerleave", () => { find("#tip").hidden = true; });
+stageElement.addEventListener("pointerleave", () => {
+  state.pointed = null;
+  find("#tip").hidden = true;
+});
 stageElement.addEventListener("pointerdown", (event) => {
   if (event.button || event.target.closest(".mark")) return;
   const { x, time, isInside } = pointAt(event);
@@ -115,4 +123,6 @@ function seekTo(time) {
   if (isLooping && loop && (time < loop.from || time > loop.to)) setLoop(null, false);
   deck.seek(clamp(time, 0, length()));
   drawHead();
+  state.sought = clamp(time, 0, length());
+  keepAddress();
 }

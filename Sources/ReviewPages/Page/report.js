@@ -61,7 +61,7 @@ async function setPair(first, second) {
   if (first === second) return;
   Object.assign(state, {
     one: first, other: second, chosen: -1, loop: null, isLooping: state.hear === "turns",
-    from: 0, to: length(),
+    from: 0, to: length(), sought: null,
   });
   state.to = length();
   deck.pause();
@@ -78,7 +78,8 @@ async function setPair(first, second) {
   drawAbout();
   await draw();
   setLoop(null, state.isLooping);
-  await loadDeck();
+  keepAddress();
+  loadDeck();
 }
 
 /** The names of both takes wherever they stand. */
@@ -132,9 +133,10 @@ const keyTable = [
   { keys: ["["], shown: "[ ]", words: "Start and end of the loop", act: () => setLoopEnd("from") },
   { keys: ["]"], shown: "", words: "", act: () => setLoopEnd("to") },
   { keys: ["Escape"], shown: "Esc", words: "Clear the loop", act: () => {
-    state.chosen = -1;
+    Object.assign(state, { chosen: -1, sought: null });
     setLoop(null, false);
     highlight(-1);
+    keepAddress();
   } },
   { keys: ["ArrowLeft"], shown: "← →", words: "Back, forward 10 ms; with Shift 100 ms", repeats: true,
     act: (event) => nudge(event.shiftKey ? -0.1 : -0.01) },
@@ -148,6 +150,7 @@ const keyTable = [
   { keys: ["g"], shown: "g", words: "Match level", act: () => setMatched(!state.isMatched) },
   { keys: ["s"], shown: hasOutputs ? "s" : "", words: "Small speakers or actuator",
     act: () => setOutput(1 - output, chooseOutput) },
+  { keys: ["e"], shown: "e", words: "Share: link, list, picture", act: () => find("#share-dialog").showModal() },
   { keys: ["t"], shown: "t", words: "Blind test", act: () => blindTest.open() },
   { keys: ["?"], shown: "?", words: "This list", act: () => find("#keys-dialog").showModal() },
 ];
@@ -233,8 +236,14 @@ const blindTest = new BlindTest({
   },
 });
 connectBlindTest(blindTest);
+connectShares();
 
 check(find("#views"), find("#views [data-view=pattern]"));
 press(find("#match"), false);
 document.body.classList.add("ready");
-setPair(0, 1);
+const address = location.hash;
+setPair(0, 1).then(() => {
+  if (address) history.replaceState(null, "", address);
+  addEventListener("hashchange", followAddress);
+  return followAddress();
+});

@@ -10,15 +10,6 @@ const cover = 0.03;
 /** Seconds that are always planned ahead, so that a busy page never leaves a gap. */
 const ahead = 1;
 
-/** The bytes of a text in base 64. */
-function bytesOf(text) {
-  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
-  const raw = atob(text);
-  const bytes = new Uint8Array(raw.length);
-  for (let index = 0; index < raw.length; index++) bytes[index] = raw.charCodeAt(index);
-  return bytes;
-}
-
 const decodedSounds = new Map();
 
 /** The sound of an element, decoded once at its own rate, both for drawing and for playing. */
@@ -26,9 +17,36 @@ function soundOf(id) {
   if (!decodedSounds.has(id)) {
     const element = document.getElementById(id);
     const decoder = new OfflineAudioContext(1, 1, Number(element.dataset.rate));
-    decodedSounds.set(id, decoder.decodeAudioData(bytesOf(element.textContent).buffer));
+    const factor = Number(element.dataset.factor ?? 1);
+    decodedSounds.set(id, decoder.decodeAudioData(bytesOf(element.textContent).buffer)
+      .then((sound) => (factor > 1 ? raised(sound, factor) : sound)));
   }
   return decodedSounds.get(id);
+}
+
+/** Samples of a reduced sound that each sample of the raised one is made of, to each side. */
+const raiseReach = 12;
+
+/** A long sound at its own rate again: what its file left out between samples (a sinc under a Hann window). */
+function raised(sound, factor) {
+  const samples = sound.getChannelData(0);
+  const whole = new AudioBuffer({ numberOfChannels: 1, length: samples.length * factor, sampleRate: sound.sampleRate });
+  const output = whole.getChannelData(0);
+  for (let phase = 0; phase < factor; phase++) {
+    const weights = Float32Array.from({ length: 2 * raiseReach }, (_, index) => {
+      const place = index - raiseReach + 1 - phase / factor;
+      if (place === 0) return 1;
+      return Math.sin(Math.PI * place) / (Math.PI * place) * (0.5 + 0.5 * Math.cos(Math.PI * place / raiseReach));
+    });
+    for (let index = 0; index < samples.length; index++) {
+      let sum = 0;
+      for (let tap = 0; tap < weights.length; tap++) {
+        sum += weights[tap] * (samples[index + tap - raiseReach + 1] ?? 0);
+      }
+      output[index * factor + phase] = sum;
+    }
+  }
+  return whole;
 }
 
 /** The sound of a take for an output: 0 is the actuator, 1 small speakers. */

@@ -121,7 +121,7 @@ async function drawSpectrograms({ box, lanes }) {
     contents += line("band-line", box.left, right, y(hertz), y(hertz))
       + label(right + 8, y(hertz) + 4, hertzText(hertz));
   }
-  contents += laneTitle(box.left, top - 7, "Spectrogram", `Hz, ${spectrumRange} dB, both on one scale`);
+  contents += laneTitle(box.left, top - 7, `Spectrogram: ${outputs[output].name}`, `Hz, ${spectrumRange} dB, both on one scale`);
   const width = Math.min(box.width, box.width / (state.to - state.from) * windowSeconds);
   contents += path("window", `M${px(right - width)} 9v5h${px(width)}v-5`)
     + label(right - width - 6, 15, "window 64 ms", "end")

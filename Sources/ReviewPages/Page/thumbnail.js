@@ -26,15 +26,22 @@ function measureRuler() {
   ruler.columns = ruler.isPrinted ? 6 : width > 1000 ? 4 : width > 700 ? 3 : width > 480 ? 2 : 1;
   ruler.column = (width - (ruler.columns - 1) * gap) / ruler.columns;
   ruler.pixelsPerSecond = (ruler.column - cardFrame - gap) / ruler.unit;
-  document.documentElement.style.setProperty("--columns", ruler.columns);
+  document.documentElement.style.setProperty("--columns", 2 * ruler.columns);
   find("#ruler").style.width = `${ruler.pixelsPerSecond * ruler.unit / 4}px`;
   find("#ruler-text").textContent = `= ${secondsText(ruler.unit / 4)} s on every card`;
 }
 
-/** The columns and lines that a pattern takes: long ones are broken into lines, as a score is. */
+/**
+ * The columns and lines that a pattern takes: long ones are broken into lines, as a score is. What ends in the first
+ * fifth takes half a column, which `span` counts.
+ */
 function layoutOf(index) {
   const { unit, columns, column, pixelsPerSecond } = ruler;
   const length = lengths[index];
+  if (length < unit / 5) {
+    const width = (column - gap) / 2 - cardFrame;
+    return { span: 1, width, perLine: (width - gap) / pixelsPerSecond, lines: 1, height: ruler.isPrinted ? 40 : 66 };
+  }
   const needed = Math.ceil(Math.max(length - 0.06 * unit, 0.01) / unit);
   const span = Math.min(columns, needed);
   const width = span * column + (span - 1) * gap - cardFrame;
@@ -43,7 +50,7 @@ function layoutOf(index) {
     : Math.floor((width - gap) / pixelsPerSecond / unit * 4) / 4 * unit;
   const lines = isWhole ? 1 : Math.min(longestLines, Math.ceil(length / perLine - 1e-6));
   const height = ruler.isPrinted ? 40 : lines > 1 ? 46 : 66;
-  return { span, width, perLine, lines, height };
+  return { span: 2 * span, width, perLine, lines, height };
 }
 
 /** The most lines of one thumbnail; what comes behind is in the detail. */
@@ -114,9 +121,9 @@ function thumbnail(index) {
       const place = 6 + count * step * pixelsPerSecond;
       const isWhole = count % 4 === 0;
       drawing += line("tick", place, place, bottom, bottom + (isWhole ? 5 : 3));
-      if (isWhole || (count % 4 === 2 && layout.span === 1)) {
+      if (isWhole || (count % 4 === 2 && layout.span === 2) || layout.span === 1) {
         const text = axisText(from + count * step, lengths[index])
-          + (isWhole && count ? ` ${axisUnit(lengths[index])}` : "");
+          + ((isWhole || layout.span === 1) && count ? ` ${axisUnit(lengths[index])}` : "");
         drawing += label(count ? place : place - 3, bottom + 14, text, count ? "middle" : "start");
       }
     }

@@ -43,15 +43,14 @@ async function drawWaveforms({ box, lanes }) {
   const middle = (top + bottom) / 2;
   const peak = Math.max(
     0.05, ...[first, second].map(({ values }) => values.reduce((most, value) => Math.max(most, value), 0)));
-  const scale = peak > 0.5 ? 1 : peak > 0.25 ? 0.5 : 0.25;
+  const scale = [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8].find((each) => each >= peak) ?? 1;
   const y = (value) => middle - value / scale * ((bottom - top) / 2 - 2);
   const right = box.left + box.width;
   const isClose = state.to - state.from < closeRange;
-  const of = output === 1 ? "small speakers" : "actuator";
   let drawing = timeAxis(box, lanes);
   for (const value of [scale, scale / 2, 0, -scale / 2, -scale]) {
     drawing += line("grid", box.left, right, y(value), y(value))
-      + label(box.left - 8, y(value) + 4, withMinus(value), "end");
+      + label(box.left - 8, y(value) + 4, short(value, 3), "end");
   }
   for (const decibels of [0, -6, -12, -20]) {
     const value = 10 ** (decibels / 20);
@@ -59,7 +58,7 @@ async function drawWaveforms({ box, lanes }) {
     drawing += label(right + 8, y(value) + 4, `${withMinus(decibels)} dB${decibels ? "" : "FS"}`);
   }
   drawing += laneTitle(
-    box.left, top - 7, "Waveform", `${isClose ? "samples" : "peak within 6 ms"}, ${of}`);
+    box.left, top - 7, `Waveform: ${outputs[output].name}`, isClose ? "samples" : "peak within 6 ms");
   drawing += `<g clip-path="url(#${box.clip})">`;
   drawing += isClose ? drawSamples(box, first, second, y, scale)
     : drawOutlines(box, first, second, { y, base: middle, least: 0.012 * scale, mirrored: true });

@@ -267,7 +267,7 @@ public struct PlotPalette: Sendable {
     // Light and dark.
     let table: [(PlotRole, UInt32, UInt32)] = [
       (.paper, 0xFFFFFF, 0x14181F), (.ink, 0x13171D, 0xEAEEF3), (.muted, 0x566070, 0x9BA6B4),
-      (.edge, 0x868F9C, 0x687382), (.grid, 0xECEFF2, 0x1E242D), (.equal, 0xCDD3DA, 0x3C4552),
+      (.edge, 0x868F9C, 0x687382), (.grid, 0xECEFF2, 0x2A323D), (.equal, 0xCDD3DA, 0x4A5565),
       (.equalLine, 0x7C8693, 0x8C97A5), (.signal, 0xB4BCC6, 0x4A5462), (.take(0), 0x1463B8, 0x6DB3F8),
       (.take(1), 0xBD4B00, 0xFFA259), (.take(2), 0x0B7A62, 0x43C6A4), (.take(3), 0xA0358F, 0xE58FDC),
     ]

@@ -17,9 +17,13 @@ extension FigureDrawing {
       drawStrengths(panel, in: box)
       return
     }
-    drawShapes(score, panel, in: box)
+    if let dense = denseScore {
+      drawStrengthEnvelope(of: dense, panel, in: box)
+    } else {
+      drawShapes(score, panel, in: box)
+    }
     for curve in score.curves where curve.id == .hapticIntensityControl { draw(curve, panel, in: box) }
-    drawTransients(panel, in: box)
+    if denseScore == nil { drawTransients(panel, in: box) }
   }
 
   /// The part of a line by rising x that is within the box, cut at its edges.
@@ -62,7 +66,7 @@ extension FigureDrawing {
     }
   }
 
-  private mutating func fill(
+  mutating func fill(
     _ line: [PlotPoint], colors: [(time: Double, sharpness: Double)], opacity: Double, in box: PlotBox
   ) {
     guard let first = line.first, let last = line.last, line.count > 1 else { return }
@@ -132,42 +136,6 @@ extension FigureDrawing {
     return room < Self.leastStemRoom ? nil : min(1, max(0.4, room / 12))
   }
 
-  /// Many transients: in each column the strongest as a pale bar and the weakest as a full one.
-  private mutating func drawColumns(of transients: [PatternScore.Point], _ panel: PlotPanel, in box: PlotBox) {
-    var columns: [Int: (weakest: PatternScore.Point, strongest: PatternScore.Point)] = [:]
-    for point in transients where point.intensity > 0 {
-      let column = Int((layout.x(point.time) - layout.left) / (Self.columnWidth * scale))
-      let other = columns[column] ?? (point, point)
-      columns[column] = (
-        point.intensity < other.weakest.intensity ? point : other.weakest,
-        point.intensity > other.strongest.intensity ? point : other.strongest
-      )
-    }
-    // One shape a colour; more colours cannot be distinguished.
-    var bars: [Int: (pale: [[PlotPoint]], full: [[PlotPoint]])] = [:]
-    for (column, points) in columns.sorted(by: { $0.key < $1.key }) {
-      let x = layout.left + (Double(column) + 0.5) * Self.columnWidth * scale
-      for (point, isFull) in [(points.strongest, false), (points.weakest, true)] {
-        let color = Int((point.sharpness * 16).rounded())
-        let bar = [PlotPoint(x, box.bottom), PlotPoint(x, layout.y(point.intensity, on: panel.axis, in: box))]
-        if isFull {
-          bars[color, default: ([], [])].full.append(bar)
-        } else {
-          bars[color, default: ([], [])].pale.append(bar)
-        }
-      }
-    }
-    for (color, shapes) in bars.sorted(by: { $0.key < $1.key }) {
-      let paint = PlotDrawing.Paint.color(Colormap.sharpness.color(at: Double(color) / 16))
-      let width = (Self.columnWidth - 0.6) * scale
-      drawing.stroke(shapes.pale, .init(paint: paint, width: width, opacity: 0.45))
-      drawing.stroke(shapes.full, .init(paint: paint, width: width))
-    }
-  }
-
-  /// Pixels across of a column of many transients.
-  static let columnWidth = 2.0
-
   // MARK: Columns of continuous events
 
   /// How many columns of half a pixel the axis of time has.
@@ -192,6 +160,7 @@ extension FigureDrawing {
     // The height of a line is its sharpness, so that one scale of colours fits all lines.
     let paint = Self.ramp(
       from: PlotPoint(0, layout.y(0, on: panel.axis, in: box)), to: PlotPoint(0, layout.y(1, on: panel.axis, in: box)))
+    if let dense = denseScore { return drawToneEnvelope(of: dense, paint: paint, panel, in: box) }
     let lines = score.events.flatMap { event -> [[PlotPoint]] in
       guard event.kind.isVibration, event.end >= plot.span.lowerBound, event.time <= plot.span.upperBound else {
         return []
@@ -404,8 +373,7 @@ extension FigureDrawing {
   private mutating func drawTransients(_ panel: PlotPanel, in box: PlotBox) {
     let (groups, layout, isOne) = (transientGroups(), layout, plot.takes.count == 1)
     guard let fineness = fineness(count: groups.count) else {
-      return isOne
-        ? drawColumns(of: groups.compactMap { $0[0] }, panel, in: box) : drawTransientColumns(groups, panel, in: box)
+      return drawTransientColumns(groups, panel, in: box)
     }
     func y(_ point: PatternScore.Point) -> Double { layout.y(point.intensity, on: panel.axis, in: box) }
     if plot.takes.count == 2 { drawShifts(groups, panel, in: box) }

@@ -113,7 +113,7 @@ enum CalibrateVerb {
     let old = options.profile
     if options.isQuick, let drift = CalibrationDrift(calibration, from: old) {
       let report = DriftReport(drift: drift, warnings: calibration.warnings, profile: old.name, take: take.name)
-      try terminal.output.write(arguments.flag("--json") ? report.json : report.text)
+      try show(report.json, report.text, arguments, terminal)
       return drift.isWithin ? .done : .differs
     }
     var new = calibration.applied(
@@ -128,8 +128,13 @@ enum CalibrateVerb {
     if let output { try AtomicFileWriter.write(ProfileFile.write(new), to: output) }
     let written =
       output.map { "\($0.printable): written\n" } ?? "No profile was written; use '--output FILE' to write one.\n"
-    try terminal.output.write(arguments.flag("--json") ? report.json : report.text + written)
+    try show(report.json, report.text + written, arguments, terminal)
     return .done
+  }
+
+  private static func show(_ json: String, _ text: String, _ arguments: ParsedArguments, _ terminal: Terminal) throws {
+    if arguments.flag("--json") { return try terminal.output.write(json.utf8Span.span) }
+    try terminal.output.write(text)
   }
 
   private static func name(for path: String, otherwise name: String) -> String {

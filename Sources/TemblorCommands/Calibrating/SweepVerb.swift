@@ -267,7 +267,7 @@ struct SweepPlayer {
   /// - Parameter isDone: Asked after each turn with the frames that were handed over.
   private func run(_ samples: [Float], count: Int, on sink: any AudioSink, isDone: (Int) throws -> Bool) throws {
     let channels = sink.format.channelCount
-    let wake = WakeSignal()
+    let wake = try WakeSignal()
     var written = 0
     var block = [Float](repeating: 0, count: sink.format.bufferSize * channels)
     var hasEnded = false

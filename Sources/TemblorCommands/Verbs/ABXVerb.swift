@@ -18,7 +18,7 @@ enum ABXVerb {
       discussion: """
         In each trial, X is A or B at random, independently of earlier trials. Press a, b and x to listen as often as you like, 1 or 2 to answer, and Enter to confirm; confirmed answers are final. The other keys are those of 'temblor audition'. Switching inserts a short silence, so that only the sound gives X away.
 
-        The result is shown at the end, with its p-value: the probability that guessing would do as well. Fix the number of trials in advance: stopping early inflates the result. If you quit or the device is lost, the answers so far are reported and saved as an incomplete test.
+        The result is shown at the end, with its p-value: the probability that guessing would do as well. Fix the number of trials in advance: stopping early inflates the result. If you quit or the device is lost, the answers so far are reported and saved as an incomplete test. If A and B are identical, sample for sample, the result is void.
 
         Levels are matched by loudness unless --match is given, because a difference in level alone can be heard. If a take is too quiet for a loudness measurement, both are matched by weighted energy. Recordings play as in 'temblor audition'.
         """,
@@ -85,7 +85,9 @@ enum ABXVerb {
         prepared = try takes.prepared(for: engine)
         let levels = prepared.levels(by: options.match)
         Self.report(levels, on: session.console)
-        if prepared.areEqual { session.console.report("A and B are equal, sample for sample: nothing can be heard.") }
+        var test = test
+        test.isVoid = prepared.areEqual
+        if test.isVoid { session.console.report(test.result.sentence) }
         let audition = try ABXTask(
           test, prepared, gains: levels.gains, on: engine, region: try part.region(of: prepared.duration), gap: gap,
           session: session)
@@ -125,7 +127,7 @@ enum ABXVerb {
   private static func report(_ record: ABXRecord, savedTo path: String?, asJSON: Bool, _ terminal: Terminal) throws {
     if asJSON { return try terminal.output.write(record.json().span) }
     try terminal.output.line(record.test.result.sentence)
-    if record.match == LevelMatch.none.rawValue { try terminal.output.line(Self.unmatched) }
+    if record.match == LevelMatch.none.rawValue, !record.test.isVoid { try terminal.output.line(Self.unmatched) }
     if let path, !record.test.trials.isEmpty { try terminal.output.line("\(path.printable): written") }
   }
 

@@ -14,7 +14,7 @@ enum CheckVerb {
     CommandDescription(
       "check", abstract: "Check patterns for errors and design problems.",
       discussion: """
-        Each finding is printed as FILE:LINE:COLUMN: SEVERITY: MESSAGE (PATH); HINT [RULE]. Errors prevent a file from being read; warnings and notes do not. The exit status is 2 if there is an error. Of one rule in one file the first three findings are printed and the rest counted, unless --all is given; --json and --sarif have all of them.
+        Each finding is printed as FILE:LINE:COLUMN: SEVERITY: MESSAGE (PATH); HINT [RULE]. Errors prevent a file from being read; warnings and notes do not. The exit status is 2 if there is an error. Of one rule in one file the first three findings are printed and the rest counted, and findings that a file allows itself are only counted, unless --all is given; --json and --sarif have all of them.
 
         Rules have four categories: errors, portability (other programs and devices), design and hardware (with --profile).
 
@@ -80,12 +80,14 @@ enum CheckVerb {
         for index in findings.indices where findings[index].severity == .warning { findings[index].severity = .error }
       }
       if arguments.flag("--json") {
-        try terminal.output.write(json: findings.map { FindingLine($0).fields })
+        try terminal.output.write(json: ["findings": findings.map { FindingLine($0).fields }])
       } else if arguments.flag("--sarif") {
-        try terminal.output.write(json: SARIFReport.fields(findings, rules: knownRules(formats)))
+        try terminal.output.write(
+          json: SARIFReport.fields(findings, rules: knownRules(formats)), formatVersion: nil)
       } else {
-        let shown = arguments.flag("--all") ? findings : FindingFolding.fold(findings)
-        try terminal.output.write(text(shown, for: terminal.output))
+        let shown =
+          arguments.flag("--all") ? findings : FindingFolding.fold(findings.filter { $0.allowance == nil })
+        try terminal.output.write(text(shown, for: terminal.output), wraps: false)
       }
       for failure in failures { terminal.report(failure) }
       if terminal.error.isTerminal {
@@ -183,12 +185,14 @@ enum CheckVerb {
     let rules = knownRules(formats)
     if asJSON {
       return try output.write(
-        json: rules.map {
-          [
-            "rule": $0.id.text, "group": $0.group, "category": $0.category.rawValue, "severity": "\($0.severity)",
-            "explanation": $0.explanation,
-          ]
-        })
+        json: [
+          "rules": rules.map {
+            [
+              "rule": $0.id.text, "group": $0.group, "category": $0.category.rawValue, "severity": "\($0.severity)",
+              "explanation": $0.explanation,
+            ] as JSONFields
+          }
+        ])
     }
     var text = ""
     var group: String?
@@ -226,16 +230,17 @@ struct FindingLine {
   var fields: JSONFields {
     ["file": finding.place.name] + finding.place.positionFields + [
       "severity": "\(finding.severity)", "rule": finding.rule.text, "path": finding.place.path,
-      "message": finding.message, "suggestion": finding.suggestion,
+      "message": finding.message, "suggestion": finding.suggestion, "allowed": finding.allowance.map { _ in true },
     ]
   }
 
-  /// `2 patterns: 1 error, 0 warnings`.
+  /// `2 patterns: 1 error, 0 warnings`, and `, 3 allowed` where a file allows itself something.
   static func summary(_ findings: [Finding], of count: Int, _ noun: String) -> String {
     let errors = findings.count { $0.severity == .error }
     let warnings = findings.count { $0.severity == .warning }
+    let allowed = findings.count { $0.allowance != nil }
     return "\(count) \(noun)\(count == 1 ? "" : "s"): \(errors) error\(errors == 1 ? "" : "s"), "
-      + "\(warnings) warning\(warnings == 1 ? "" : "s")"
+      + "\(warnings) warning\(warnings == 1 ? "" : "s")" + (allowed > 0 ? ", \(allowed) allowed" : "")
   }
 }
 
@@ -322,6 +327,7 @@ enum SARIFReport {
     return [
       "ruleId": finding.rule.text, "ruleIndex": rules.firstIndex { $0.id == finding.rule },
       "level": "\(finding.severity)", "message": ["text": text] as JSONFields, "locations": [location],
+      "suppressions": finding.allowance.map { [["kind": "inSource", "justification": $0] as JSONFields] },
     ]
   }
 

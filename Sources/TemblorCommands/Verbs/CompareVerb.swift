@@ -28,7 +28,7 @@ enum CompareVerb {
     CommandDescription(
       "compare", abstract: "Describe the differences between patterns or sound files.",
       discussion: """
-        The first TAKE is the reference; the others are compared with it. Patterns are rendered, at the sample rate of the sound file if there is one. Two patterns are compared event by event; other takes are aligned with the reference, matched in level and compared sound by sound. Differences are ordered by perceptual impact; those below published thresholds are listed separately.
+        The first TAKE is the reference; the others are compared with it. Patterns are rendered, at the sample rate of the sound file if there is one; haptic patterns longer than a minute at 8 kHz. Two patterns are compared event by event; other takes are aligned with the reference, matched in level and compared sound by sound. Differences are ordered by perceptual impact; those below published thresholds are listed separately.
 
         A pattern is compared with a recording of it event by event: the delay (to 11 s, or --search), level, polarity, tempo, noise and hum of the whole are reported apart from events that are missing, added, moved, stronger, weaker, sharper or duller. What the noise hides is reported, not judged.
 
@@ -36,7 +36,7 @@ enum CompareVerb {
 
         Documentation/comparison.schema.json describes the output of --json. Times are those of the files, whatever the alignment.
 
-        With --output, also write an HTML page that compares any two of up to \(ComparisonReport.maximumTakeCount) takes: the differences marked in the picture and heard in turn, measurements, the sources and a blind test.
+        With --output, also write an HTML page that compares any two of up to \(ComparisonReport.maximumTakeCount) takes: the differences marked in the picture and heard in turn, measurements, the sources, the verdict of --tolerance and a blind test.
         """,
       arguments: [
         Argument(
@@ -51,7 +51,8 @@ enum CompareVerb {
           "-o", "--output", value: "FILE",
           help: "Also write a self-contained HTML page with players, plots and a blind test.",
           completion: .file(endingIn: "html"), writes: OutputNames.pageEndings),
-        Option("--all", help: "List all differences, not only the largest."), SharedOptions.profile,
+        PageOutput.open, PageOutput.studio, Option("--all", help: "List all differences, not only the largest."),
+        SharedOptions.profile,
         SharedOptions.noConfig, SharedOptions.rate, SharedOptions.curveTimes, SharedOptions.json,
       ] + SharedOptions.soundOptions,
       examples: [
@@ -61,6 +62,9 @@ enum CompareVerb {
       ]
     ) { arguments, terminal in
       let words = arguments.values("TAKE")
+      if arguments.flag("--open"), arguments.value("--output") == nil {
+        throw UsageError(.missingValue, "'--open' requires '--output'")
+      }
       let options = ComparisonOptions(
         alignment: try arguments[align], levelMatch: try arguments[match], search: try arguments[search])
       let tolerance = try arguments.value("--tolerance").map { try ToleranceText($0) }
@@ -79,19 +83,25 @@ enum CompareVerb {
       }
       if let path = arguments.value("--output") { try OutputNames.checkInputs(path, of: inputs) }
       let comparisons = compare(takes, options)
+      var page: PageOutput?
       if let path = arguments.value("--output") {
         job.rate = Int(takes[0].signal.rate)
-        try ReportOutput.write(
-          to: path, inputs: inputs, takes: takes, comparisons: comparisons, levelMatch: options.levelMatch, job: job,
+        let byteCount = try ReportOutput.write(
+          to: path, inputs: inputs, takes: takes, comparisons: comparisons, levelMatch: options.levelMatch,
+          tolerance: tolerance?.tolerance, studio: arguments.value("--studio"), job: job,
           command: "temblor compare \((words + ["-o", path]).map(\.asShellWord).joined(separator: " "))")
+        page = PageOutput(path: path, byteCount: byteCount, isOpened: arguments.flag("--open"))
       }
       if arguments.flag("--json") {
-        try terminal.output.write(json: fields(comparisons, tolerance?.tolerance))
+        try terminal.output.write(
+          json: fields(comparisons, tolerance?.tolerance), formatVersion: Comparison.formatVersion)
       } else {
         let text = ComparisonText(comparisons: comparisons, isComplete: arguments.flag("--all"))
         try terminal.output.write(text.text(for: terminal.output))
         if let tolerance { try terminal.output.write(tolerance.judgement(of: comparisons)) }
       }
+      page?.report("written", on: terminal)
+      try page?.open()
       guard let tolerance else { return .done }
       return comparisons.allSatisfy { $0.isEqual(within: tolerance.tolerance) } ? .done : .differs
     }
@@ -109,7 +119,7 @@ enum CompareVerb {
   }
 
   private static func fields(_ comparisons: [Comparison], _ tolerance: Tolerance?) -> JSONFields {
-    var fields: JSONFields = ["formatVersion": Comparison.formatVersion]
+    var fields: JSONFields = [:]
     if let first = comparisons.first {
       let reference: JSONFields = [
         "label": first.options.referenceLabel, "name": first.reference.name, "source": first.reference.sourceName,
@@ -158,14 +168,14 @@ struct ComparisonText {
     var lines = comparison.notes
     if let verdict = comparison.verdict { lines.append(verdict) }
     let count = isComplete ? comparison.differences.count : Comparison.maximumSentenceCount
-    let told = comparison.differences.prefix(count)
-    lines += told.filter(\.isNoticeable).map(\.sentence.printable)
-    let faint = told.filter { !$0.isNoticeable }.map(\.sentence.printable)
+    let listed = comparison.differences.prefix(count)
+    lines += listed.filter(\.isNoticeable).map(\.sentence.printable)
+    let faint = listed.filter { !$0.isNoticeable }.map(\.sentence.printable)
     if !faint.isEmpty {
       lines.append(output.styled("Below threshold:", .dim))
       lines += faint.map { "  " + $0 }
     }
-    let more = comparison.differences.count - told.count
+    let more = comparison.differences.count - listed.count
     if more > 0 { lines.append("\(more) more; use --all to list them.") }
     lines += comparison.limits.map { output.styled($0, .dim) }
     return lines.map { $0 + "\n" }.joined()

@@ -84,7 +84,7 @@ enum ConvertVerb {
         conversion: conversion, formats: formats, outputs: outputs, isStrict: arguments.flag("--strict"),
         isQuiet: arguments.flag("--quiet"), terminal: terminal, work: work)
       for (input, path) in outputs.items { try run.convert(input, to: path) }
-      if arguments.flag("--json") { try terminal.output.write(json: run.fields) }
+      if arguments.flag("--json") { try terminal.output.write(json: ["conversions": run.fields]) }
       return run.work.status
     }
   }
@@ -210,8 +210,16 @@ struct ConvertOutputs {
       output != OutputNames.standardOutput
       && (count > 1 || inputs.contains(where: \.isFromFolder)
         || output.map { $0.hasSuffix("/") || FileSystem.entry(at: $0) == .folder } ?? true)
-    if let id = arguments.value("--to"), let named = formats.format(id: id) {
-      format = named
+    if let id = arguments.value("--to"), let target = formats.format(id: id) {
+      format = target
+      if let output, !isFolder, let other = formats.format(named: output),
+        !formats.formats(named: output).contains(where: { $0.id == id })
+      {
+        throw UsageError(
+          .remove,
+          "the extension of \(output.inQuotes) selects \(other.id), but '--to' is \(id); leave out '--to', or name a "
+            + "file ending in \(target.endings.map { ".\($0)" }.joinedWithOr)")
+      }
     } else {
       format = try Self.format(ofName: isFolder ? nil : output, formats)
     }

@@ -26,7 +26,7 @@ enum FormatsVerb {
       let asJSON = arguments.flag("--json")
       guard let from = arguments.value("FROM").flatMap(formats.format(id:)) else {
         if asJSON {
-          try terminal.output.write(json: formats.formats.map(fields))
+          try terminal.output.write(json: ["formats": formats.formats.map(fields)])
         } else {
           try terminal.output.write(text(formats))
         }
@@ -42,7 +42,7 @@ enum FormatsVerb {
         }
       }
       if asJSON {
-        try terminal.output.write(json: rows.map(\.fields))
+        try terminal.output.write(json: ["conversions": rows.map(\.fields)])
       } else {
         try terminal.output.write(rows.map(\.text).joined())
       }

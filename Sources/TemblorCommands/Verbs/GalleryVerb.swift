@@ -33,7 +33,9 @@ enum GalleryVerb {
           "-o", "--output", value: "FILE", help: "Output file; - for standard output.", defaultText: usualOutput,
           completion: .file(endingIn: "html"), writes: OutputNames.pageEndings),
         Option("--title", value: "TITLE", help: "Title of the page.", defaultText: usualTitle), SharedOptions.profile,
-        SharedOptions.noConfig, SharedOptions.curveTimes, Option("-q", "--quiet", help: "Print errors only."),
+        SharedOptions.noConfig, PageOutput.open, PageOutput.studio,
+        SharedOptions.curveTimes,
+        Option("-q", "--quiet", help: "Print errors only."),
       ] + SharedOptions.soundOptions,
       examples: [
         .init("temblor gallery Patterns -o index.html", "Write a page of a folder."),
@@ -43,34 +45,27 @@ enum GalleryVerb {
       var job = try SharedOptions.job(arguments)
       job.rate = rate
       let path = arguments.value("--output") ?? usualOutput
-      if path == OutputNames.standardOutput { try SharedOptions.checkStandardOutput(terminal) }
+      try PageOutput.check(path, arguments, terminal)
       let (inputs, problems) = PatternInput.find(
         arguments.values("PATTERN"), formats: formats, sounds: try SharedOptions.sounds(arguments))
       try OutputNames.checkInputs(path, of: inputs.map(TakeInput.pattern))
-      let isQuiet = arguments.flag("--quiet")
-      let results = ReviewTakes.read(inputs, job: job, on: terminal, isQuiet: isQuiet)
+      let results = ReviewTakes.read(inputs, job: job, on: terminal, isQuiet: arguments.flag("--quiet"))
       var work = BatchWork(on: terminal, problems: problems)
       var takes: [ReviewTakes] = []
       for result in results { try work.attempt { _ in takes.append(try result.get()) } }
       guard !takes.isEmpty else { return work.status }
-      let page = try page(takes, title: arguments.value("--title") ?? usualTitle)
-      if path == OutputNames.standardOutput {
-        try terminal.output.write(page.span)
-      } else {
-        try AtomicFileWriter.write(page, to: path)
-        if !isQuiet, terminal.error.isTerminal {
-          terminal.report(
-            "\(path.printable): \(takes.count) pattern\(takes.count == 1 ? "" : "s"), " + "\(page.count / 1_000) kB")
-        }
-      }
+      let page = try page(
+        takes, title: arguments.value("--title") ?? usualTitle, studio: arguments.value("--studio"))
+      let count = "\(takes.count) pattern\(takes.count == 1 ? "" : "s")"
+      try PageOutput.write(page, to: path, saying: count, arguments, &work, terminal)
       return work.status
     }
   }
 
   private static let usualTitle = "Haptic patterns"
 
-  static func page(_ takes: [ReviewTakes], title: String) throws -> [UInt8] {
-    let gallery = PatternGallery(title: title, generator: "Temblor \(temblorVersion)")
+  static func page(_ takes: [ReviewTakes], title: String, studio: String? = nil) throws -> [UInt8] {
+    let gallery = PatternGallery(title: title, generator: "Temblor \(temblorVersion)", studio: studio)
     return try gallery.html(takes.map(\.take), sounds: takes.map(\.sounds))
   }
 }
@@ -128,23 +123,37 @@ struct ReviewTakes: Sendable {
 
 /// The page that `compare --output` writes.
 enum ReportOutput {
-  /// Writes the page of a comparison to a file.
+  /// Writes the page of a comparison to a file; returns its size in bytes.
   ///
   /// - Parameters:
   ///   - levelMatch: By what the page matches levels; by loudness where that is nothing or none.
   static func write(
     to path: String, inputs: [TakeInput], takes: [Take], comparisons: [Comparison], levelMatch: LevelMatch?,
-    job: RenderJob, command: String
-  ) throws {
+    tolerance: Tolerance? = nil, studio: String? = nil, job: RenderJob, command: String
+  ) throws -> Int {
     guard path != OutputNames.standardOutput else {
       throw UsageError(.invalidValue, "'--output' requires a file name")
     }
     let sounds = try pageSounds(inputs, takes: takes, job: job)
     let report = ComparisonReport(
       generator: "Temblor \(temblorVersion)", command: command,
-      levelMatch: levelMatch == LevelMatch.none ? .loudness : levelMatch ?? .loudness)
+      levelMatch: levelMatch == LevelMatch.none ? .loudness : levelMatch ?? .loudness, tolerance: tolerance,
+      origins: inputs.map(origin), studio: studio)
     let page = try report.html(takes: named(takes, inputs: inputs), comparisons: comparisons, sounds: sounds)
     try AtomicFileWriter.write(page, to: path)
+    return page.count
+  }
+
+  /// Where a take is from; nil for what can be read once only, as standard input.
+  private static func origin(of input: TakeInput) -> TakeOrigin? {
+    if let path = input.path {
+      guard FileSystem.entry(at: path) == .file, let bytes = try? FileSystem.read(path) else { return nil }
+      return TakeOrigin(path: path, modified: FileSystem.modified(path), bytes: bytes)
+    }
+    guard case .pattern(let pattern) = input, pattern.origin != .standardInput, let file = try? pattern.file() else {
+      return nil
+    }
+    return TakeOrigin(path: "\(input.name), a shipped pattern", bytes: file.bytes)
   }
 
   /// What the page plays of each take, at the lowest rate that holds it: patterns are rendered at
@@ -153,7 +162,11 @@ enum ReportOutput {
     var sounds: [PageSounds] = []
     for (input, take) in zip(inputs, takes) {
       var job = job
-      job.rate = Int(PageSounds.lowestRate(holding: take.signal))
+      // Haptic events end below 1 kHz.
+      let events = take.composition?.layers.flatMap(\.pattern.events)
+      job.rate =
+        events?.allSatisfy(\.kind.isHaptic) == true
+        ? GalleryVerb.rate : Int(PageSounds.lowestRate(holding: take.signal))
       sounds.append(
         PageSounds(
           actuator: try signal(of: input, take: take, job: job), speaker: try ReviewTakes.speakerSignal(input, job: job)

@@ -50,7 +50,7 @@ enum InfoVerb {
           for complaint in complaints { work.fail(complaint, .invalidInput) }
         }
       }
-      if arguments.flag("--json") { try terminal.output.write(json: fields) }
+      if arguments.flag("--json") { try terminal.output.write(json: ["takes": fields]) }
       return work.status
     }
   }
@@ -126,8 +126,8 @@ struct PatternSummary {
     let levels = LevelText(statistics, rate: plan.rate)
     var lines = [
       name.printable,
-      "  length     \(NumberFormatting.seconds(pattern.composition.duration)), "
-        + "sound ends at \(NumberFormatting.seconds(Double(plan.soundEnd) / plan.rate))",
+      "  length     \(NumberFormatting.seconds(plan.duration))"
+        + (plan.soundEnd < plan.length ? ", sound ends at \(NumberFormatting.seconds(soundSeconds))" : ""),
       "  contents   \(counted.isEmpty ? "no events" : counted)", "  profile    \(profile.name): \(band)",
       "  level      \(levels.peak), RMS \(NumberFormatting.rounded(level, places: 1)) dBFS, "
         + (levels.limiting ?? "never limited"), "  polyphony  \(voices) voice\(voices == 1 ? "" : "s") at most",
@@ -137,13 +137,15 @@ struct PatternSummary {
     return lines.joined(separator: "\n") + "\n"
   }
 
+  private var soundSeconds: Double { Double(plan.soundEnd) / plan.rate }
+
   private var usesAbsoluteCurveTimes: Bool { pattern.details.contains { $0 == ("curveTimes", "absolute") } }
 
   private var band: String {
     guard let frequencies else { return "no haptic events" }
     func text(_ range: ClosedRange<Double>) -> String {
-      "\(NumberFormatting.rounded(range.lowerBound, places: 1)) to "
-        + "\(NumberFormatting.rounded(range.upperBound, places: 1)) Hz"
+      let ends = [range.lowerBound, range.upperBound].map { NumberFormatting.rounded($0, places: 1) }
+      return (ends[0] == ends[1] ? ends[0] : ends.joined(separator: " to ")) + " Hz"
     }
     let asked = text(frequencies)
     guard let played = playedFrequencies.map(text), played != asked else { return "events at \(asked)" }
@@ -153,7 +155,7 @@ struct PatternSummary {
   var fields: JSONFields {
     let played = playedFrequencies == frequencies ? nil : playedFrequencies
     return [
-      "pattern": name, "duration": pattern.composition.duration, "soundSeconds": Double(plan.soundEnd) / plan.rate,
+      "pattern": name, "duration": plan.duration, "soundSeconds": soundSeconds,
       "counts": counts.reduce([:] as JSONFields) { $0 + [$1.key: $1.count] }, "profile": profile.name,
       "lowestHertz": frequencies?.lowerBound, "highestHertz": frequencies?.upperBound,
       "lowestPlayedHertz": played?.lowerBound, "highestPlayedHertz": played?.upperBound,

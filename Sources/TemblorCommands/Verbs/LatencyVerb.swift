@@ -95,7 +95,7 @@ enum LatencyVerb {
   private static func column(_ text: String) -> String { String(repeating: " ", count: max(0, 9 - text.count)) + text }
 }
 
-/// Taps at moments nobody can foresee, and how long each took in transit.
+/// Taps at random times, and the time that each takes to the device.
 final class LatencyProbe: SessionTask {
   struct Measurement: Equatable, Sendable {
     /// From the call until the first frame was handed to the device.

@@ -1,12 +1,11 @@
 import CommandLineKit
-import HapticFormats
 import HapticModel
 import HapticOutputs
 import HapticPlayback
-import Reading
+import HapticRender
+import PatternWorkflows
 import ShippedFiles
 import SystemSupport
-import VendorFormats
 
 /// `temblor patterns`: the patterns that come with Temblor.
 enum PatternsVerb {
@@ -34,25 +33,19 @@ enum PatternsVerb {
       return .done
     }
     let rows = try ShippedPatterns.names.map { name in
-      let file = SourceFile(ShippedPatterns.text(named: name) ?? [], name: name)
-      let composition = try FormatRegistry.standard.read(file)
-      return (name, composition.duration, composition.notes ?? "")
+      let (plan, pattern) = try RenderJob().plan(PatternInput(origin: .shipped(name), outputStem: name))
+      return (name, plan.duration, pattern.composition.notes ?? "")
     }
     if arguments.flag("--json") {
-      try terminal.output.write(json: rows.map { ["name": $0, "duration": $1, "description": $2] })
+      let fields = rows.map { ["name": $0, "duration": $1, "description": $2] as JSONFields }
+      try terminal.output.write(json: ["patterns": fields])
       return .done
     }
-    let widest = rows.map(\.0.count).max() ?? 0
-    var text = ""
-    for (name, duration, feeling) in rows {
+    let lines = rows.map { name, duration, feeling in
       let length = NumberFormatting.seconds(duration)
-      text += name + String(repeating: " ", count: widest + 2 - name.count)
-      text += String(repeating: " ", count: max(0, 7 - length.count)) + length + "  "
-      let room = terminal.output.isTerminal ? terminal.output.width - widest - 12 : feeling.count
-      text += feeling.count > room ? feeling.prefix(max(0, room - 1)) + "…" : feeling
-      text += "\n"
+      return [name, String(repeating: " ", count: max(0, 7 - length.count)) + length, feeling]
     }
-    try terminal.output.write(text)
+    try terminal.output.write(ColumnText.lines(lines).map { $0 + "\n" }.joined())
     return .done
   }
 }
@@ -96,7 +89,7 @@ enum DevicesVerb {
       return .done
     }
     guard !arguments.flag("--json") else {
-      try terminal.output.write(json: OutputRegistry.standard.outputs().map(fields))
+      try terminal.output.write(json: ["devices": OutputRegistry.standard.outputs().map(fields)])
       return .done
     }
     var devices: [OutputListing] = []

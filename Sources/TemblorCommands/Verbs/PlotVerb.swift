@@ -1,5 +1,4 @@
 internal import CommandLineKit
-internal import Glibc
 internal import HapticFormats
 import HapticModel
 import PatternComparison
@@ -92,7 +91,7 @@ enum PlotVerb {
             try write(plot, item, style: style, on: terminal)
           } else {
             if index > 0 { try terminal.output.line() }
-            try terminal.output.write(style.text(of: plot))
+            try terminal.output.write(style.text(of: plot), wraps: false)
           }
         } catch let error as StreamError { throw error } catch {
           work.fail(message(error, about: group), Failure.status(of: error))
@@ -159,7 +158,7 @@ extension PlotVerb {
       width = asked ?? PlotVerb.standardWidth
       columns = asked ?? terminal.output.width
       isColoured = terminal.output.isColoured
-      isUnicode = Self.hasUnicode
+      isUnicode = terminal.output.isUnicode
       if !isPicture, arguments.value("--format") != nil {
         throw UsageError(.missingValue, "'--format' requires '--output'")
       }
@@ -186,16 +185,6 @@ extension PlotVerb {
         parts.insert(part)
       }
       return parts
-    }
-
-    /// Whether the user's locale writes UTF-8; the first of these that is set counts.
-    private static var hasUnicode: Bool {
-      for name in ["LC_ALL", "LC_CTYPE", "LANG"] {
-        guard let value = unsafe getenv(name) else { continue }
-        let locale = unsafe String(cString: value).lowercased()
-        if !locale.isEmpty { return locale.mentions("utf-8") || locale.mentions("utf8") }
-      }
-      return false
     }
   }
 }

@@ -29,13 +29,9 @@ enum ProfilesVerb {
     }
     let rows = library.entries().map(ProfileRow.init)
     if arguments.flag("--json") {
-      try terminal.output.write(json: rows.map(\.fields))
+      try terminal.output.write(json: ["profiles": rows.map(\.fields)])
     } else {
-      let lines = ColumnText.lines(rows.map(\.columns)).map { line in
-        let room = terminal.output.isTerminal ? terminal.output.width : line.count
-        return (line.count > room ? line.prefix(max(0, room - 1)) + "…" : line) + "\n"
-      }
-      try terminal.output.write(lines.joined())
+      try terminal.output.write(ColumnText.lines(rows.map(\.columns)).map { $0 + "\n" }.joined())
     }
     var work = BatchWork(on: terminal)
     for error in rows.compactMap(\.error) { try work.attempt { _ in throw error } }
@@ -99,9 +95,9 @@ enum ProfilesCheckVerb {
       } catch { failures.append(Failure.message(error)) }
     }
     if arguments.flag("--json") {
-      try terminal.output.write(json: findings.map { FindingLine($0).fields })
+      try terminal.output.write(json: ["findings": findings.map { FindingLine($0).fields }])
     } else {
-      try terminal.output.write(findings.map { FindingLine($0).text(for: terminal.output) }.joined())
+      try terminal.output.write(CheckVerb.text(findings, for: terminal.output), wraps: false)
     }
     for failure in failures { terminal.report(failure) }
     if terminal.error.isTerminal { terminal.report(FindingLine.summary(findings, of: words.count, "profile")) }

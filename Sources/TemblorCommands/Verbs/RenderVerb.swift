@@ -141,7 +141,7 @@ struct RenderReport {
         })
     line.clear()
     report(results, on: terminal, isQuiet: isQuiet)
-    if asJSON { try terminal.output.write(json: fields(results)) }
+    if asJSON { try terminal.output.write(json: ["files": fields(results)]) }
     let statuses: [ExitStatus] = results.map {
       switch $0 {
       case .written: .done
@@ -163,7 +163,7 @@ struct RenderReport {
         written += 1
         guard !isQuiet else { continue }
         for warning in warnings { terminal.report(warning.description.printable) }
-        // Of two stems one is often silent, and strength 0 is silence asked for.
+        // Of two stems one is often silent, and strength 0 is silent on purpose.
         if statistics.peak == 0, item.buses == .all, batch.job.strength > 0 {
           terminal.report(
             "\(item.name.printable): silent: all events have level 0 or "
@@ -172,8 +172,9 @@ struct RenderReport {
         let level = LevelText(statistics, rate: Double(batch.job.rate))
         let protection = ProtectionSummary(statistics)
         let text = level.whole + (protection.map { ", \($0.text)" } ?? "")
-        if batch.items.count <= 2, terminal.error.isTerminal {
-          terminal.report("\(item.name.printable): \(NumberFormatting.seconds(seconds)), \(text)")
+        let isFile = if case .file = item.destination { true } else { false }
+        if batch.items.count <= 2, isFile || terminal.error.isTerminal {
+          terminal.report("\(item.name.printable): written, \(NumberFormatting.seconds(seconds)), \(text)")
         } else if statistics.peak > Self.leastLimited || protection?.cause != nil {
           changed.append("\(item.name.printable): \(text)")
         }
@@ -181,13 +182,12 @@ struct RenderReport {
       case .failed(let error): failures.append(Failure.message(error))
       }
     }
-    // What changes a sound is said in a log, too; how far rendering got is for those who wait.
     for line in changed.prefix(Self.greatestChangeCount) { terminal.report(line) }
     let more = changed.count - Self.greatestChangeCount
     if more > 0 { terminal.report("\(more) more \(more == 1 ? "sound was" : "sounds were") limited") }
     for failure in failures { terminal.report(failure) }
     let count = batch.items.count + problems.count
-    guard count > 2, !failures.isEmpty || !isQuiet && terminal.error.isTerminal else { return }
+    guard count > 2, !failures.isEmpty || !isQuiet else { return }
     terminal.report("\(written) of \(count) sounds written" + (failures.isEmpty ? "" : ", \(failures.count) failed"))
   }
 

@@ -116,16 +116,16 @@ final class BrowserPage {
   }
 
   /// Presses and releases a key.
-  func press(_ key: String, shift: Bool = false) throws {
+  func press(_ key: String, shift: Bool = false, control: Bool = false) throws {
     let codes = ["Enter": 13, "Escape": 27, " ": 32, "ArrowLeft": 37, "ArrowRight": 39, "Tab": 9, "Home": 36]
-    let text = key == "Enter" ? "\r" : (key.count == 1 ? key : "")
+    let text = key == "Enter" ? "\r" : (key.count == 1 && !control ? key : "")
     for type in [text.isEmpty ? "rawKeyDown" : "keyDown", "keyUp"] {
       try call("Input.dispatchKeyEvent") {
         $0.member("type", type)
         $0.member("key", key)
         if type == "keyDown" { $0.member("text", text) }
         if let code = codes[key] { $0.member("windowsVirtualKeyCode", code) }
-        $0.member("modifiers", shift ? 8 : 0)
+        $0.member("modifiers", (shift ? 8 : 0) + (control ? 2 : 0))
       }
     }
   }

@@ -168,7 +168,7 @@ def main():
             for weighting in WEIGHTINGS:
                 run = subprocess.run([TEMBLOR, "info", "--json", "--weighting", weighting, path],
                                      check=True, capture_output=True)
-                told[weighting] = json.loads(run.stdout)[0]
+                told[weighting] = json.loads(run.stdout)["takes"][0]
             figures = told["hand"]
             rms = decibels(np.mean(x ** 2))
             by_sox = sox(path)

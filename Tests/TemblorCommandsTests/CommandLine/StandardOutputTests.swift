@@ -14,6 +14,7 @@ import Testing
     init() throws {
       var ends: [Int32] = [-1, -1]
       try #require(unsafe pipe(&ends) == 0)
+      for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
       (reader, writer) = (ends[0], ends[1])
     }
   }

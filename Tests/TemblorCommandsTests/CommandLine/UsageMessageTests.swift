@@ -13,7 +13,7 @@ import Testing
     ([""], "unknown verb ''", nil), (["a\u{1B}[2J\n"], "unknown verb 'a\\u{1B}[2J\\n'", nil),
     (["--versoin"], "unknown option '--versoin'; did you mean '--version'?", nil),
     (["--size=3", "paint"], "'--size' must follow a verb", nil), (["--"], "unknown option '--'", nil),
-    (["help", "pant"], "unknown verb 'pant'; did you mean 'paint'?", "help"), (["paint"], "missing DRAWING", "paint"),
+    (["help", "pant"], "unknown verb 'pant'; did you mean 'paint'?", nil), (["paint"], "missing DRAWING", "paint"),
     (["compare", "a"], "missing SECOND", "compare"),
     (["compare", "a", "b", "c", "d e"], "unexpected argument 'd e'", "compare"),
     (["paint", "d", "--ouput", "f"], "unknown option '--ouput'; did you mean '--output'?", "paint"),

@@ -100,7 +100,7 @@ import Testing
   @Test func anotherClientIsAnsweredWhileAPatternLoads() throws {
     let engine = PlaybackEngine()
     let playback = VirtualPlayback(engine)
-    let wake = WakeSignal()
+    let wake = WakeSignal.ifPossible()
     let session = ListenSession(engine, device: "virtual", wake: wake, loadsAside: true)
     // A pipe without a writer is a file that never ends; here, one that many events make slow.
     let events = (0..<3_000).map { "{\"Event\": {\"EventType\": \"HapticTransient\", \"Time\": \($0)}}" }

@@ -97,7 +97,7 @@ import Testing
     try terminal.wait(for: "\(folder("temblor/config.json")): written\n")
     try terminal.wait(
       for:
-        "Saved choices: device null, profile dayton-bst-1, haptics on channel 1, strength 0.032 ('--no-config' ignores them)\n"
+        "Saved choices: device null, profile dayton-bst-1, haptics on channel 1, strength\n  0.032 ('--no-config' ignores them)\n"
     )
     #expect(terminal.finish() == 0)
   }

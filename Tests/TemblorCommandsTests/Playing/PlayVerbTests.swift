@@ -138,9 +138,10 @@ import Testing
       (0.11, .event(.notice(underrun))), (0.12, .event(.notice(underrun))),
     ])
     #expect(try play([try hum("a.ahap", 0.3), "--json"], on: stage) == .done)
-    let told = stage.recorded.error
+    // The terminal is narrower than some of the messages.
+    let told = stage.recorded.error.replacing("\n  ", with: " ")
     #expect(told.contains("hw:1: device disconnected; reconnect it\n"))
-    let advice = "allow real-time priority, or use a larger '--buffer-size'\n"
+    let advice = "the system ran the program late; use a larger '--buffer-size'\n"
     #expect(told.contains("underrun: 10 ms of audio lost; \(advice)"))
     #expect(told.contains("2 underruns: 20 ms of audio lost; \(advice)"))
     #expect(
@@ -150,6 +151,16 @@ import Testing
     #expect(stage.recorded.output.contains(#""underruns": 4"#))
     #expect(stage.recorded.output.contains(#""ownUnderruns": 3"#))
     #expect(stage.recorded.output.contains(#""missedFrames": 1488"#))
+  }
+
+  @Test func priorityIsAdvisedWhereItWasRefused() throws {
+    let refused = SinkEvent(.degraded, cause: .refusedPriority, text: "no real-time priority")
+    let underrun = SinkEvent(.underrun, cause: .lateDelivery, missedFrameCount: 480, text: "buffer underrun")
+    let stage = VirtualStage([(0.05, .event(.notice(refused))), (0.1, .event(.notice(underrun)))])
+    #expect(try play([try hum("a.ahap", 0.3)], on: stage) == .done)
+    #expect(
+      stage.recorded.error.replacing("\n  ", with: " ").contains(
+        "the system ran the program late; allow real-time priority, or use a larger '--buffer-size'\n"))
   }
 
   @Test func aDeviceThatEndsCouldNotPlay() throws {

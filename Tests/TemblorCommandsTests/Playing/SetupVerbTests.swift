@@ -224,7 +224,7 @@ import TransducerProfiles
     _ command: CommandDescription, _ words: [String], variables: [String: String] = [:], isTerminal: Bool = true
   ) throws -> (values: [String?], notice: String) {
     try place.write(Self.file, to: "config.json")
-    let recorded = RecordedTerminal(isTerminal: isTerminal)
+    let recorded = RecordedTerminal(isTerminal: isTerminal, width: 200)
     var arguments = try command.parse(words)
     try Choices(path: place("config.json"), variables: variables).complete(&arguments, on: recorded.terminal)
     let values = ["--device", "--profile", "--haptics", "--strength"].map { option in

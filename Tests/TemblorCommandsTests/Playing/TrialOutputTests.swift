@@ -51,7 +51,9 @@ private struct TrialBackend: SessionBackend {
   func play(
     _ engine: PlaybackEngine, through output: sending OpenedOutput, recording: RecordingBuffer?,
     eventHandler: @escaping LivePlayback.EventHandler
-  ) -> any EngineDriver { system.play(engine, through: output, recording: recording, eventHandler: eventHandler) }
+  ) throws(PlaybackError) -> any EngineDriver {
+    try system.play(engine, through: output, recording: recording, eventHandler: eventHandler)
+  }
 }
 
 @Suite struct TrialOutputTests {

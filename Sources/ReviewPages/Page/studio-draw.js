@@ -1,0 +1,566 @@
+// The picture: three canvases on one another, so that a drag draws only what it moves. The back holds grid,
+// sound and the other slot's shadow, the middle what is not selected, the top what is.
+
+/** Nine stops of sharpness from 0 to 1. */
+const sharpnessStops = ["6558E0", "8852D8", "A44EC8", "BC4CB3", "D04C9B", "DE507F", "E75862", "EA6440", "E57217"]
+  .map((stop) => [0, 2, 4].map((place) => parseInt(stop.slice(place, place + 2), 16)));
+
+/** The parts of a sharpness' colour. */
+function hueParts(sharpness) {
+  const place = clamp(sharpness, 0, 1) * 8;
+  const index = Math.min(7, Math.floor(place));
+  return sharpnessStops[index].map((part, channel) =>
+    Math.round(part + (place - index) * (sharpnessStops[index + 1][channel] - part)));
+}
+const hues = Array.from({ length: 101 }, (_, index) => `rgb(${hueParts(index / 100)})`);
+const hue = (sharpness) => hues[Math.round(clamp(sharpness, 0, 1) * 100)];
+/** Colours of the theme, by the names of the page's style. */
+let colours = {};
+function readColours() {
+  const style = getComputedStyle(document.documentElement);
+  colours = Object.fromEntries(["surface", "ink", "muted", "line", "edge", "equal", "equal-line", "grid", "a", "b"]
+    .map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
+  colours.font = getComputedStyle(document.body).fontFamily;
+}
+
+// Places: seconds and values to pixels of the stage and back.
+/** Edges of the lanes in pixels. */
+const box = { width: 900, left: 48, right: 48, height: 500, lanes: {} };
+
+function layOut() {
+  box.width = Math.max(280, find("#stage").clientWidth);
+  const isWide = box.width >= 560;
+  box.left = isWide ? 48 : 30;
+  box.right = isWide ? 54 : 34;
+  box.lanes = {};
+  let top = 58;
+  const add = (name, height) => {
+    box.lanes[name] = [top, top + height];
+    top += height + 34;
+  };
+  add("intensity", isWide ? 204 : 164);
+  add("sharpness", isWide ? 92 : 76);
+  add("sound", isWide ? 76 : 60);
+  if (profiles[state.profile]?.hasHardware) add("felt", isWide ? 60 : 48);
+  box.bottom = top - 34;
+  box.height = box.bottom + 26;
+  find("#stage").style.height = `${box.height}px`;
+}
+
+const plotWidth = () => box.width - box.left - box.right;
+const xOf = (time) => box.left + (time - state.from) / (state.to - state.from) * plotWidth();
+const timeAt = (x) => state.from + (x - box.left) / plotWidth() * (state.to - state.from);
+const yIn = (lane, share) => box.lanes[lane][1] - share * (box.lanes[lane][1] - box.lanes[lane][0]);
+const shareAt = (lane, y) => (box.lanes[lane][1] - y) / (box.lanes[lane][1] - box.lanes[lane][0]);
+
+/** Where a control's value stands: intensity in its lane, sharpness about the middle of its, others on the rail. */
+const yOfControl = (id, value) => (isIntensity(id) ? yIn("intensity", value)
+  : isSharpness(id) ? yIn("sharpness", (value + 1) / 2) : box.lanes.intensity[0] - 22);
+const valueAt = (id, y) => (isIntensity(id) ? clamp(shareAt("intensity", y), 0, 1)
+  : clamp(2 * shareAt("sharpness", y) - 1, -1, 1));
+
+/** Shows everything that is open. */
+function showAll() {
+  state.from = 0;
+  state.to = wholeLength() * 1.02 + 0.02;
+}
+
+/** Shows a stretch of time, no shorter than 5 ms. */
+function setView(from, to) {
+  const whole = wholeLength() * 1.05 + 0.05;
+  const length = clamp(to - from, 0.005, whole);
+  state.from = clamp(from, 0, whole - length);
+  state.to = state.from + length;
+  drawAll();
+}
+const zoom = (factor, centre = (state.from + state.to) / 2) =>
+  setView(centre - (centre - state.from) * factor, centre + (state.to - centre) * factor);
+function bringIntoView(item) {
+  if (item.time >= state.from && item.time <= state.to) return;
+  const length = state.to - state.from;
+  setView(item.time - length / 2, item.time + length / 2);
+}
+
+// Drawing.
+/** What a drag shows before the text follows: values as written, by path. */
+const preview = new Map();
+const contexts = {};
+/** A cleared canvas of the stage's size, sharp on any screen. */
+function sheet(name) {
+  const canvas = find(`#${name}`);
+  const ratio = devicePixelRatio || 1;
+  const [width, height] = [Math.round(box.width * ratio), Math.round(box.height * ratio)];
+  const context = contexts[name] ??= canvas.getContext("2d");
+  if (canvas.width !== width || canvas.height !== height) {
+    Object.assign(canvas, { width, height });
+    Object.assign(canvas.style, { width: `${box.width}px`, height: `${box.height}px` });
+  }
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  context.clearRect(0, 0, box.width, box.height);
+  context.font = `11px ${colours.font}`;
+  return context;
+}
+
+function strokeLine(context, colour, width, points, dash = []) {
+  context.strokeStyle = colour;
+  context.lineWidth = width;
+  context.setLineDash(dash);
+  context.beginPath();
+  points.forEach(([x, y], index) => (index ? context.lineTo(x, y) : context.moveTo(x, y)));
+  context.stroke();
+  context.setLineDash([]);
+}
+
+function disc(context, x, y, radius, fill, stroke, width = 1.5) {
+  context.beginPath();
+  context.arc(x, y, radius, 0, 7);
+  if (fill) { context.fillStyle = fill; context.fill(); }
+  if (stroke) { context.strokeStyle = stroke; context.lineWidth = width; context.stroke(); }
+}
+
+function write(context, text, x, y, { align = "left", colour = colours.muted, weight = 400, size = 11 } = {}) {
+  context.font = `${weight} ${size}px ${colours.font}`;
+  context.textAlign = align;
+  context.fillStyle = colour;
+  context.fillText(text, x, y);
+  return context.measureText(text).width;
+}
+
+/** Cuts what follows to the lanes. */
+function clipped(context, draw) {
+  context.save();
+  context.beginPath();
+  context.rect(box.left - 13, 0, plotWidth() + 26, box.height);
+  context.clip();
+  draw();
+  context.restore();
+}
+
+function drawAll() {
+  if (!core) return;
+  layOut();
+  drawBack();
+  drawMiddle();
+  drawTop();
+  drawMarks();
+  showPlace();
+}
+
+/** Grid, axes, the sound's picture and the other slot. */
+function drawBack() {
+  const context = sheet("back");
+  const [left, right] = [box.left, box.width - box.right];
+  const axis = { from: state.from, to: state.to, width: plotWidth(), whole: wholeLength() };
+  for (const { time, text } of timeTicks(axis, 56)) {
+    const x = Math.round(xOf(time)) + 0.5;
+    for (const [top, bottom] of Object.values(box.lanes)) strokeLine(context, colours.grid, 1, [[x, top], [x, bottom]]);
+    write(context, text, x, box.bottom + 17, { align: "center" });
+  }
+  const level = (lane, share, text) => {
+    const y = Math.round(yIn(lane, share)) + 0.5;
+    strokeLine(context, share ? colours.grid : colours.edge, 1, [[left, y], [right, y]]);
+    write(context, text, left - 8, y + 4, { align: "right" });
+  };
+  for (const share of [0, 0.5, 1]) level("intensity", share, String(share));
+  for (const share of [0, 1]) {
+    level("sharpness", share, String(share));
+    const hertz = Math.round(core.hertz(state.profile, share));
+    write(context, box.width >= 560 ? `${hertz} Hz` : hertz, right + 7, yIn("sharpness", share) + 4);
+  }
+  const title = (lane, name, unit) => {
+    const y = box.lanes[lane][0] - 10;
+    const width = write(context, name, left + 7, y, { weight: 600, size: 12, colour: colours.ink });
+    write(context, unit, left + 15 + width, y);
+  };
+  title("intensity", "Intensity", "");
+  title("sharpness", "Sharpness", box.width >= 560 ? "0 dull, 1 sharp" : "");
+  title("sound", state.picture === "waveform" ? "Waveform" : "Spectrogram", soundWords());
+  if (box.lanes.felt) title("felt", "Felt", box.width >= 560 ? "acceleration, 1 at full-scale resonance" : "acceleration");
+  clipped(context, () => {
+    const other = slots[1 - state.slot]?.score;
+    if (other) drawShadow(context, other);
+    if (state.picture === "waveform") drawWaveform(context); else drawSpectrogram(context);
+  });
+  if (box.lanes.felt) drawFelt(context);
+  if (state.picture !== "waveform") askForSpectrum();
+}
+
+/** Time, intensity, sharpness of an event after curves and envelope; where a drag shows it. */
+function pointsOf(item) {
+  const { event } = item;
+  const shown = preview.get(item.path);
+  const points = [];
+  for (let index = 0; index < event.felt.length; index += 3) {
+    points.push([event.felt[index], event.felt[index + 1], event.felt[index + 2]]);
+  }
+  if (!points.length) points.push([event.time, event.intensity ?? 0, event.sharpness ?? 0]);
+  if (!shown) return points;
+  const shift = (shown.time ?? event.time) - event.time;
+  const stretch = event.duration ? (shown.duration ?? event.duration) / event.duration : 1;
+  const gain = event.intensity ? (shown.intensity ?? event.intensity) / event.intensity : 1;
+  const lift = (shown.sharpness ?? event.sharpness) - event.sharpness;
+  return points.map(([time, intensity, sharpness]) => [
+    event.time + shift + (time - event.time) * stretch, intensity * gain, clamp(sharpness + lift, 0, 1),
+  ]);
+}
+
+/** Values as written, or as a drag shows them. */
+const shownOf = (item) => ({ ...(item.event ?? { time: item.time, value: item.value }), ...preview.get(item.path) });
+const isInView = (item, reach = 0) => item.end + reach >= state.from && item.time - reach <= state.to;
+
+/** What is not selected; what lasts lies behind what does not. */
+function drawMiddle() {
+  const context = sheet("middle");
+  if (!score()) return;
+  const reach = 14 / plotWidth() * (state.to - state.from);
+  clipped(context, () => {
+    const shown = items().filter((item) => item.event && isInView(item, reach) && !isSelected(item.path));
+    const isCrowded = shown.length > 400 * plotWidth() / 1000;
+    for (const item of shown) if (item.type !== "transient") drawEvent(context, item);
+    for (const item of shown) if (item.type === "transient") drawEvent(context, item, { isCrowded });
+    for (const curve of score().curves) drawCurve(context, curve);
+    drawParameters(context);
+  });
+}
+
+/** What is selected, and so what a drag moves. */
+function drawTop() {
+  const context = sheet("top");
+  showCursor();
+  if (!score()) return;
+  clipped(context, () => {
+    for (const item of selected()) if (item.event) drawEvent(context, item, { isOn: true });
+    const curves = new Set(selected().filter((item) => item.curve && preview.has(item.path)).map((item) => item.curve));
+    for (const curve of curves) drawCurve(context, curve);
+    for (const item of selected()) if (!item.event) drawHandle(context, item, true);
+  });
+}
+
+function drawEvent(context, item, { isOn = false, isCrowded = false } = {}) {
+  const { type } = item;
+  if (type === "audio") {
+    drawSoundEvent(context, item, isOn);
+    return;
+  }
+  const points = pointsOf(item);
+  const written = shownOf(item);
+  const ground = yIn("intensity", 0);
+  if (type === "transient") {
+    const [[time, intensity, sharpness]] = points;
+    const [x, y, colour] = [xOf(time), yIn("intensity", intensity), hue(sharpness)];
+    const low = yIn("sharpness", sharpness);
+    context.globalAlpha = isCrowded ? 0.45 : 1;
+    strokeLine(context, colour, isCrowded ? 1 : 3, [[x, ground], [x, y]]);
+    context.globalAlpha = 1;
+    if (isCrowded) {
+      disc(context, x, y, 2.5, colour);
+      disc(context, x, low, 2, colour);
+      return;
+    }
+    if (Math.abs(intensity - written.intensity) > 0.005) {
+      const place = yIn("intensity", written.intensity);
+      strokeLine(context, colours.muted, 1, [[x, y], [x, place]], [2, 3]);
+      disc(context, x, place, 2.5, null, colours.muted, 1);
+    }
+    disc(context, x, y, 6.5, colour, colours.surface);
+    disc(context, x, low, 5, colour, colours.surface);
+    if (isOn) {
+      disc(context, x, y, 10, null, colours.ink, 2);
+      disc(context, x, low, 8.5, null, colours.ink, 2);
+    }
+    return;
+  }
+  const [left, right] = [xOf(points[0][0]), xOf(points.at(-1)[0])];
+  const outline = points.map(([time, intensity]) => [xOf(time), yIn("intensity", intensity)]);
+  const whole = [[left, ground], ...outline, [right, ground]];
+  let colour = hue(points[0][2]);
+  if (right - left > 4 && points.some((point) => Math.abs(point[2] - points[0][2]) > 0.01)) {
+    colour = context.createLinearGradient(left, 0, right, 0);
+    const every = Math.ceil(points.length / 40);
+    points.forEach(([time, , sharpness], index) => {
+      if (index % every === 0) colour.addColorStop(clamp((xOf(time) - left) / (right - left), 0, 1), hue(sharpness));
+    });
+  }
+  context.globalAlpha = isOn ? 0.42 : 0.28;
+  context.fillStyle = colour;
+  context.beginPath();
+  whole.forEach(([x, y], index) => (index ? context.lineTo(x, y) : context.moveTo(x, y)));
+  context.fill();
+  context.globalAlpha = 1;
+  context.lineJoin = "round";
+  strokeLine(context, isOn ? colours.ink : colour, 2, isOn ? [...whole, whole[0]] : whole);
+  if (isOn || points.some(([, intensity]) => Math.abs(intensity - written.intensity) > 0.005)) {
+    const y = yIn("intensity", written.intensity);
+    strokeLine(context, colours.muted, 1, [[xOf(written.time), y], [xOf(written.time + (written.duration ?? 0)), y]],
+      [2, 3]);
+  }
+  const sharpnessLine = points.map(([time, , sharpness]) => [xOf(time), yIn("sharpness", sharpness)]);
+  strokeLine(context, isOn ? colours.ink : colour, isOn ? 4.5 : 2.5, sharpnessLine);
+  if (!isOn) return;
+  strokeLine(context, colour, 2, sharpnessLine);
+  context.fillStyle = colours.ink;
+  const middle = yIn("intensity", written.intensity / 2);
+  for (const x of [xOf(written.time), xOf(written.time + (written.duration ?? 0))]) {
+    context.beginPath();
+    context.roundRect(x - 3, middle - 10, 6, 20, 3);
+    context.fill();
+  }
+}
+
+/** A sound file: a bar at the foot of the lane with its name. */
+function drawSoundEvent(context, item, isOn) {
+  const written = shownOf(item);
+  const [x, ground] = [xOf(written.time), yIn("intensity", 0)];
+  const sound = soundOf(item.event);
+  const length = written.duration ?? (sound ? sound.samples.length / sound.channels / sound.rate : 0);
+  const width = Math.max(10, xOf(written.time + length) - x);
+  context.fillStyle = colours.equal;
+  context.strokeStyle = isOn ? colours.ink : colours["equal-line"];
+  context.lineWidth = isOn ? 2 : 1.5;
+  context.beginPath();
+  context.roundRect(x, ground - 22, width, 20, 4);
+  context.globalAlpha = 0.7;
+  context.fill();
+  context.globalAlpha = 1;
+  context.stroke();
+  write(context, `♪ ${item.event.file ?? "sound"}`, x + 6, ground - 8, { colour: colours.ink });
+}
+
+const curvePoints = (curve) => Array.from({ length: curve.points.length / 2 }, (_, place) => {
+  const item = itemAt(pointPath(curve, place));
+  const shown = preview.get(item.path);
+  return { item, x: xOf(curve.time + (shown?.time ?? curve.points[2 * place])),
+    y: yOfControl(curve.id, shown?.value ?? item.value) };
+});
+
+function drawCurve(context, curve) {
+  const points = curvePoints(curve);
+  const visible = points.some(({ x }) => x > 0 && x < box.width) || (points[0]?.x < 0 && points.at(-1)?.x > box.width);
+  if (!visible) return;
+  context.globalAlpha = 0.75;
+  strokeLine(context, colours.ink, 1.25, points.map(({ x, y }) => [x, y]), isIntensity(curve.id) ? [] : [5, 3]);
+  context.globalAlpha = 1;
+  for (const { item, x, y } of points) {
+    if (!isSelected(item.path)) disc(context, x, y, 4.5, colours.surface, colours.ink);
+  }
+}
+
+/** Dynamic parameters: a diamond, and a line as far as the value holds. */
+function drawParameters(context) {
+  const list = score().parameters;
+  for (const { id, path, time } of list) {
+    const item = itemAt(path);
+    const starts = [...list, ...score().curves].filter((each) => each.id === id && each.time > time)
+      .map((each) => each.time);
+    const [x, y] = [xOf(preview.get(path)?.time ?? time), yOfControl(id, shownOf(item).value)];
+    context.globalAlpha = 0.75;
+    if (isIntensity(id) || isSharpness(id)) {
+      strokeLine(context, colours.ink, 1.25, [[x, y], [xOf(Math.min(score().duration, ...starts)), y]], [1, 3]);
+    }
+    context.globalAlpha = 1;
+    if (!isSelected(path)) drawHandle(context, item, false);
+  }
+}
+
+/** A point of a curve or a dynamic parameter that can be taken. */
+function drawHandle(context, item, isOn) {
+  const [x, y] = placeOf(item);
+  if (item.type === "point") {
+    disc(context, x, y, 4.5, isOn ? colours.ink : colours.surface, colours.ink);
+  } else {
+    context.beginPath();
+    for (const [dx, dy] of [[0, -6.5], [6.5, 0], [0, 6.5], [-6.5, 0]]) context.lineTo(x + dx, y + dy);
+    context.closePath();
+    context.fillStyle = isOn ? colours.ink : colours.surface;
+    context.fill();
+    context.strokeStyle = colours.ink;
+    context.lineWidth = 1.5;
+    context.stroke();
+  }
+  if (isOn) disc(context, x, y, 9.5, null, colours.ink, 1.5);
+}
+
+/** Where the handle of a part is drawn. */
+function placeOf(item) {
+  const shown = preview.get(item.path);
+  if (!item.event) {
+    const time = item.curve && shown?.time !== undefined ? item.curve.time + shown.time : shown?.time ?? item.time;
+    return [xOf(time), yOfControl(item.id, shown?.value ?? item.value)];
+  }
+  if (item.type === "audio") return [xOf(shownOf(item).time) + 5, yIn("intensity", 0) - 12];
+  const [[time, intensity]] = pointsOf(item);
+  return [xOf(time), yIn("intensity", item.type === "transient" ? intensity : shownOf(item).intensity)];
+}
+
+/** The other slot, grey behind what is edited. */
+function drawShadow(context, other) {
+  const ground = yIn("intensity", 0);
+  context.globalAlpha = 0.55;
+  for (const event of other.events) {
+    if (event.time > state.to || event.time + (event.duration ?? 0) < state.from || isAudio(event)) continue;
+    const points = [];
+    for (let index = 0; index < event.felt.length; index += 3) {
+      points.push([xOf(event.felt[index]), yIn("intensity", event.felt[index + 1])]);
+    }
+    if (!points.length) continue;
+    if (isTransient(event)) {
+      strokeLine(context, colours["equal-line"], 1.5, [[points[0][0], ground], points[0]]);
+      disc(context, ...points[0], 4, colours.equal);
+    } else {
+      context.fillStyle = colours.equal;
+      context.beginPath();
+      [[points[0][0], ground], ...points, [points.at(-1)[0], ground]].forEach(([x, y]) => context.lineTo(x, y));
+      context.fill();
+    }
+  }
+  context.globalAlpha = 1;
+}
+
+/** The least and the most of the samples under each pixel, mirrored shapes filled. */
+function drawWaveform(context) {
+  const slot = current();
+  const middle = yIn("sound", 0.5);
+  strokeLine(context, colours.grid, 1, [[box.left, middle], [box.width - box.right, middle]]);
+  if (!slot?.samples?.length) return;
+  const half = (box.lanes.sound[1] - box.lanes.sound[0]) / 2 / Math.max(slot.peak, 0.02);
+  const { samples } = slot;
+  const [top, bottom] = [[], []];
+  for (let x = box.left; x <= box.width - box.right; x++) {
+    const first = Math.max(0, Math.floor(timeAt(x) * rate));
+    const last = Math.min(samples.length, Math.max(first + 1, Math.floor(timeAt(x + 1) * rate)));
+    if (first >= samples.length) break;
+    let [low, high] = [0, 0];
+    // At most 400 samples a pixel: a picture of minutes takes no longer than one of seconds.
+    const stride = Math.max(1, Math.floor((last - first) / 400));
+    for (let index = first; index < last; index += stride) {
+      if (samples[index] > high) high = samples[index]; else if (samples[index] < low) low = samples[index];
+    }
+    top.push([x, middle - high * half - 0.5]);
+    bottom.push([x, middle - low * half + 0.5]);
+  }
+  context.fillStyle = colours["equal-line"];
+  context.beginPath();
+  for (const [x, y] of [...top, ...bottom.reverse()]) context.lineTo(x, y);
+  context.fill();
+}
+
+/** What is said beside the title of the sound's lane. */
+function soundWords() {
+  const [slot, name] = [current(), profileTitle(profiles[state.profile])];
+  if (!slot?.samples) return name;
+  return `${name}, ${slot.peak > 1e-5 ? `peak ${short(20 * Math.log10(slot.peak), 1)} dBFS` : "silent"}`;
+}
+
+/** The spectrogram that was made for this stretch of time, in colours of sharpness. */
+function drawSpectrogram(context) {
+  const picture = current()?.spectrum;
+  if (!picture) return;
+  const [top, bottom] = box.lanes.sound;
+  const [from, to] = [xOf(picture.from), xOf(picture.to)];
+  context.drawImage(picture.canvas, from, top, to - from, bottom - top);
+}
+
+/** A spectrogram as a picture: the colour is the sharpness of the frequency, its strength the level. */
+function spectrumPicture(decibels, columns, rows, top) {
+  const canvas = document.createElement("canvas");
+  Object.assign(canvas, { width: columns, height: rows });
+  const context = canvas.getContext("2d");
+  const image = context.createImageData(columns, rows);
+  const [low, high] = [0, 1].map((sharpness) => core.hertz(state.profile, sharpness));
+  for (let row = 0; row < rows; row++) {
+    const hertz = (row + 0.5) / rows * top;
+    const parts = hueParts(clamp(Math.log(hertz / low) / Math.log(high / low), 0, 1));
+    for (let column = 0; column < columns; column++) {
+      const strength = clamp((decibels[column * rows + row] + 60) / 60, 0, 1);
+      image.data.set([...parts, 255 * strength], ((rows - 1 - row) * columns + column) * 4);
+    }
+  }
+  context.putImageData(image, 0, 0);
+  return canvas;
+}
+
+/** The acceleration that the hardware makes of the signal. */
+function drawFelt(context) {
+  const slot = current();
+  const [top, bottom] = box.lanes.felt;
+  strokeLine(context, colours.edge, 1, [[box.left, bottom], [box.width - box.right, bottom]]);
+  if (!slot?.felt?.length) {
+    if (slot?.felt) write(context, "not known for this actuator", box.left + 7, top + 14);
+    return;
+  }
+  const count = slot.felt.length / 2;
+  const most = slot.felt.reduce((one, other) => Math.max(one, Math.abs(other)), 1e-9);
+  const length = slot.samples.length / rate;
+  write(context, short(most, most < 10 ? 1 : 0), box.left - 8, top + 4, { align: "right" });
+  write(context, "0", box.left - 8, bottom + 4, { align: "right" });
+  context.fillStyle = colours.ink;
+  context.globalAlpha = 0.22;
+  context.beginPath();
+  context.moveTo(xOf(0), bottom);
+  for (let column = 0; column < count; column++) {
+    const value = Math.max(-slot.felt[2 * column], slot.felt[2 * column + 1]);
+    context.lineTo(xOf((column + 0.5) / count * length), bottom - value / most * (bottom - top));
+  }
+  context.lineTo(xOf(length), bottom);
+  context.fill();
+  context.globalAlpha = 1;
+}
+
+// What lies over the canvases: findings, play head, loop, the part that keys are about.
+function drawMarks() {
+  const rail = find("#rail");
+  rail.textContent = "";
+  const slot = current();
+  let last = -99;
+  const placed = (slot?.findings ?? []).map((finding, index) => ({ finding, index, item: itemOfFinding(finding) }))
+    .filter(({ item }) => item && isInView(item)).sort((one, other) => one.item.time - other.item.time);
+  for (const { finding, index, item } of placed) {
+    // One that would stand far from its part stays in the list only.
+    if (last + 22 - xOf(item.time) > 44) continue;
+    last = Math.max(xOf(item.time), last + 22);
+    if (last > box.width - 10) break;
+    const button = document.createElement("button");
+    button.className = `mark at-${finding.severity}`;
+    button.textContent = index + 1;
+    button.tabIndex = -1;
+    button.title = finding.message;
+    button.setAttribute("aria-label", `Finding ${index + 1}: ${finding.message}`);
+    button.style.left = `${last}px`;
+    button.addEventListener("click", () => showFinding(index));
+    rail.append(button);
+  }
+}
+
+/** The part that a finding is about; of a curve its first point. */
+function itemOfFinding({ path }) {
+  if (!path) return null;
+  return itemAt(path) ?? itemAt(path.replace(/^((?:events|parameters)\[\d+\]).*$/, "$1"))
+    ?? itemAt(path.replace(/^(curves\[\d+\]).*$/, "$1.points[0]"));
+}
+
+/** Puts the play head, the loop and the clock where they are. */
+function showPlace() {
+  const head = find("#head");
+  const x = xOf(state.place);
+  head.hidden = !score() || x < box.left - 1 || x > box.width - box.right + 1;
+  head.style.transform = `translateX(${x}px)`;
+  head.style.height = `${box.bottom - 34}px`;
+  find("#clock").textContent = clockText(state.place, wholeLength());
+  const band = find("#loop-band");
+  band.hidden = !state.loop;
+  if (!state.loop) return;
+  const [left, right] = state.loop.map((time) => clamp(xOf(time), box.left, box.width - box.right));
+  Object.assign(band.style, { left: `${left}px`, width: `${right - left}px`, top: "58px",
+    height: `${box.bottom - 58}px` });
+}
+
+/** Lays the element that has the focus of keys over the part that was selected last. */
+function showCursor() {
+  const cursor = find("#cursor");
+  const item = selected().at(-1);
+  const [x, y] = item ? placeOf(item) : [box.left, yIn("intensity", 0.5)];
+  cursor.style.transform = `translate(${clamp(x, 0, box.width) - 14}px, ${y - 14}px)`;
+  cursor.setAttribute("aria-label", item ? wordsFor(item)
+    : `No part selected; ${counted(items().length, "part")}, N and P go through them`);
+  cursor.setAttribute("aria-pressed", Boolean(item));
+}

@@ -1,0 +1,417 @@
+// Files: opened, dropped, saved, kept for the next visit; the clipboard; the address.
+
+/** The slot that the next chosen file goes to. */
+let chosenSlot = null;
+
+/** Lets the reader choose a file; a browser that can write it again hands over a handle. */
+async function chooseFile(place) {
+  if (!window.showOpenFilePicker) {
+    chosenSlot = place;
+    find("#file").click();
+    return;
+  }
+  try {
+    const handles = await window.showOpenFilePicker({ multiple: place === null });
+    await openFiles(await Promise.all(handles.map((handle) => handle.getFile())), place, handles);
+  } catch (error) {
+    if (error.name !== "AbortError") note(`The file cannot be opened: ${error.message}`);
+  }
+}
+
+const isSound = (file) => /^audio\//.test(file.type) || /\.(wav|mp3|m4a|aac|ogg|flac|caf|aif+)$/i.test(file.name);
+
+/** Opens one or two patterns, or gives the pattern that is shown its sound files. */
+async function openFiles(files, place = null, handles = []) {
+  const sounds = files.filter(isSound);
+  const patterns = files.filter((file) => !isSound(file)).slice(0, 2);
+  for (const [index, file] of patterns.entries()) {
+    if (file.size > 8e6) {
+      note(`${file.name} is larger than the 8 MB that the studio opens.`);
+      continue;
+    }
+    const target = place ?? (patterns.length > 1 ? index : state.slot);
+    const question = `Replace ${slots[target]?.name}, which has unsaved changes?`;
+    if (isChanged(target) && !window.confirm(question)) continue;
+    openSlot(target, file.name, new Uint8Array(await file.arrayBuffer()),
+      { handle: handles[files.indexOf(file)] ?? null });
+  }
+  for (const file of sounds) await addSound(file);
+}
+
+/** Gives the pattern a sound file, and an event that plays it where none does. */
+async function addSound(file) {
+  if (!score()) return;
+  let decoded;
+  try {
+    decoded = await new OfflineAudioContext(1, 1, rate).decodeAudioData(await file.arrayBuffer());
+  } catch {
+    note(`${file.name} is not a sound that this browser decodes.`);
+    return;
+  }
+  const channels = decoded.numberOfChannels;
+  const samples = new Float32Array(decoded.length * channels);
+  for (let channel = 0; channel < channels; channel++) {
+    decoded.getChannelData(channel).forEach((sample, index) => { samples[index * channels + channel] = sample; });
+  }
+  const named = score().events.find((event) => event.file?.split("/").at(-1) === file.name);
+  const title = named?.file ?? file.name;
+  const sound = { title, name: utf8.bytes(title), channels, rate: decoded.sampleRate, samples };
+  current().sounds.add(sound);
+  core.sound(sound);
+  worker?.postMessage({ kind: "sound", ...sound });
+  tell({ do: "sound", ...sound });
+  if (!named) {
+    const event = { Time: snapped(state.place), EventType: "AudioCustom", EventWaveformPath: file.name };
+    addEntries("Add sound", [{ add: { Event: { ...event, EventParameters: [] } } }]);
+  } else {
+    refresh();
+    afterChange();
+  }
+  say(`${file.name} added`);
+}
+
+// Saving.
+const fileName = (extension) => `${current().name}.${extension}`;
+
+/** What was saved becomes what later texts are compared with. */
+function wasSaved(words) {
+  current().savedVersion = current().version;
+  showHeader();
+  keepSession();
+  note(words);
+}
+
+/** Whether the text differs from the one that was opened, or saved last. */
+function isChanged(place) {
+  const slot = slots[place];
+  if (!slot) return false;
+  return slot.savedVersion === undefined ? slot.history.changed : slot.version !== slot.savedVersion;
+}
+
+/** The text, or what it is in the format of the file that it is from; null where the reader shall choose. */
+function bytesToSave(slot) {
+  if (!slot.origin) return core.text(state.slot);
+  const bytes = slot.save || slot.handle ? core.save(state.slot, slot.origin.format) : [];
+  const lines = core.losses().map(({ message }) => `\n- ${message}`).join("");
+  if (bytes.length && (!lines || window.confirm(`${slot.file} cannot hold:${lines}\nWrite it without?`))) return bytes;
+  if (!bytes.length) openSaveAs();
+  return null;
+}
+
+/** Saves where the file is from: the server, the file itself, or as a download. */
+async function save() {
+  const slot = current();
+  if (!slot) return;
+  const bytes = bytesToSave(slot);
+  if (!bytes) return;
+  if (slot.save) { await saveToServer(slot, bytes); return; }
+  if (slot.handle || window.showSaveFilePicker) {
+    try {
+      slot.handle ??= await window.showSaveFilePicker({
+        suggestedName: fileName("ahap"), types: [{ description: "AHAP", accept: { "application/json": [".ahap"] } }],
+      });
+      const file = await slot.handle.createWritable();
+      await file.write(bytes);
+      await file.close();
+      wasSaved(`Saved as ${slot.handle.name}.`);
+    } catch (error) {
+      if (error.name !== "AbortError") note(`The file cannot be written: ${error.message}`);
+    }
+    return;
+  }
+  saveFile(fileName("ahap"), "application/json", bytes);
+  wasSaved(slot.history.changed ? "Saved: only the marked lines differ from what was opened."
+    : "Saved as it was opened, byte for byte.");
+}
+
+/** Writes the file through the server that gave the page; where it has changed meanwhile, the reader decides. */
+async function saveToServer(slot, bytes, etag = slot.save.etag) {
+  let answer;
+  try {
+    answer = await fetch(slot.save.url, { method: "PUT", headers: { "If-Match": `"${etag}"` }, body: bytes });
+  } catch {
+    note("The server does not answer: the page was perhaps left open longer than it runs. Save as… keeps the work.");
+    return;
+  }
+  const given = (answer.headers.get("ETag") ?? "").replaceAll("\"", "");
+  if (answer.ok) {
+    slot.save.etag = given;
+    wasSaved(`Saved to ${slot.file}.`);
+  } else if (answer.status === 412) {
+    askAboutConflict(slot, bytes, new Uint8Array(await answer.arrayBuffer()), given);
+  } else note((await answer.text()).split("\n")[0] || `The server refuses: ${answer.status}.`);
+}
+
+/** Offers both texts where the file has changed since it was opened. */
+function askAboutConflict(slot, mine, theirs, etag) {
+  const dialog = find("#conflict-dialog");
+  const [own, other] = [mine, theirs].map((bytes) => utf8.text(bytes).split("\n").length);
+  find("#conflict-words").textContent = `${slot.file} has changed on the disk since it was opened here. `
+    + `It has ${counted(other, "line")} now, yours has ${own}.`;
+  const place = slots.indexOf(slot);
+  const choices = {
+    mine: () => saveToServer(slot, mine, etag),
+    theirs: () => openSlot(place, slot.file, theirs, { save: { ...slot.save, etag } }),
+    compare: () => openSlot(1 - place, slot.file.replace(/(\.\w+)?$/, " on disk$1"), theirs),
+  };
+  for (const button of findAll("[data-choice]", dialog)) {
+    button.onclick = () => {
+      dialog.close();
+      choices[button.dataset.choice]?.();
+    };
+  }
+  dialog.showModal();
+}
+
+/** Formats that can be written, and the page's own kinds of files. */
+function openSaveAs() {
+  if (!score()) return;
+  const select = find("#format");
+  if (!select.options.length) {
+    for (const { id, title, extensions } of formats.filter(({ writes }) => writes)) {
+      select.add(new Option(`${title} (${fileEnding(extensions[0])})`, id));
+    }
+    if ("wav" in core.calls) select.add(new Option("Sound of the chosen output (.wav)", "wav"));
+    select.add(new Option("Picture (.png)", "png"));
+    select.add(new Option("This page with the patterns in it (.html)", "html"));
+  }
+  showLossesOfChoice();
+  find("#save-dialog").showModal();
+}
+
+/** What the chosen kind of file cannot hold, before it is saved. */
+function showLossesOfChoice() {
+  const { value } = find("#format");
+  const isFormat = formats.some(({ id }) => id === value);
+  if (isFormat) saveChoice = core.save(state.slot, value);
+  const losses = isFormat ? core.losses() : [];
+  find("#losses").innerHTML = lossList(losses);
+  find("#save-now").disabled = isFormat && !saveChoice.length;
+  const words = !isFormat ? "" : saveChoice.length ? "Everything is kept." : "This format cannot hold the pattern.";
+  find("#losses-words").textContent = losses.length ? "Not kept in this format:" : words;
+}
+let saveChoice = null;
+const lossList = (losses) => losses.map(({ message, line }) =>
+  `<li>${escaped(message)}${line ? ` <span class="dim">line ${line}</span>` : ""}</li>`).join("");
+/** An ending with its dot, as in `.ahap`. */
+const fileEnding = (ending) => (ending.startsWith(".") ? ending : `.${ending}`);
+
+/** The picture as pixels: its canvases on paper. */
+function pictureFile() {
+  const canvas = document.createElement("canvas");
+  Object.assign(canvas, { width: find("#back").width, height: find("#back").height });
+  const context = canvas.getContext("2d");
+  context.fillStyle = colours.surface;
+  context.fillRect(0, 0, canvas.width, canvas.height);
+  for (const name of ["back", "middle", "top"]) context.drawImage(find(`#${name}`), 0, 0);
+  return new Promise((resolve) => { canvas.toBlob(resolve, "image/png"); });
+}
+
+/** The page as it was loaded, for copies with other patterns in them. */
+const pristine = document.documentElement.outerHTML;
+
+/** The page with the patterns as they are now. */
+function pageFile() {
+  const list = slots.flatMap((slot, place) =>
+    (slot ? [{ name: slot.file, text: base64(core.text(place)), save: null }] : []));
+  const json = JSON.stringify({ ...data, profile: profiles[state.profile].name, slots: list });
+  const start = pristine.indexOf(">", pristine.indexOf("id=\"data\"")) + 1;
+  const rest = pristine.slice(pristine.indexOf("<", start));
+  return `<!doctype html>\n${pristine.slice(0, start)}${json.replaceAll("<", "\\u003c")}${rest}`;
+}
+
+async function saveAs() {
+  const { value } = find("#format");
+  find("#save-dialog").close();
+  if (value === "wav") saveFile(fileName("wav"), "audio/wav", core.wav(state.slot, state.profile, rate));
+  else if (value === "png") saveFile(fileName("png"), "image/png", await pictureFile());
+  else if (value === "html") saveFile(fileName("html"), "text/html", pageFile());
+  else {
+    const [ending] = formats.find(({ id }) => id === value).extensions;
+    saveFile(fileName(fileEnding(ending).slice(1)), "application/octet-stream", saveChoice);
+    if (value === "ahap") wasSaved("Saved as AHAP.");
+  }
+}
+
+/** What was lost where a file of another format was opened. */
+function showLosses({ title, losses }) {
+  find("#opened-words").textContent = `The file is ${title}; it was converted to AHAP. This could not be kept:`;
+  find("#opened-losses").innerHTML = lossList(losses);
+  find("#opened-dialog").showModal();
+}
+
+// The clipboard: AHAP text of the selected entries, as they are written.
+/** Entries of the pattern that are selected; of a point its curve. */
+function selectedEntries() {
+  const paths = new Set(selected().map((item) => item.curve?.path ?? item.path));
+  return [...paths].map((path) => core.part(state.slot, path));
+}
+
+const clipText = () => `{\n"Version": 1.0,\n"Pattern": [\n${selectedEntries().join(",\n")}\n]\n}\n`;
+
+/** Adds the entries of an AHAP text, the first at the play head, to the slot that is shown. */
+function paste(text) {
+  if (!core.open(2, "clipboard.ahap", utf8.bytes(text))) {
+    note("The clipboard holds no AHAP.");
+    return;
+  }
+  const clip = core.score(2);
+  const entries = [...clip.events, ...clip.curves, ...clip.parameters];
+  if (!entries.length) return;
+  const first = Math.min(...entries.map(({ time }) => time));
+  const shift = snapped(state.place) - first;
+  const label = `Paste ${counted(entries.length, "part")}`;
+  const added = addEntries(label, entries.map(({ path }) => ({ entry: core.part(2, path) })));
+  if (!added) return;
+  const placed = new Map();
+  for (const path of added) {
+    const item = itemAt(path);
+    placed.set(item.curve?.path ?? path, item.curve?.time ?? item.time);
+  }
+  change(null, [...placed].map(([path, time]) => assign(path, "time", Math.max(0, time + shift))));
+  say(label);
+}
+
+const isInText = () => document.activeElement?.matches("textarea, input:not([type=range])") || find("dialog[open]");
+
+function connectClipboard() {
+  for (const name of ["copy", "cut"]) {
+    document.addEventListener(name, (event) => {
+      if (isInText() || !selection.length) return;
+      event.preventDefault();
+      event.clipboardData.setData("text/plain", clipText());
+      say(`${counted(selection.length, "part")} copied`);
+      if (name === "cut") removeSelected();
+    });
+  }
+  document.addEventListener("paste", (event) => {
+    if (isInText() || !score()) return;
+    event.preventDefault();
+    if (event.clipboardData.files.length) openFiles([...event.clipboardData.files]);
+    else paste(event.clipboardData.getData("text/plain"));
+  });
+}
+
+// The next visit.
+const storageName = "temblor-studio";
+let sessionTimer = 0;
+
+/** Keeps unsaved texts in the browser's storage a little after they have changed. */
+function keepSession() {
+  clearTimeout(sessionTimer);
+  sessionTimer = setTimeout(() => {
+    try {
+      const list = [0, 1].map((place) => (isChanged(place)
+        ? { name: slots[place].file, text: utf8.text(core.text(place)) } : null));
+      if (list.some(Boolean)) localStorage.setItem(storageName, JSON.stringify({ when: Date.now(), slots: list }));
+      else if (!isOffering) localStorage.removeItem(storageName);
+    } catch {
+      // A browser without storage, or a full one: nothing is kept.
+    }
+  }, 600);
+}
+
+let isOffering = false;
+
+/** Offers what the last visit left unsaved. */
+function offerSession() {
+  let kept = null;
+  try { kept = JSON.parse(localStorage.getItem(storageName)); } catch { return; }
+  const list = kept?.slots?.map((each, place) =>
+    (each && (!slots[place] || each.text !== utf8.text(core.text(place))) ? each : null)) ?? [];
+  if (!list.some(Boolean)) return;
+  isOffering = true;
+  const names = list.filter(Boolean).map((each) => each.name).join(" and ");
+  const when = new Date(kept.when).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
+  find("#restore-words").textContent = `Unsaved changes of ${names} are left from ${when}.`;
+  find("#restore").hidden = false;
+  const close = () => {
+    isOffering = false;
+    find("#restore").hidden = true;
+  };
+  find("#restore-yes").addEventListener("click", () => {
+    close();
+    list.forEach((each, place) => {
+      if (!each) return;
+      if (!slots[place]) openSlot(place, each.name, utf8.bytes(each.text));
+      else {
+        showSlot(place);
+        core.begin(place, "Restore");
+        if (core.replace(place, each.text)) { refresh(); afterChange(); }
+      }
+    });
+  });
+  find("#restore-no").addEventListener("click", () => {
+    close();
+    keepSession();
+  });
+}
+
+// The address: `#t=1.2` is a time; `#open=name,bytes&b=name,bytes` are patterns for A and B, their bytes deflated
+// and written in the base 64 of addresses.
+
+let addressTimer = 0;
+function keepAddress() {
+  clearTimeout(addressTimer);
+  const place = state.place > 0 ? `#t=${rounded(state.place, 3)}` : location.pathname + location.search;
+  addressTimer = setTimeout(() => history.replaceState(null, "", place), 250);
+}
+
+const addressParts = () => new Map(location.hash.slice(1).split("&").map((part) => part.split(/=(.*)/s)));
+
+/** Moves the play head where the address says. */
+function followAddress() {
+  const time = Number(addressParts().get("t") ?? NaN);
+  if (!(time >= 0) || !score()) return;
+  state.place = clamp(time, 0, wholeLength());
+  showPlace();
+}
+
+/** Opens the patterns that stand in the address. */
+async function openFromAddress() {
+  const parts = addressParts();
+  for (const [place, key] of ["open", "b"].entries()) {
+    const [name, text] = (parts.get(key) ?? "").split(",");
+    if (!text) continue;
+    try {
+      const packed = bytesOf(text.replaceAll("-", "+").replaceAll("_", "/"));
+      openSlot(place, decodeURIComponent(name), await streamed(packed, new DecompressionStream("deflate-raw")));
+    } catch {
+      note("The pattern in the address is damaged.");
+    }
+  }
+}
+
+/** The address of the page with the pattern that is shown in it. */
+async function copyLink() {
+  const pattern = await patternAddress([[current().file, core.text(state.slot)]]);
+  const time = state.place ? `&t=${rounded(state.place, 3)}` : "";
+  copyText(`${location.href.split("#")[0]}#${pattern}${time}`, "Link with the pattern copied.");
+}
+
+function connectFiles() {
+  find("#file").addEventListener("change", async ({ target }) => {
+    await openFiles([...target.files], chosenSlot);
+    target.value = "";
+  });
+  const drop = find("#drop");
+  addEventListener("dragover", (event) => {
+    event.preventDefault();
+    drop.hidden = false;
+    const isB = score() && event.clientX > innerWidth / 2;
+    find("#drop-a").classList.toggle("on", !isB);
+    find("#drop-b").classList.toggle("on", Boolean(isB));
+  });
+  addEventListener("dragleave", (event) => { if (!event.relatedTarget) drop.hidden = true; });
+  addEventListener("drop", (event) => {
+    event.preventDefault();
+    drop.hidden = true;
+    const files = [...event.dataTransfer.files];
+    openFiles(files, files.length > 1 ? null : score() && event.clientX > innerWidth / 2 ? 1 : 0);
+  });
+  addEventListener("beforeunload", (event) => { if (isChanged(0) || isChanged(1)) event.preventDefault(); });
+  addEventListener("hashchange", followAddress);
+  find("#format").addEventListener("change", showLossesOfChoice);
+  find("#save-now").addEventListener("click", saveAs);
+  connectClipboard();
+}

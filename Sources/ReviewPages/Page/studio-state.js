@@ -1,0 +1,325 @@
+// What is open, what is selected, and every change of it.
+
+/** @typedef {{path: string, type: string, time: number, end: number, event?: ScoreEvent, curve?: object,
+ *   place?: number, id?: string, value?: number}} Item What can be selected; times are seconds of the pattern. */
+
+const rounded = (value, places = 4) => Number(value.toFixed(places));
+/** @type {Core} */
+let core = null;
+/** @type {Profile[]} */
+let profiles = [];
+/** @type {Format[]} */
+let formats = [];
+/** What is open as A and B: name, score, items, findings, history, sound. */
+const slots = [null, null];
+
+const state = {
+  slot: 0, profile: 0, picture: "waveform", from: 0, to: 1, isLooping: true, loop: null, isPlaying: false, place: 0,
+};
+
+/** Paths of what is selected; the last is the one that the fields show first. The set answers quickly. */
+let selection = [];
+let selectionSet = new Set();
+function setSelection(paths) {
+  selection = paths;
+  selectionSet = new Set(paths);
+}
+
+const current = () => slots[state.slot];
+const score = () => current()?.score ?? null;
+const items = () => current()?.items ?? [];
+const itemAt = (path) => current()?.byPath.get(path);
+const selected = () => selection.map(itemAt).filter(Boolean);
+const isSelected = (path) => selectionSet.has(path);
+/** The time at which everything that is open has ended. */
+const wholeLength = () => Math.max(0.1, ...slots.map((slot) => slot?.score?.duration ?? 0));
+
+/** Seconds between places of the grid; 0 for none. */
+function gridStep() {
+  const value = find("#snap").value;
+  if (!value.startsWith("1/")) return Number(value);
+  return 240 / Number(value.slice(2)) / clamp(Number(find("#tempo").value) || 120, 20, 400);
+}
+
+/** A time on the grid; with Shift on a grid of a millisecond. */
+function snapped(time, event) {
+  const step = event?.shiftKey ? 0.001 : gridStep();
+  return Math.max(0, rounded(step ? Math.round(time / step) * step : time));
+}
+
+// Reading what the core says.
+const isIntensity = (id) => id === "HapticIntensityControl";
+const isSharpness = (id) => id === "HapticSharpnessControl";
+const isTransient = (event) => event.kind === "HapticTransient";
+const isAudio = (event) => event.kind.startsWith("Audio");
+/** The sound file of an event, where the reader has given it. */
+const soundOf = (event) => [...current().sounds].find(({ title }) => title === event.file);
+/** The path of a point by its place in time: a text may have its points in another order. */
+const pointPath = (curve, place) => `${curve.path}.points[${curve.order?.[place] ?? place}]`;
+
+/** What can be selected, in the order of time. */
+function itemsOf(score) {
+  /** @type {Item[]} */
+  const list = score.events.map((event) => ({
+    path: event.path, type: isAudio(event) ? "audio" : isTransient(event) ? "transient" : "continuous", event,
+    time: event.time, end: event.time + (event.duration ?? 0),
+  }));
+  for (const curve of score.curves) {
+    for (let place = 0; 2 * place < curve.points.length; place++) {
+      const time = curve.time + curve.points[2 * place];
+      list.push({
+        path: pointPath(curve, place), type: "point", curve, place, id: curve.id, time, end: time,
+        value: curve.points[2 * place + 1],
+      });
+    }
+  }
+  list.push(...score.parameters.map((each) => ({ ...each, type: "parameter", end: each.time })));
+  return list.sort((one, other) => one.time - other.time);
+}
+
+/** Milliseconds that a change of a text takes; those over `longChange` wait until the pointer rests. */
+let changeCost = 0;
+const longChange = 12;
+
+/** Takes from the core what a slot's text says now. */
+function refresh(place = state.slot) {
+  const slot = slots[place];
+  const read = core.score(place);
+  if (read) {
+    slot.score = read;
+    slot.items = itemsOf(read);
+    slot.byPath = new Map(slot.items.map((item) => [item.path, item]));
+  }
+  slot.history = core.history(place);
+  slot.isGood = slot.history.readable ?? slot.isGood;
+  slot.version++;
+  if (place === state.slot) setSelection(selection.filter((path) => slot.byPath.has(path)));
+}
+
+/** Opens a file in a slot and shows it. */
+function openSlot(place, name, bytes, more = {}) {
+  const start = performance.now();
+  const isGood = core.open(place, name, bytes);
+  slots[place] = {
+    name: name.replace(/\.[^.]+$/, ""), file: name, isGood, score: null, items: [], byPath: new Map(), findings: [],
+    save: null, handle: null, sounds: new Set(), samples: null, felt: null, version: 0, ...more,
+  };
+  setSelection([]);
+  refresh(place);
+  changeCost = performance.now() - start;
+  showAll();
+  showSlot(place);
+  const origin = core.origin(place);
+  if (isGood && origin?.format !== "ahap") slots[place].origin = origin;
+  if (isGood && origin?.losses.length) showLosses(origin);
+  say(`${name} opened as ${"AB"[place]}`);
+}
+
+/** Makes A or B the one that is shown, edited and heard. */
+function showSlot(place) {
+  if (!slots[place]) return;
+  state.slot = place;
+  setSelection([]);
+  tell({ do: "hear", slot: place });
+  send(place);
+  if (state.loop && state.loop[0] >= wholeLength()) state.loop = null;
+  showHeader();
+  drawAll();
+  showSelection();
+  lists();
+}
+
+// Changes.
+/** The label of a step: `Move 3 events`. */
+const labelFor = (verb, list = selected()) => {
+  const nouns = { point: "point", parameter: "parameter", audio: "sound" };
+  const noun = nouns[list[0]?.type] ?? "event";
+  if (list.length === 1) return `${verb} ${noun}`;
+  return `${verb} ${list.length} ${list.some((each) => each.type !== list[0].type) ? "parts" : `${noun}s`}`;
+};
+
+/** Makes changes, as the core takes them, of the text that is shown; no label is a part of the step before. */
+function change(label, changes) {
+  if (!changes.length || !current()?.isGood) return false;
+  const start = performance.now();
+  if (label !== null) core.begin(state.slot, label);
+  const refusal = core.change(state.slot, changes);
+  if (refusal) {
+    note(refusal);
+    return false;
+  }
+  refresh();
+  // Smoothed: a busy moment is not a long text.
+  changeCost += 0.3 * (performance.now() - start - changeCost);
+  const onlyTop = changes.every(({ set }) => set?.startsWith("events") && isSelected(set.slice(0, set.indexOf("."))));
+  afterChange(onlyTop);
+  return true;
+}
+
+let listTimer = 0;
+
+/** Shows and plays what has changed; lists follow when it rests. */
+function afterChange(onlyTop = false) {
+  document.body.dataset.state = "changing";
+  if (onlyTop) drawTop(); else drawAll();
+  showSelection();
+  showHeader();
+  send(state.slot);
+  clearTimeout(listTimer);
+  listTimer = setTimeout(lists, 120);
+}
+
+/** Findings, source, sound picture and autosave of the slot that is shown. */
+function lists() {
+  clearTimeout(listTimer);
+  const slot = current();
+  if (!slot) return;
+  if (changeCost > longChange && slot.isGood) ask("check", state.slot);
+  else slot.findings = core.check(state.slot, state.profile);
+  showFindings();
+  showSource();
+  for (const place of [0, 1]) askForPicture(place);
+  keepSession();
+  if (worker) document.body.dataset.state = "ready";
+}
+
+const assign = (path, field, value) => ({ set: `${path}.${field}`, to: rounded(value) });
+
+/** Takes the last step back, or makes it again. */
+function step(isBack) {
+  takeTyping();
+  const slot = current();
+  if (!slot) return;
+  const label = isBack ? slot.history.undo : slot.history.redo;
+  if (!(isBack ? core.undo(state.slot) : core.redo(state.slot))) return;
+  slot.isGood = true;
+  refresh();
+  afterChange();
+  lists();
+  say(`${isBack ? "Undone" : "Redone"}: ${label ?? "change"}`);
+}
+
+/** An event to be added. */
+function newEvent(kind, time, values, duration) {
+  const parameters = Object.entries(values)
+    .map(([id, value]) => ({ ParameterID: id, ParameterValue: rounded(value, 3) }));
+  const event = { Time: rounded(time), EventType: kind };
+  if (duration) event.EventDuration = rounded(duration);
+  return { add: { Event: { ...event, EventParameters: parameters } } };
+}
+
+/** Adds entries, `{ add }` or `{ entry }`, at the end of the pattern and selects them. */
+function addEntries(label, entries) {
+  const counts = [score().events.length, score().curves.length, score().parameters.length];
+  if (!change(label, entries)) return false;
+  const added = [
+    ...score().events.slice(counts[0]).map(({ path }) => path),
+    ...items().filter(({ curve }) => curve && score().curves.indexOf(curve) >= counts[1]).map(({ path }) => path),
+    ...score().parameters.slice(counts[2]).map(({ path }) => path),
+  ];
+  select(added);
+  return added;
+}
+
+const addTransient = (time, intensity = 0.8) => addEntries("Add transient", [
+  newEvent("HapticTransient", time, { HapticIntensity: intensity, HapticSharpness: 0.5 }),
+]);
+const addContinuous = (time, duration = 0.2) => addEntries("Add continuous event", [
+  newEvent("HapticContinuous", time, { HapticIntensity: 0.6, HapticSharpness: 0.4 }, duration),
+]);
+
+/** Adds a level curve over the pattern, of sharpness where there is one of intensity. */
+function addCurve() {
+  const id = score().curves.some((curve) => isIntensity(curve.id)) ? "HapticSharpnessControl"
+    : "HapticIntensityControl";
+  const value = isIntensity(id) ? 1 : 0;
+  const points = [0, rounded(Math.max(0.1, score().duration))].map((Time) => ({ Time, ParameterValue: value }));
+  addEntries("Add curve",
+    [{ add: { ParameterCurve: { ParameterID: id, Time: 0, ParameterCurveControlPoints: points } } }]);
+}
+
+/** Adds a dynamic parameter of intensity at a time. */
+function addParameter(time) {
+  addEntries("Add parameter", [
+    { add: { Parameter: { ParameterID: "HapticIntensityControl", Time: time, ParameterValue: 0.5 } } },
+  ]);
+}
+
+function removeSelected() {
+  const list = selected();
+  if (!list.length) return;
+  // A curve all of whose points go, goes itself.
+  const whole = new Set(list.filter((item) => item.curve
+    && item.curve.points.length / 2 <= list.filter((each) => each.curve === item.curve).length)
+    .map((item) => item.curve.path));
+  const paths = list.filter((item) => !(item.curve && whole.has(item.curve.path))).map((item) => item.path);
+  const label = labelFor("Delete", list);
+  setSelection([]);
+  if (change(label, [...paths, ...whole].map((remove) => ({ remove })))) say(label);
+}
+
+function duplicateSelected() {
+  const list = selected().filter((item) => item.type !== "point")
+    .sort((one, other) => numberIn(one.path) - numberIn(other.path));
+  if (!list.length) return;
+  const first = Math.min(...list.map((item) => item.time));
+  const length = Math.max(...list.map((item) => item.end)) - first;
+  const shift = Math.max(length, gridStep(), 0.05);
+  if (!change(labelFor("Duplicate", list), list.map((item) => ({ duplicate: item.path })))) return;
+  const seen = {};
+  const copies = list.map(({ path, time }) => {
+    const family = path.split("[")[0];
+    seen[family] = (seen[family] ?? 0) + 1;
+    return { path: `${family}[${numberIn(path) + seen[family]}]`, time: time + shift };
+  });
+  change(null, copies.map(({ path, time }) => assign(path, "time", time)));
+  select(copies.map(({ path }) => path));
+}
+
+const numberIn = (path) => Number(path.match(/\d+/)[0]);
+
+// Selecting.
+/** Selects parts; the last is shown and has the focus of keys. */
+function select(paths) {
+  setSelection([...new Set(paths)].filter((path) => itemAt(path)));
+  drawAll();
+  showSelection();
+}
+
+/** Adds a part to the selection, or takes it away. */
+const toggleSelected = (path) => select(
+  isSelected(path) ? selection.filter((each) => each !== path) : [...selection, path]);
+
+/** Selects the next or last part in time. */
+function stepSelection(by, isAdding) {
+  const list = items();
+  if (!list.length) return;
+  const last = list.findIndex((item) => item.path === selection.at(-1));
+  const place = last < 0 ? (by > 0 ? 0 : list.length - 1) : clamp(last + by, 0, list.length - 1);
+  select(isAdding ? [...selection.filter((path) => path !== list[place].path), list[place].path] : [list[place].path]);
+  bringIntoView(list[place]);
+  say(wordsFor(list[place]));
+}
+
+/** What a part is, in words. */
+function wordsFor(item) {
+  const at = `at ${secondsText(item.time)} seconds`;
+  if (item.type === "point") {
+    const count = item.curve.points.length / 2;
+    return `${controlName(item.id)} curve, point ${item.place + 1} of ${count}: ${short(item.value)} ${at}`;
+  }
+  if (item.type === "parameter") return `${controlName(item.id)} parameter: ${short(item.value)} ${at}`;
+  const { event } = item;
+  const number = `${numberIn(item.path) + 1} of ${score().events.length}`;
+  if (item.type === "audio") return `Sound ${event.file ?? ""} ${at}, event ${number}`;
+  const length = event.duration ? `, ${secondsText(event.duration)} long` : "";
+  return `${item.type === "transient" ? "Transient" : "Continuous event"} ${at}${length}, `
+    + `intensity ${short(event.intensity)}, sharpness ${short(event.sharpness)}, event ${number}`;
+}
+
+/** `HapticIntensityControl` is Intensity, `AudioVolumeControl` Audio volume. */
+function controlName(id) {
+  const words = id.replace(/^Haptic|Control$/g, "")
+    .replace(/([a-z])([A-Z])/g, (_, end, start) => `${end} ${start.toLowerCase()}`);
+  return words[0].toUpperCase() + words.slice(1);
+}

@@ -1,0 +1,129 @@
+// Findings and the source text.
+
+/** Height of a line of the source, in pixels. */
+const lineHeight = 18;
+/** Bytes of text from which on the source opens folded: a field of so many lines is slow. */
+const foldedText = 300000;
+
+function showFindings() {
+  const { findings } = current();
+  const counts = ["error", "warning"].map((severity) => findings.filter((each) => each.severity === severity).length);
+  find("#findings-more").textContent = findings.length
+    ? ["error", "warning"].flatMap((noun, place) => (counts[place] ? [counted(counts[place], noun)] : [])).join(", ")
+    : "nothing found";
+  const list = find("#findings");
+  list.textContent = "";
+  for (const [index, finding] of findings.slice(0, 200).entries()) {
+    const row = document.createElement("li");
+    row.innerHTML = `<button class="finding"><span class="n at-${finding.severity}">${index + 1}</span>`
+      + "<span><b></b> <span class=\"dim\"></span></span><span class=\"where dim\"></span></button>";
+    find("b", row).textContent = finding.message[0].toUpperCase() + finding.message.slice(1);
+    find(".dim", row).textContent = finding.hint ?? "";
+    find(".where", row).textContent = finding.rule + (finding.line ? ` · line ${finding.line}` : "");
+    find("button", row).addEventListener("click", () => showFinding(index));
+    if (finding.fix && current().isGood) {
+      const fix = document.createElement("button");
+      fix.className = "btn fix";
+      fix.textContent = "Fix";
+      fix.setAttribute("aria-label", `Fix: ${finding.message}`);
+      fix.addEventListener("click", () => { if (change(`Fix ${finding.rule}`, finding.fix)) say("Fixed"); });
+      row.append(fix);
+    }
+    list.append(row);
+  }
+  if (!findings.length) list.innerHTML = "<li class=\"alone dim\">The pattern follows every rule.</li>";
+  if (findings.length > 200) list.insertAdjacentHTML("beforeend",
+    `<li class="alone dim">and ${findings.length - 200} more</li>`);
+  drawMarks();
+}
+
+/** Selects the part a finding is about, and shows its line. */
+function showFinding(index) {
+  const finding = current().findings[index];
+  const item = itemOfFinding(finding);
+  if (item) {
+    select([item.path]);
+    bringIntoView(item);
+  }
+  if (finding.line && find("#source-fold").open) {
+    const field = find("#source");
+    field.scrollTop = (finding.line - 1) * lineHeight - field.clientHeight / 2;
+  }
+  say(finding.message);
+}
+
+/** Writes the text into its field, where that is open and differs, and marks lines. */
+function showSource() {
+  const slot = current();
+  const field = find("#source");
+  slot.lines = core.lines(state.slot);
+  find("#source-more").textContent = slot.isGood
+    ? slot.lines.length ? `${counted(slot.lines.length, "line")} changed` : slot.history.changed ? "lines removed"
+      : "as opened"
+    : "not usable: the last good text sounds";
+  find("#source-more").classList.toggle("bad", !slot.isGood);
+  if (!find("#source-fold").open) return;
+  const text = utf8.text(core.text(state.slot));
+  if (field.value !== text) {
+    const [top, start] = [field.scrollTop, field.selectionStart];
+    field.value = text;
+    if (document.activeElement === field) field.setSelectionRange(start, start);
+    field.scrollTop = top;
+  }
+  showLines();
+}
+
+/** Numbers and marks of the lines in view, behind the field; an error's words lie under its line. */
+function showLines() {
+  const field = find("#source");
+  const lines = find("#lines");
+  const slot = current();
+  if (!slot) return;
+  const first = Math.floor(field.scrollTop / lineHeight);
+  const last = first + Math.ceil(field.clientHeight / lineHeight) + 1;
+  const changed = new Set(slot.lines);
+  const errors = new Map(slot.findings.filter((each) => each.severity === "error" && each.line)
+    .map((each) => [each.line, each]));
+  const count = Math.round((field.scrollHeight - 16) / lineHeight);
+  lines.textContent = "";
+  for (let number = first + 1; number <= Math.min(last, count); number++) {
+    const row = document.createElement("div");
+    row.textContent = number;
+    row.className = errors.has(number) ? "error" : changed.has(number) ? "changed" : "";
+    row.style.top = `${8 + (number - 1) * lineHeight - field.scrollTop}px`;
+    lines.append(row);
+    if (!errors.has(number)) continue;
+    const words = document.createElement("p");
+    words.textContent = errors.get(number).message;
+    words.style.top = `${8 + number * lineHeight - field.scrollTop}px`;
+    lines.append(words);
+  }
+}
+
+let typingTimer = 0;
+
+/** Gives the core what was typed; a text that does not read keeps the last good sound. */
+function takeTyping() {
+  if (!typingTimer) return;
+  clearTimeout(typingTimer);
+  typingTimer = 0;
+  const slot = current();
+  if (slot.isGood) slot.lastGood = core.text(state.slot);
+  core.begin(state.slot, "Edit text");
+  slot.isGood = core.replace(state.slot, find("#source").value);
+  refresh();
+  if (slot.isGood) afterChange();
+  lists();
+}
+
+function connectText() {
+  const field = find("#source");
+  field.addEventListener("input", () => {
+    clearTimeout(typingTimer);
+    typingTimer = setTimeout(takeTyping, 250);
+    showLines();
+  });
+  field.addEventListener("scroll", showLines);
+  field.addEventListener("blur", takeTyping);
+  find("#source-fold").addEventListener("toggle", () => { if (current()) showSource(); });
+}

@@ -1,0 +1,79 @@
+// Starts the studio: the module, its lists, what the page was given, and every control.
+
+function connectControls() {
+  const onClick = {
+    "#undo": () => step(true), "#redo": () => step(false), "#open": () => chooseFile(null), "#save": save,
+      "#save-as": openSaveAs,
+    "#play": toggle, "#loop": () => setLooping(!state.isLooping), "#duplicate": duplicateSelected,
+      "#delete": removeSelected,
+    "#copy": () => copyText(clipText(), "Copied as AHAP."), "#add-transient": () => addTransient(snapped(state.place)),
+    "#add-continuous": () => addContinuous(snapped(state.place)), "#add-curve": addCurve,
+      "#add-parameter": () => addParameter(snapped(state.place)),
+    "#zoom-in": () => zoom(0.6), "#zoom-out": () => zoom(1.6), "#zoom-fit": () => { showAll(); drawAll(); },
+    "#share-link": copyLink,
+  };
+  for (const [id, act] of Object.entries(onClick)) {
+    find(id).addEventListener("click", () => {
+      if (score() || ["#open", "#save", "#undo", "#redo"].includes(id)) act();
+    });
+  }
+  for (const place of [0, 1]) {
+    find(`#slot-${place}`).addEventListener("click", () => (slots[place] ? showSlot(place) : chooseFile(place)));
+    find(`#hear-${place}`).addEventListener("click", () => showSlot(place));
+  }
+  for (const button of findAll("#views [role=radio]")) button.addEventListener("click",
+    () => choosePicture(button.dataset.view));
+  check(find("#views"), find("#views [data-view=waveform]"));
+  find("#profile").addEventListener("change", (event) => chooseProfile(Number(event.target.value)));
+  find("#snap").addEventListener("change", (event) =>
+    { find("#tempo-label").hidden = !event.target.value.startsWith("1/"); });
+  find("#volume").addEventListener("input", setVolume);
+  for (const id of ["#live-intensity", "#live-sharpness"]) find(id).addEventListener("input", sendControls);
+  // Sound starts to get ready with the first touch of the page, so that the first press of Play waits for nothing.
+  addEventListener("pointerdown", startSound, { once: true, capture: true });
+  new ResizeObserver(() => drawAll()).observe(find("#stage"));
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+    readColours();
+    drawAll();
+  });
+}
+
+async function start() {
+  readColours();
+  try {
+    moduleBytes = await streamed(bytesOf(find("#studio-module").textContent.trim()), new DecompressionStream("gzip"));
+    core = await Core.make(moduleBytes);
+  } catch (error) {
+    find("#facts").textContent = `This browser cannot run the studio: ${error.message}`;
+    return;
+  }
+  if (data.profileText) {
+    ownProfile = bytesOf(data.profileText);
+    core.addProfile(ownProfile);
+  }
+  profiles = core.profiles();
+  formats = core.formats();
+  find("#file").accept = [...formats.filter(({ reads }) => reads)
+    .flatMap(({ extensions }) => extensions.map(fileEnding)), "audio/*"].join();
+  // What a laptop plays, unless the page was made for another output than the first.
+  const wanted = data.profile === profiles[0].name ? "speaker" : data.profile;
+  state.profile = Math.max(0, profiles.findIndex(({ name }) => name === wanted));
+  fillProfiles();
+  connectEditing();
+  connectFiles();
+  connectText();
+  connectControls();
+  find("#views").hidden = !("spectrogram" in core.calls);
+  document.body.classList.add("ready");
+  find("#source-fold").open = data.slots.every(({ text }) => text.length < foldedText);
+  data.slots.slice(0, 2).forEach(({ name, text, save }, place) => openSlot(place, name, bytesOf(text), { save }));
+  await openFromAddress();
+  if (!slots[0]) openSlot(0, "untitled.ahap", utf8.bytes("{\n  \"Version\": 1.0,\n  \"Pattern\": []\n}\n"));
+  if (slots[1]) showSlot(0);
+  followAddress();
+  offerSession();
+  await startWorker();
+  lists();
+}
+
+start();

@@ -1,0 +1,84 @@
+internal import Reading
+internal import ShippedFiles
+internal import SignalPlots
+
+/// A page that plays, shows and changes patterns with the renderer itself, compiled to WebAssembly.
+///
+/// It is one file that needs no network; patterns stand in it as the bytes of their files.
+public struct StudioPage: Sendable {
+  /// A pattern that the page opens with.
+  public struct Slot: Sendable {
+    /// What the page calls it, with its ending.
+    public var name: String
+    /// The bytes of its file, of any format that is read.
+    public var bytes: [UInt8]
+    /// Where the page saves it, relative to its own address; nil where only the browser does.
+    public var address: String?
+
+    /// A pattern.
+    public init(name: String, bytes: [UInt8], address: String? = nil) {
+      self.name = name
+      self.bytes = bytes
+      self.address = address
+    }
+  }
+
+  /// Patterns that a page holds: A and B.
+  public static let slotCount = 2
+
+  /// The program that makes the page, with its version.
+  public var generator: String
+  /// The name of the profile that the page begins with.
+  public var profile: String
+  /// The file of that profile; nil for a shipped one, which the page has.
+  public var profileText: [UInt8]?
+
+  /// A page of a generator and a profile.
+  public init(generator: String, profile: String, profileText: [UInt8]? = nil) {
+    self.generator = generator
+    self.profile = profile
+    self.profileText = profileText
+  }
+
+  /// The page as HTML; the same input gives the same bytes.
+  ///
+  /// - Parameter slots: None, A, or A and B.
+  /// - Throws: `tooMany`.
+  public func html(_ slots: [Slot]) throws(ReviewPageError) -> [UInt8] {
+    guard slots.count <= Self.slotCount else {
+      throw ReviewPageError(.tooMany, "\(slots.count) patterns; the studio takes at most \(Self.slotCount)")
+    }
+    let names = slots.map(\.name).joined(separator: " and ")
+    let data = EmbeddedJSON.object { json in
+      json.member("generator", generator)
+      json.member("profile", profile)
+      if let profileText { json.member("profileText", String(decoding: Base64.encoded(profileText), as: UTF8.self)) }
+      json.array("slots") { list in for slot in slots { list.object { slot.write(to: &$0) } } }
+    }
+    let served = slots.contains { $0.address != nil } ? "'self'" : "'none'"
+    let page = Page(
+      template: PageResource.studioPage, script: PageResource.studioScript, style: PageResource.studioStyle,
+      generator: generator, title: slots.isEmpty ? "Studio" : names,
+      // The renderer runs in an audio worklet and a worker, whose scripts are addresses of their own text.
+      allowances: " 'strict-dynamic' data: 'wasm-unsafe-eval'; worker-src data:; connect-src \(served)")
+    return page.html(
+      parts: [
+        "worklet": PageResource.studioWorklet, "worker": PageResource.studioWorker, "module": PageResource.studioModule,
+      ], data: data)
+  }
+}
+
+extension StudioPage.Slot {
+  /// By what a server knows whether the file is still the one the page was made of: its SHA-256.
+  public static func tag(of bytes: [UInt8]) -> String { SHA256.hash(of: bytes) }
+
+  fileprivate func write(to json: inout JSONObjectWriter) {
+    json.member("name", name)
+    json.member("text", String(decoding: Base64.encoded(bytes), as: UTF8.self))
+    guard let address else { return }
+    json.object("save") { json in
+      json.member("url", address)
+      json.member("etag", Self.tag(of: bytes))
+    }
+  }
+}

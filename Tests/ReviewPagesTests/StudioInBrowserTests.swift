@@ -1,0 +1,310 @@
+import Testing
+
+@testable import ReviewPages
+
+extension InBrowser {
+  /// The studio in a real browser: what is drawn, changed, heard and saved.
+  @Suite struct StudioInBrowserTests {
+    /// A layout and members that no writer would make.
+    private static let text = """
+      {
+        "Version" : 1.0, "Metadata": { "Project": "Test", "Own": [1, 2.50e0] },
+        "Pattern": [
+          { "Event": { "Time": 0.10, "EventType": "HapticTransient",
+              "EventParameters": [ { "ParameterID": "HapticIntensity", "ParameterValue": 0.80 },
+                { "ParameterID": "HapticSharpness", "ParameterValue": 0.5 } ] } },
+          { "Event": { "Time": 0.4, "EventType": "HapticContinuous", "EventDuration": 0.30, "Note": "kept",
+              "EventParameters": [ { "ParameterID": "HapticIntensity", "ParameterValue": 0.6 },
+                { "ParameterID": "HapticSharpness", "ParameterValue": 0.2 } ] } },
+          { "ParameterCurve": { "ParameterID": "HapticIntensityControl", "Time": 0.0,
+              "ParameterCurveControlPoints": [ { "Time": 0, "ParameterValue": 1.0 },
+                { "Time": 0.7, "ParameterValue": 0.5 } ] } }
+        ]
+      }
+
+      """
+    private static let short = """
+      {"Version": 1, "Pattern": [{"Event": {"Time": 0, "EventType": "HapticTransient", "EventParameters": []}}]}
+      """
+
+    /// Keeps what the page hands over instead of writing it, and has no dialog of the system.
+    private static let preparation = """
+      window.saved = {};
+      window.showSaveFilePicker = window.showOpenFilePicker = undefined;
+      const make = URL.createObjectURL;
+      let last = null;
+      URL.createObjectURL = (blob) => { last = blob; return "data:,"; };
+      HTMLAnchorElement.prototype.click = function () { window.saved[this.download] = last; };
+      """
+
+    static func html(_ texts: [String] = [text], address: String? = nil) throws -> [UInt8] {
+      let names = ["first.ahap", "second.ahap"]
+      return try StudioPage(generator: "Temblor test", profile: "phone")
+        .html(zip(names, texts).map { StudioPage.Slot(name: $0, bytes: Array($1.utf8), address: address) })
+    }
+
+    private func open(
+      _ texts: [String] = [text], query: String = "", width: Int = 1_280, address: String? = nil,
+      preparation: String = ""
+    ) throws -> BrowserPage {
+      let page = try BrowserPage(
+        Self.html(texts, address: address), query: query, width: width, preparation: Self.preparation + preparation)
+      try page.wait(for: Self.isReady)
+      return page
+    }
+
+    private static let source = "document.getElementById('source').value"
+    private static let cursor = "document.getElementById('cursor').getAttribute('aria-label')"
+    private static let isReady = "document.body.dataset.state === 'ready'"
+    private static let canUndo = "!document.getElementById('undo').disabled"
+
+    /// The lines of the source that differ from the opened text.
+    private func changedLines(_ page: BrowserPage) throws -> [String] {
+      try page.wait(for: Self.isReady)
+      let now = (try page.string(Self.source) ?? "").split(separator: "\n", omittingEmptySubsequences: false)
+      let old = Set(Self.text.split(separator: "\n", omittingEmptySubsequences: false))
+      return now.filter { !old.contains($0) }.map { String($0.drop { $0 == " " }) }
+    }
+
+    /// Goes through the parts until one is selected whose words have a text.
+    private func select(_ words: String, in page: BrowserPage) throws {
+      try page.evaluate("document.getElementById('cursor').focus()")
+      try page.press("Escape")
+      for _ in 0..<20 {
+        try page.press("n")
+        if try page.string(Self.cursor)?.contains(words) == true { return }
+      }
+      Issue.record("no part has \(words)")
+    }
+
+    /// Drags the selected part by its handle.
+    private func drag(_ page: BrowserPage, byX across: Double = 0, y down: Double = 0) throws {
+      let box = try page.box(of: "#cursor")
+      let (x, y) = (box.x + box.width / 2, box.y + box.height / 2)
+      try page.drag((x, y), (x + across / 2, y + down / 2), (x + across, y + down))
+    }
+
+    @Test func savedUntouchedIsWhatWasOpened() throws {
+      let page = try open()
+      #expect(try page.string(Self.source) == Self.text)
+      try page.click("#save")
+      try page.wait(for: "window.saved['first.ahap'] !== undefined")
+      #expect(try page.string("window.saved['first.ahap'].text()") == Self.text)
+      #expect(page.complaints == [])
+      #expect(page.requests.count == 1, "\(page.requests)")
+    }
+
+    @Test func dragChangesOneValue() throws {
+      let page = try open()
+      try select("Transient at 0.1", in: page)
+      try drag(page, byX: 80)
+      let line = try #require(try changedLines(page).first)
+      #expect(try changedLines(page).count == 1 && line.hasSuffix(#""EventType": "HapticTransient","#), "\(line)")
+      #expect(try page.string("document.getElementById('undo').title") == "Undo: Move event (Ctrl Z)")
+      try page.click("#undo")
+      #expect(try changedLines(page) == [])
+      try select("Intensity curve, point 2", in: page)
+      try drag(page, y: 40)
+      #expect(try changedLines(page).count == 1)
+      #expect(page.complaints == [])
+    }
+
+    @Test func everythingTakenBackIsTheOpenedText() throws {
+      let page = try open()
+      try select("Transient", in: page)
+      for key in ["ArrowRight", "ArrowUp", "d", "t", "Delete", "c", "]", "v", "b"] { try page.press(key) }
+      try select("Intensity curve, point 1", in: page)
+      for key in ["i", "ArrowDown", "Delete"] { try page.press(key) }
+      #expect(try changedLines(page) != [])
+      for _ in 0..<30 where try page.bool(Self.canUndo) { try page.press("z", control: true) }
+      try page.wait(for: "document.getElementById('source-more').textContent === 'as opened'")
+      #expect(try page.string(Self.source) == Self.text)
+      #expect(page.complaints == [])
+    }
+
+    @Test func copiesGoToTheOtherSlot() throws {
+      let page = try open([Self.text, Self.short])
+      try select("Transient at 0.1", in: page)
+      try page.press("N", shift: true)
+      try page.evaluate("window.clip = new DataTransfer()")
+      func send(_ name: String) throws {
+        let options = "{ clipboardData: window.clip, cancelable: true, bubbles: true }"
+        try page.evaluate("document.dispatchEvent(new ClipboardEvent('\(name)', \(options)))")
+      }
+      try send("copy")
+      #expect(try page.string("window.clip.getData('text/plain')")?.contains("\"Pattern\"") == true)
+      try page.press("2")
+      try page.press("End")
+      try send("paste")
+      try page.wait(for: "document.getElementById('undo').title.startsWith('Undo: Paste 2 parts')")
+      try page.press("z", control: true)
+      try page.wait(for: "\(Self.source) === `\(Self.short)`")
+      #expect(page.complaints == [])
+    }
+
+    @Test func everythingSelectedMovesTogether() throws {
+      let page = try open()
+      try page.press("a", control: true)
+      #expect(try page.string("document.getElementById('kind').textContent") == "4 parts")
+      try page.press("ArrowRight")
+      #expect(try page.string("document.getElementById('undo').title") == "Undo: Move 4 parts (Ctrl Z)")
+      let box = try page.box(of: "#stage")
+      try page.press("Escape")
+      try page.drag((box.x + 50, box.y + 40), (box.x + 200, box.y + 100), (box.x + box.width - 60, box.y + 260))
+      #expect(try page.string("document.getElementById('kind').textContent")?.hasSuffix("parts") == true)
+    }
+
+    /// B plays on in step, silent after its end, until A ends.
+    @Test func patternsOfTwoLengthsStayInStep() throws {
+      let page = try open([Self.text, Self.short])
+      try page.press("2")
+      try page.click("#play")
+      try page.wait(for: "document.querySelector('.dock').dataset.heard !== undefined")
+      try page.wait(for: "Number(document.getElementById('clock').textContent) > 0.5")
+      #expect(try page.string("document.getElementById('duration').textContent") == "/ 0.700 s")
+      try page.press("1")
+      #expect(try page.bool("document.body.classList.contains('playing')"))
+      #expect(page.complaints == [])
+    }
+
+    @Test func playingGoesOnWhileThePatternChanges() throws {
+      let page = try open()
+      try page.click("#play")
+      try page.wait(for: "document.querySelector('.dock').dataset.heard !== undefined")
+      try select("Continuous", in: page)
+      try page.press("ArrowDown")
+      try page.wait(for: "document.body.classList.contains('playing')")
+      #expect(page.complaints == [])
+    }
+
+    @Test func errorStandsAtItsLine() throws {
+      let page = try open()
+      try page.evaluate(
+        """
+        (() => {
+          const field = document.getElementById("source");
+          field.value = field.value.replace('"Time": 0.4', '"Time": x');
+          field.dispatchEvent(new Event("input"));
+        })()
+        """)
+      try page.wait(for: "document.querySelector('#lines .error') !== null")
+      #expect(try page.string("document.querySelector('#lines .error').textContent") == "7")
+      #expect(try page.bool("document.querySelector('#lines p').textContent.length > 8"))
+      #expect(try page.string("document.getElementById('facts').textContent")?.hasPrefix("700 ms") == true)
+      try page.click("#play")
+      try page.wait(for: "document.querySelector('.dock').dataset.heard !== undefined")
+      try page.press("z", control: true)
+      try page.wait(for: "document.getElementById('source-more').textContent === 'as opened'")
+      #expect(page.complaints == [])
+    }
+
+    @Test func unsavedTextIsOfferedAgain() throws {
+      let page = try open()
+      try select("Transient", in: page)
+      try page.press("ArrowUp")
+      try page.wait(for: "localStorage.getItem('temblor-studio') !== null && \(Self.isReady)")
+      let changed = try page.string(Self.source)
+      try page.evaluate("window.kept = localStorage.getItem('temblor-studio')")
+      let kept = try #require(try page.string("btoa(window.kept)"))
+      let next = try open(preparation: "localStorage.setItem('temblor-studio', atob('\(kept)'));")
+      try next.click("#restore-yes")
+      try next.wait(for: "\(Self.source) !== `\(Self.text)`")
+      #expect(try next.string(Self.source) == changed)
+      try next.press("z", control: true)
+      try next.wait(for: "\(Self.source) === `\(Self.text)`")
+    }
+
+    @Test func addressNamesATimeAndCarriesAPattern() throws {
+      let page = try open(query: "#t=0.25")
+      #expect(try page.string("document.getElementById('clock').textContent") == "0.250")
+      let packed =
+        try page.string(
+          """
+          (async () => {
+            const stream = new Blob([`\(Self.short)`]).stream().pipeThrough(new CompressionStream("deflate-raw"));
+            const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
+            return btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+          })()
+          """) ?? ""
+      let other = try open([], query: "#open=my%20own.ahap,\(packed)")
+      #expect(try other.string("document.getElementById('title').textContent") == "my own")
+      #expect(try other.string(Self.source) == Self.short)
+      for foreign in ["#open=", "#open=a,%%%", "#t=-1", "#open=a,AAAA&t=9"] {
+        #expect(try open(query: foreign).complaints == [])
+      }
+    }
+
+    /// What a report puts in an address is what the studio opens.
+    @Test func takesOfAReportOpenInTheStudio() throws {
+      let takes = [try Pages.take("one", text: Self.text), try Pages.take("zwei & drei", text: Self.short)]
+      let report = try BrowserPage(
+        ComparisonReport(generator: "Temblor test", studio: "studio.html").html(takes: takes),
+        preparation: "window.open = (address) => { window.opened = address; };")
+      try report.evaluate("document.querySelector('[data-share=studio]').click()")
+      try report.wait(for: "window.opened !== undefined")
+      let address = try report.string("window.opened") ?? ""
+      #expect(address.hasPrefix("studio.html#open=one.ahap,"))
+      let page = try open([], query: String(address.dropFirst("studio.html".count)))
+      #expect(try page.string("document.querySelector('#slot-0 .nm').textContent") == "one")
+      #expect(try page.string("document.querySelector('#slot-1 .nm').textContent") == "zwei & drei")
+      #expect(try page.string(Self.source) == Self.text)
+      #expect(try BrowserPage(Pages.twoTakeReport()).bool("document.querySelector('[data-share=studio]').hidden"))
+    }
+
+    @Test func savingToAServerOffersBothVersions() throws {
+      let page = try open(
+        address: "0",
+        preparation: """
+          window.asked = [];
+          window.fetch = async (address, { headers }) => {
+            window.asked.push(headers["If-Match"]);
+            return window.asked.length === 1 ? new Response("{}", { status: 412, headers: { ETag: '"new"' } })
+              : new Response(null, { status: 204, headers: { ETag: '"newer"' } });
+          };
+          """)
+      try page.click("#save")
+      try page.wait(for: "document.getElementById('conflict-dialog').open")
+      try page.click("[data-choice=mine]")
+      try page.wait(for: "window.asked.length === 2")
+      #expect(try page.string("window.asked[1]") == "\"new\"")
+      try page.wait(for: "document.getElementById('note').textContent.startsWith('Saved to')")
+    }
+
+    /// A drag moves what it is about; the text follows when the pointer rests.
+    @Test func fiveThousandEventsCanBeDragged() throws {
+      let events = (0..<5_000).map {
+        #"{"Event":{"Time":\#(Double($0) / 200),"EventType":"HapticTransient","EventParameters":[]}}"#
+      }
+      let text = "{\"Version\":1,\"Pattern\":[\n" + events.joined(separator: ",\n") + "\n]}\n"
+      let page = try open([text])
+      try select("Transient at 0.02", in: page)
+      try drag(page, byX: 300)
+      try page.wait(for: "document.getElementById('undo').title.startsWith('Undo: Move event')")
+      try page.wait(for: "document.getElementById('source-more').textContent === '1 line changed'")
+      #expect(page.complaints == [])
+    }
+
+    @Test func everybodyCanUseIt() throws {
+      for isDark in [false, true] {
+        let page = try BrowserPage(Self.html([Self.text, Self.short]), isDark: isDark)
+        try page.wait(for: Self.isReady)
+        try select("Continuous", in: page)
+        #expect(try page.string(AccessibilityTests.names) == "")
+        #expect(try page.string(AccessibilityTests.contrasts) == "", "dark: \(isDark)")
+        try page.press("?")
+        #expect(try page.string(AccessibilityTests.contrasts) == "", "dark: \(isDark), keys")
+      }
+    }
+
+    @Test func nothingIsCutOrCoveredAtAnyWidth() throws {
+      let page = try open(width: 360)
+      try select("Continuous", in: page)
+      for width in [320, 360, 390, 414, 480, 600, 720, 721, 768, 810, 811, 820, 900, 1_080, 1_081, 1_280, 1_600] {
+        try page.resize(width: width, height: 800)
+        try page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        #expect(try page.string(PageWidthTests.layout) == "", "\(width) pixels")
+        if width < 600 { #expect((try page.number("document.querySelector('.dock').offsetHeight") ?? 999) < 170) }
+      }
+    }
+  }
+}
