@@ -21,7 +21,7 @@
 struct device {
   snd_pcm_ioplug_t io;
   long long taken, played, skipped, started;
-  int isRunning, hasSkipped;
+  int isRunning;
 };
 
 /* When the process first started a device: faults count from here, across reopening. */
@@ -52,14 +52,27 @@ static void sign(void) {
   close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
 }
 
+/* Milliseconds since the fault came; below 0 until then. */
+static long long since_fault(void) {
+  return begun < 0 ? -1 : (now() - begun) / 1000000 - number("FAULT_AT", 300);
+}
+
 /* Whether the fault is in force. */
 static int is_due(const char *name) {
-  if (!is_fault(name) || begun < 0) return 0;
-  long long since = (now() - begun) / 1000000 - number("FAULT_AT", 300);
+  if (!is_fault(name)) return 0;
+  long long since = since_fault();
   long length = number("FAULT_FOR", -1);
   if (since < 0 || (length >= 0 && since >= length)) return 0;
   sign();
   return 1;
+}
+
+/* Whether a fault of one moment comes now: once, however late the device is asked. */
+static int comes(const char *name) {
+  static int hasCome;
+  if (hasCome || !is_fault(name) || since_fault() < 0) return 0;
+  sign();
+  return hasCome = 1;
 }
 
 /* Lets a test know that the device plays again. */
@@ -68,8 +81,7 @@ static void sign_end(void) {
   const char *path = getenv("FAULT_SIGN");
   char name[4096];
   long length = number("FAULT_FOR", -1);
-  if (isSigned || !path || begun < 0 || length < 0) return;
-  if ((now() - begun) / 1000000 < number("FAULT_AT", 300) + length) return;
+  if (isSigned || !path || length < 0 || since_fault() < length) return;
   isSigned = 1;
   snprintf(name, sizeof name, "%s.over", path);
   close(open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
@@ -82,14 +94,8 @@ static void hang(const char *name) {
 
 static void advance(struct device *device) {
   if (!device->isRunning || is_due("frozen")) return;
-  if (is_due("skip") && !device->hasSkipped) {
-    device->hasSkipped = 1;
-    device->skipped += 660;
-  }
-  if (is_due("back") && !device->hasSkipped) {
-    device->hasSkipped = 1;
-    device->skipped -= 660;
-  }
+  int leap = comes("skip") ? 660 : comes("back") ? -660 : 0;
+  device->skipped += leap;
   long long frames =
       (now() - device->started) * (long long)device->io.rate / 1000000000LL + device->skipped;
   if (frames > device->taken) {
@@ -98,7 +104,7 @@ static void advance(struct device *device) {
     snd_pcm_ioplug_set_state(&device->io, SND_PCM_STATE_XRUN);
   } else if (frames > device->played) {
     device->played = frames;
-    sign_end();
+    if (!leap) sign_end();
   }
 }
 
