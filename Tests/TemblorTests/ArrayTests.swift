@@ -20,9 +20,7 @@ import Testing
       try place.temblor(
         ["render", "medium", "-o", "a.wav", "--sample-format", "float", "--array", "seat.json", "-q"] + words)
         == .init(0))
-    let descriptor = unsafe open(place.path + "/a.wav", O_RDONLY | O_CLOEXEC)
-    defer { close(descriptor) }
-    let sound = try Sound(readingDescriptor: descriptor, path: "a.wav")
+    let sound = try Sound(reading: place, "a.wav")
     #expect(sound.channelCount == 2)
     return (0..<2).map { channel in
       stride(from: channel, to: sound.interleaved.count, by: 2).map { sound.interleaved[$0] }
@@ -50,9 +48,7 @@ import Testing
       try place.temblor(
         "render", "medium", "-o", "b.wav", "--sample-format", "float", "--profile", "dayton-bst-1", "-q")
         == .init(0))
-    let descriptor = unsafe open(place.path + "/b.wav", O_RDONLY | O_CLOEXEC)
-    defer { close(descriptor) }
-    #expect(try Sound(readingDescriptor: descriptor, path: "b.wav").interleaved == made[0])
+    #expect(try Sound(reading: place, "b.wav").interleaved == made[0])
   }
 
   @Test func aPositionSharesThePower() throws {

@@ -15,11 +15,7 @@ import Testing
   }
 
   /// The samples of a sound file.
-  private func sound(_ name: String) throws -> [Float] {
-    let descriptor = unsafe open(place.path + "/" + name, O_RDONLY | O_CLOEXEC)
-    defer { close(descriptor) }
-    return try Sound(readingDescriptor: descriptor, path: name).interleaved
-  }
+  private func sound(_ name: String) throws -> [Float] { try Sound(reading: place, name).interleaved }
 
   @Test func equalTakesAreNamedSo() throws {
     let sentence = "A and B are identical, sample for sample: the result is void."

@@ -9,11 +9,7 @@ import Testing
   private let signal = ["--profile", "dayton-tt25-8", "--to", "800", "--sweep-duration", "1"]
 
   /// A sound file of the workplace.
-  private func sound(_ name: String) throws -> Sound {
-    let descriptor = unsafe open(place.path + "/" + name, O_RDONLY | O_CLOEXEC)
-    defer { close(descriptor) }
-    return try Sound(readingDescriptor: descriptor, path: name)
-  }
+  private func sound(_ name: String) throws -> Sound { try Sound(reading: place, name) }
 
   /// Writes channels of floating-point samples as a sound file.
   private func write(_ channels: [[Float]], rate: Int, to name: String) throws {

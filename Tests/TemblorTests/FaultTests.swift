@@ -173,12 +173,3 @@ struct FaultTests {
     return Int(json[range.upperBound...].prefix { $0.isNumber })
   }
 }
-
-extension Sound {
-  /// Reads a file of a workplace.
-  fileprivate init(reading place: Workplace, _ name: String) throws {
-    let descriptor = unsafe open(place.path + "/" + name, O_RDONLY | O_CLOEXEC)
-    defer { close(descriptor) }
-    try self.init(readingDescriptor: descriptor, path: name)
-  }
-}

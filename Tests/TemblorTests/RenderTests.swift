@@ -7,11 +7,7 @@ import Testing
 @Suite struct RenderTests {
   let place = Workplace()
 
-  private func sound(_ name: String) throws -> Sound {
-    let descriptor = unsafe open(place.path + "/" + name, O_RDONLY | O_CLOEXEC)
-    defer { close(descriptor) }
-    return try Sound(readingDescriptor: descriptor, path: name)
-  }
+  private func sound(_ name: String) throws -> Sound { try Sound(reading: place, name) }
 
   @Test func aLogSaysWhatWasWritten() throws {
     #expect(

@@ -1,4 +1,5 @@
 import Glibc
+import SoundFile
 
 /// A folder of its own for one test, in which the built program is run.
 ///
@@ -138,6 +139,15 @@ struct Refused: Error {}
 extension String {
   /// The part before the last slash.
   var folder: String { lastIndex(of: "/").map { String(self[..<$0]) } ?? "" }
+}
+
+extension Sound {
+  /// Reads a file of a workplace.
+  init(reading place: Workplace, _ name: String) throws {
+    let descriptor = unsafe open(place.path + "/" + name, O_RDONLY | O_CLOEXEC)
+    defer { close(descriptor) }
+    try self.init(readingDescriptor: descriptor, path: name)
+  }
 }
 
 /// The path a link leads to.
