@@ -61,7 +61,7 @@ let all = table(
   EarthReadyDrillTests strict earthready-drill; HapticFormatsTests strict PatternRules; HapticModelTests strict
   HapticManagementTests strict HapticTesting; HapticOutputsTests strict FaultyPCM; HapticPlaybackTests strict
   HapticRenderTests strict; HapticTestingTests races HapticManagement UIKit _Testing_UIKit
-  LibraryTests strict Temblor; PatternComparisonTests strict SoundFile; PatternRulesTests strict CoreHaptics
+  LibraryTests strict Temblor; PatternComparisonTests strict SoundFile TransducerProfiles; PatternRulesTests strict CoreHaptics
   PatternWorkflowsTests strict; ReadingTests strict; RealtimeTests strict CRealtimeGuard; ReviewPagesTests strict
   SamplesTests strict TemblorCommands; ServerTests strict PlayRig SoundFile play-probe; SignalPlotsTests strict
   SignalAnalysisTests strict HapticRender; SoundFileTests strict; StudioCoreTests strict PatternWorkflows

@@ -145,6 +145,13 @@ public struct Comparison: Sendable {
       let shift = SentenceFormatting.size(alignment.seconds, .seconds)
       notes.append("\(options.otherLabel) was shifted \(shift) \(direction) to align the first sounds.")
     }
+    if let medium = recording?.medium {
+      let label = reference.composition == nil ? options.referenceLabel : options.otherLabel
+      notes.append(
+        medium.isKnown
+          ? "\(label) was judged as the acceleration of the profile's transducer."
+          : "\(label) sounds as through \(medium.text), and was judged behind it.")
+    }
     guard options.matchesLevels else { return notes }
     let means = options.levelMatch == .loudness ? "loudness" : "weighted energy"
     for (label, gain) in [(options.referenceLabel, referenceGain), (options.otherLabel, matchGain)]
@@ -464,6 +471,7 @@ extension RecordingMatch {
     json.number("humDecibels", hum)
     json.number("mainsHertz", mains)
     json.array("humHertz", layout: .line) { list in for line in lines { list.element(line) } }
+    if let medium { json.object("response", layout: .line) { medium.write(to: &$0) } }
     json.member("judgedEvents", judgedCount)
     json.member("events", eventCount)
     json.number("leastDecibels", leastDecibels)

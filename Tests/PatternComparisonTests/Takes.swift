@@ -55,7 +55,8 @@ func take(layers: [HapticPattern], profile: TransducerProfile = .phone, rate: Do
   let composition = HapticComposition(layers: layers.map { HapticComposition.Layer($0) })
   let plan = try RenderPlan(compiling: composition, profile: profile, rate: rate)
   let length = plan.length + FrameConversion.frame(seconds: 0.02, rate: rate)
-  var rendering = OfflineRenderer(plan: plan, settings: RenderSettings(length: length))
+  var rendering = OfflineRenderer(
+    plan: plan, settings: RenderSettings(routing: OutputRouting(channelCount: 1).fitted(to: [profile]), length: length))
   let samples = rendering.samples()
   return Take(name: "pattern", source: .pattern(composition), signal: Signal(samples, rate: rate), profile: profile)
 }

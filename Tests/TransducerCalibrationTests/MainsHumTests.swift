@@ -55,6 +55,23 @@ struct MainsHumTests {
     #expect(abs((found.hum ?? 0) - hertz) < 0.03)
   }
 
+  /// A ring that lasts into the silences is not a hum that moves.
+  @Test func steadyHumIsTakenOutBesideARing() throws {
+    for (resonance, quality) in [(28.5, 6.6), (27.1, 4.4), (26, 8), (31.5, 7), (33, 12), (25, 5)] {
+      var studio = try RecordingStudio()
+      studio.signalToNoise = nil
+      let clean = try studio.record([(resonance, quality, 1)])
+      let peak = clean.samples.reduce(0) { max($0, abs($1)) }
+      let samples = clean.samples.enumerated().map { frame, sample in
+        let turn = 2 * Double.pi * 60 * Double(frame) / clean.rate
+        return sample + peak / 2 * Float(sin(turn) + 0.3 * sin(3 * turn))
+      }
+      let found = try Calibration(
+        measuring: CalibrationRecording(samples: samples, rate: clean.rate), of: studio.signal)
+      #expect(abs(found.resonance / resonance - 1) < 0.003 && abs(found.qualityFactor / quality - 1) < 0.02)
+    }
+  }
+
   /// What silences do not show is refused, and hum is named as the cause.
   @Test(arguments: [(Drift.wave, 50.0, -12.0), (.wave, 60, 0), (.walk, 50, 0)]) func humThatCannotBeFollowedIsNamed(
     drift: Drift, hertz: Double, decibels: Double

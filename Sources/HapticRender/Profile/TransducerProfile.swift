@@ -372,8 +372,8 @@ public struct TransducerMode: Equatable, Sendable {
 
 /// How far the true figures of a transducer may be from those that are stated.
 ///
-/// Protection holds for every transducer within it, and the inverse filter is no deeper than what helps
-/// all of them.
+/// The inverse filter is no deeper than what helps all transducers within it. Protection holds for all of them, and for
+/// those whose resonance is off as far as that of a data sheet may be.
 public struct TransducerUncertainty: Equatable, Sendable {
   /// The greatest deviation of the resonance, as a fraction of it, 0–0.5.
   public var resonance: Double
@@ -392,6 +392,11 @@ public struct TransducerUncertainty: Equatable, Sendable {
   public static let estimated = TransducerUncertainty(resonance: 0.15, qualityFactor: 1.5)
   /// Figures that were measured as mounted: what heat and mounting leave.
   public static let measured = TransducerUncertainty(resonance: 0.03, qualityFactor: 1.1)
+
+  /// What travel is held for: mounting and heat may move a measured resonance as far as that of a data sheet is off.
+  var ofTravel: Self {
+    self == .none ? self : Self(resonance: max(resonance, Self.estimated.resonance), qualityFactor: qualityFactor)
+  }
 }
 
 /// A point of a measured response.

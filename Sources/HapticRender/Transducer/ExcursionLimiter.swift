@@ -68,7 +68,7 @@ struct ExcursionLimiter: ~Copyable {
       (recoveryStep, bucketLength, growth, ringLength) = (0, 1, 0, 1)
       return
     }
-    let transducers = TransducerFamily(model, modes: settings.modes, settings.uncertainty)
+    let transducers = TransducerFamily(model, modes: settings.modes, settings.uncertainty.ofTravel)
     let turn = min(Self.mostTurn, Self.mostTurnOfRoot * limit.squareRoot())
     let longest = min(Self.longestStep, turn / (2 * Double.pi * transducers.highest))
     let length = max(1, Int(longest * settings.rate))

@@ -47,7 +47,7 @@ extension TransducerProfile {
       let felt = hasEqualSensation ? raised(10, to: (threshold(atHertz: hertz) + shifts[index]) / 20) : 1
       let stroke = settings.limits.excursion.map { limit in
         Self.greatestStroke * limit
-          / max(Self.stroke(drive.samples, model, settings.uncertainty, rate: drive.rate), 1e-9)
+          / max(Self.stroke(drive.samples, model, settings.uncertainty.ofTravel, rate: drive.rate), 1e-9)
       }
       return (
         drive: drive, stroke: max(stroke ?? .infinity, levels[index]), even: felt / max(moved, 1e-9),

@@ -1,5 +1,6 @@
 internal import CMath
 import HapticModel
+internal import HapticRender
 import SignalAnalysis
 
 extension Comparison {
@@ -75,8 +76,16 @@ extension Comparison {
   /// - Parameter isBetter: Compares how much there is to say with what there was before.
   /// - Returns: Whether the findings are those of the recording.
   @discardableResult mutating func compareRecording(isBetter: (Double, Double) -> Bool) -> Bool {
-    guard let sides = RecordingSides(reference, other) else { return false }
-    let result = RecordingResult(sides.reference, sides.recording.signal, search: options.search)
+    guard var sides = RecordingSides(reference, other) else { return false }
+    var result = RecordingResult(sides.reference, sides.recording.signal, search: options.search)
+    for medium in result.isClean ? [] : sides.media(search: options.search) {
+      guard let heard = sides.through(medium) else { continue }
+      var other = RecordingResult(heard.reference, sides.recording.signal, search: options.search)
+      other.doubt += medium.price
+      guard other.doubt < result.doubt else { continue }
+      other.match.medium = medium
+      (result, sides) = (other, heard)
+    }
     let isPattern = reference.composition != nil || other.composition != nil
     guard result.match.outcome == .found else {
       guard isPattern, isBetter(0, 0) else { return false }
@@ -121,7 +130,7 @@ extension Comparison {
 
 /// Which of two takes is held against which.
 struct RecordingSides {
-  let reference: RecordingReference
+  private(set) var reference: RecordingReference
   let pattern: Take
   let recording: Take
   /// Whether the recording is the comparison's reference.
@@ -142,6 +151,29 @@ struct RecordingSides {
     let built = RecordingReference(pattern, low) ?? RecordingReference(low, noise: noise < 0.01 * loudest ? noise : 0)
     guard !built.stems.isEmpty else { return nil }
     self.reference = built
+  }
+
+  /// The same with the pattern as it is behind a medium; nil for sounds, and where it is silent there.
+  func through(_ medium: RecordingMedium) -> Self? {
+    let ring = [Float](repeating: 0, count: Int(medium.ring * pattern.signal.rate))
+    let heard = medium.sound(of: pattern.signal.mono + ring, rate: pattern.signal.rate)
+    let low = LowRateSignal(of: heard, rate: pattern.signal.rate)
+    guard let built = RecordingReference(pattern, low, through: medium), !built.stems.isEmpty else { return nil }
+    var sides = self
+    sides.reference = built
+    return sides
+  }
+
+  /// What the recording may have been made through: the transducer of the pattern's profile, and the resonance behind
+  /// which the pattern is most like a part of it.
+  func media(search: Double) -> [RecordingMedium] {
+    guard pattern.composition != nil else { return [] }
+    let known = pattern.profile.hardware?.model.map { RecordingMedium($0, isKnown: true) }
+    let drive = LowRateSignal(of: pattern.signal.mono, rate: pattern.signal.rate)
+    let taken = LowRateSignal(of: recording.signal.mono, rate: recording.signal.rate)
+    let found = RecordingMedium.likeliest(
+      between: drive.samples, and: taken.samples, rate: drive.rate, search: search)
+    return [known, found].compactMap(\.self)
   }
 }
 
@@ -195,9 +227,11 @@ struct RecordingDifferences {
   private func otherTime(_ time: Double) -> Double { max(0, sides.isMirrored ? time : recorded(time)) }
 
   private mutating func addWhole() {
-    if match.isInverted { found.add(whole: .polarity) }
+    // Of what a sensor shows, level and polarity are the sensor's.
+    let isWire = match.medium == nil
+    if match.isInverted, isWire { found.add(whole: .polarity) }
     if abs(match.delay) > Self.leastDelay { found.add(whole: .time, direction * match.delay) }
-    if abs(match.level) >= Self.leastLevel { found.add(whole: .level, direction * match.level) }
+    if abs(match.level) >= Self.leastLevel, isWire { found.add(whole: .level, direction * match.level) }
     guard let error = match.tempoError else { return }
     let tempo = sides.isMirrored ? 100 * (1 / (1 + match.tempo / 100) - 1) : match.tempo
     let span = sides.reference.duration - (sides.reference.stems.map(\.time).min() ?? 0)

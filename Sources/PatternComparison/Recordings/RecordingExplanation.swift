@@ -229,8 +229,11 @@ struct RecordingExplanation {
   func isBetter(than other: RecordingExplanation?) -> Bool {
     guard let other else { return true }
     guard isFound, other.isFound else { return isFound }
-    return cost + misfit < other.cost + other.misfit - 0.02
+    return doubt < other.doubt - 0.02
   }
+
+  /// What there is to say and what is left, as a cost.
+  var doubt: Double { cost + misfit }
 
   /// What is left without a word about it, in multiples of the noise, as a cost.
   private var misfit: Double {

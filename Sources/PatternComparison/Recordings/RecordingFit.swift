@@ -486,7 +486,8 @@ extension RecordingSearch.Found {
     guard abs(fit.place.tempo) > Self.leastStretch else { return nil }
     let factor = 1 + fit.place.tempo
     guard let take = fit.reference.renderer?.stretched(by: factor).take(),
-      let reference = RecordingReference(take, LowRateSignal(of: take.signal.mono, rate: take.signal.rate))
+      let reference = RecordingReference(
+        take, LowRateSignal(of: take.signal.mono, rate: take.signal.rate), through: fit.reference.renderer?.medium)
     else { return nil }
     var other = self
     other.fit = RecordingFit(

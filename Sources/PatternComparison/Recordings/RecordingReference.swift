@@ -113,11 +113,13 @@ extension RecordingReference {
   /// a sound file's sound above all, is cut like a sound.
   ///
   /// - Parameter signal: The whole as it was rendered.
-  init?(_ take: Take, _ signal: LowRateSignal) {
+  init?(_ take: Take, _ signal: LowRateSignal, through medium: RecordingMedium? = nil) {
     guard let composition = take.composition else { return nil }
-    let renderer = EventRenderer(composition: composition, profile: take.profile, rate: take.signal.rate)
+    let renderer = EventRenderer(
+      composition: composition, profile: take.profile, rate: take.signal.rate, medium: medium)
     let events = ListedEvent.list(composition).filter { !$0.kind.playsFile }
-    guard events.count <= 2_000, let parts = renderer.parts(of: events, count: take.signal.frameCount) else {
+    let count = take.signal.frameCount + Int((medium?.ring ?? 0) * take.signal.rate)
+    guard events.count <= 2_000, let parts = renderer.parts(of: events, count: count) else {
       return nil
     }
     var rest = signal.samples
@@ -315,6 +317,8 @@ struct EventRenderer {
   let profile: TransducerProfile
   /// Frames per second that are rendered, before the rate is lowered.
   let rate: Double
+  /// What the sound goes through; nil for nothing.
+  var medium: RecordingMedium?
   private let known = Known()
 
   private final class Known {
@@ -324,8 +328,8 @@ struct EventRenderer {
 
   /// The most renderings that overlapping events are spread over.
   private static let greatestPartCount = 16
-  /// Seconds that a transducer sounds on at most.
-  private static let ring = 0.1
+  /// Seconds that an event sounds on behind its end at most.
+  private var ring: Double { 0.1 + (medium?.ring ?? 0) }
 
   /// Whether anything but the events' own values changes how they sound.
   var hasControls: Bool { composition.layers.contains { !$0.pattern.parameters.isEmpty || !$0.pattern.curves.isEmpty } }
@@ -343,7 +347,7 @@ struct EventRenderer {
     var lists: [[ListedEvent]] = []
     var ends: [Double] = []
     for event in events {
-      let end = event.end + event.ring + Self.ring
+      let end = event.end + event.ring + ring
       if let free = ends.firstIndex(where: { $0 < event.time }) {
         lists[free].append(event)
         ends[free] = end
@@ -395,7 +399,8 @@ struct EventRenderer {
     let length = frames.map(Int64.init) ?? plan.length + Int64(OfflineRenderer.defaultTail * rate)
     let settings = RenderSettings(routing: OutputRouting(channelCount: 1).fitted(to: [profile]), length: length)
     var rendering = OfflineRenderer(plan: plan, settings: settings)
-    return rendering.samples()
+    let samples = rendering.samples()
+    return medium?.sound(of: samples, rate: rate) ?? samples
   }
 
   /// An event by itself at the low rate, and seconds from it to the first sample; rendered once for all.
@@ -422,7 +427,7 @@ struct EventRenderer {
       for index in pattern.parameters.indices { pattern.parameters[index].time += later }
       for index in pattern.curves.indices { pattern.curves[index].time += later }
       let listed = ListedEvent(event, index: 0)
-      let seconds = listed.end + listed.ring + Self.ring + lead
+      let seconds = listed.end + listed.ring + ring + lead
       guard seconds < 120, let low = render(HapticComposition(pattern), frames: Int(seconds * rate)) else { return nil }
       return (low, -lead)
     }
@@ -447,7 +452,7 @@ struct EventRenderer {
       }
       stretched.layers[layer].pattern = pattern
     }
-    return EventRenderer(composition: stretched, profile: profile, rate: rate)
+    return EventRenderer(composition: stretched, profile: profile, rate: rate, medium: medium)
   }
 
   func take() -> Take? {

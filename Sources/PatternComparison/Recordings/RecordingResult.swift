@@ -21,6 +21,8 @@ public struct RecordingMatch: Equatable, Sendable {
   public var tempo = 0.0
   /// The standard error of the tempo, in percent; nil where it cannot be measured.
   public var tempoError: Double?
+  /// The resonance through which the recording was made; nil where none explains more.
+  public var medium: RecordingMedium?
   /// Whether the recording's polarity is inverted.
   public var isInverted = false
   /// The level of the recording relative to the reference, in decibels.
@@ -50,6 +52,10 @@ struct RecordingResult {
   var changes: [RecordingChange] = []
   /// Whether another tempo has its pitch kept.
   var isPitchKept = false
+  /// What there is to say and what is left, as a cost; infinite where nothing was found.
+  var doubt = Double.infinity
+  /// Whether it was found with nothing to say of it.
+  var isClean: Bool { match.outcome == .found && changes.isEmpty }
 
   init(_ reference: RecordingReference, _ recording: Signal, search: Double) {
     match = RecordingMatch(outcome: .none)
@@ -90,6 +96,7 @@ struct RecordingResult {
     match.judgedCount = best.judged.count
     match.outcome = best.isFound ? .found : best.judged.isEmpty ? .noisy : .none
     guard best.isFound else { return }
+    doubt = best.doubt
     changes = best.changes
     describe(best)
     addNoise(recording, best.place)

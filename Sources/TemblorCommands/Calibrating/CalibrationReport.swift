@@ -88,10 +88,10 @@ struct CalibrationReport {
           "resonance", "resonance", before?.resonance, after?.resonance, " Hz", interval: measured.resonanceInterval)),
       .init("resonanceInterval", .number(measured.resonanceInterval)),
       .init(
-        "quality", .number(measured.qualityFactor),
+        "qualityFactor", .number(measured.qualityFactor),
         row: row(
           "quality", "qualityFactor", before?.qualityFactor, after?.qualityFactor, "",
-          interval: measured.qualityInterval)), .init("qualityInterval", .number(measured.qualityInterval)),
+          interval: measured.qualityInterval)), .init("qualityFactorInterval", .number(measured.qualityInterval)),
       .init(
         "band", .object([.init("low", .number(curve.band.lowerBound)), .init("high", .number(curve.band.upperBound))]),
         row: ["band, -10 dB", before?.band.map(band) ?? "unknown", band(curve.band) + (open > 0 ? ends[open - 1] : "")]),
@@ -152,16 +152,18 @@ struct DriftReport {
     return [
       .init("recording", .word(take)), .init("profile", .word(profile)),
       figure("resonance", drift.resonance, unit: " Hz", allowed: "±\((doubt * 100).text(1)) %"),
-      figure("quality", drift.qualityFactor, unit: "", allowed: "within a factor of \(factor.text(2))"),
+      figure(
+        "qualityFactor", as: "quality", drift.qualityFactor, unit: "", allowed: "within a factor of \(factor.text(2))"),
       .init("within", .flag(drift.isWithin)), .init("warnings", .words(warnings)),
     ]
   }
 
-  private func figure(_ name: String, _ figure: CalibrationDrift.Figure, unit: String, allowed: String) -> ReportFigure
-  {
+  private func figure(
+    _ key: String, as label: String? = nil, _ figure: CalibrationDrift.Figure, unit: String, allowed: String
+  ) -> ReportFigure {
     let change = (figure.change * 100).text(1)
     return ReportFigure(
-      name,
+      key,
       .object([
         .init("stated", .number(figure.stated)), .init("measured", .number(figure.measured)),
         .init("interval", .number(figure.interval)), .init("change", .number(figure.change)),
@@ -169,7 +171,8 @@ struct DriftReport {
         .init("within", .flag(figure.isWithin)),
       ]),
       row: [
-        name, figure.stated.text(2) + unit, "\(figure.measured.text(2))\(unit) ± \((figure.interval * 100).text(2)) %",
+        label ?? key, figure.stated.text(2) + unit,
+        "\(figure.measured.text(2))\(unit) ± \((figure.interval * 100).text(2)) %",
         (change.hasPrefix("-") ? "" : "+") + change + " %", allowed,
       ])
   }

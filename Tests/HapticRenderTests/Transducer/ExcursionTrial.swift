@@ -37,7 +37,8 @@ struct ExcursionTrial {
   var plants: [(resonance: Double, qualityFactor: Double, gain: Double)] {
     guard uncertainty != .none else { return [(resonance, qualityFactor, 1)] }
     var plants: [(Double, Double, Double)] = []
-    let (deviation, factor) = (uncertainty.resonance, uncertainty.qualityFactor)
+    // Whatever was measured, mounting and heat move a resonance as far as a data sheet may be off.
+    let (deviation, factor) = (max(uncertainty.resonance, 0.15), uncertainty.qualityFactor)
     for part in [-1, -0.7, -0.31, 0, 0.23, 0.64, 1] {
       for quality in [qualityFactor / factor, qualityFactor, qualityFactor * factor] {
         plants.append((resonance * (1 + part * deviation), quality, 1))

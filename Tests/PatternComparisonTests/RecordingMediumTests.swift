@@ -1,0 +1,138 @@
+import Glibc
+import HapticModel
+import HapticRender
+import PatternComparison
+import ShippedFiles
+import SignalAnalysis
+import TestSupport
+import Testing
+import TransducerProfiles
+
+/// Patterns against what a sensor shows of a transducer that plays them.
+///
+/// `TEMBLOR_TEST_TAKES` and `TEMBLOR_TEST_SEED` as for other recordings.
+struct RecordingMediumTests {
+  /// What stands in the way.
+  private struct Plant {
+    var resonance: Double
+    var quality: Double
+
+    /// 25–200 Hz, Q 2–15.
+    init(numbers: inout FixedNumbers) {
+      resonance = 25 * pow(8, Double.random(in: 0...1, using: &numbers))
+      quality = 2 * pow(7.5, Double.random(in: 0...1, using: &numbers))
+    }
+
+    init(_ resonance: Double, _ quality: Double) { (self.resonance, self.quality) = (resonance, quality) }
+
+    /// A take behind it: silence, noise at −50 dB of the peak, and the level of a sensor.
+    func recording(of signal: [Float], delay: Double, numbers: inout FixedNumbers) -> Take {
+      let lead = [Double](repeating: 0, count: Int(delay * 48_000))
+      let drive = lead + signal.map(Double.init) + [Double](repeating: 0, count: 48_000)
+      let moved = SimulatedTransducer(resonance: resonance, qualityFactor: quality, rate: 48_000).response(to: drive)
+      let peak = moved.reduce(0) { max($0, abs($1)) }
+      return sound([
+        moved.map { value in
+          let noise = 2 * Double(numbers.next() >> 40) / 16_777_216 - 1
+          return Float(0.5 * (value / peak + 0.003_16 * 3.0.squareRoot() * noise))
+        }
+      ])
+    }
+  }
+
+  private static var names: [String] {
+    RecordingCase.count == nil
+      ? ["heartbeat", "success-rhythm", "error"]
+      : ShippedPatterns.names.filter { (try? shipped($0).events.count).map { 3...10 ~= $0 } ?? false }
+  }
+
+  /// What is said beside that it comes later and has noise.
+  private func others(_ comparison: Comparison) -> [Difference] {
+    comparison.differences.filter { !($0.isThroughout && [.time, .noise].contains($0.kind)) }
+  }
+
+  @Test func aResonanceIsToldAndNothingElse() throws {
+    var numbers = FixedNumbers(seed: RecordingCase.seed)
+    let total = RecordingCase.count ?? 4
+    var failures: [String] = []
+    for number in 0..<total {
+      let name = Self.names.randomElement(using: &numbers) ?? "heartbeat"
+      let pattern = try take(try shipped(name))
+      let plant = Plant(numbers: &numbers)
+      let delay = Double.random(in: 0.1...2, using: &numbers)
+      let comparison = Comparison(
+        pattern, plant.recording(of: pattern.signal.mono, delay: delay, numbers: &numbers))
+      let model = comparison.recording?.medium?.model
+      let isRight = model.map { abs($0.resonance / plant.resonance - 1) < 0.02 } ?? false
+      if !others(comparison).isEmpty || (RecordingCase.count == nil && !isRight) {
+        failures.append("\(number) \(name) \(plant), \(delay): \(comparison.sentences) \(comparison.notes)")
+      }
+    }
+    if RecordingCase.count != nil { print("behind a resonance: \(total - failures.count) of \(total) right") }
+    #expect(failures.count * 20 <= total, "\(failures.joined(separator: "\n"))")
+  }
+
+  /// By chance where takes are asked for; else what is known to be told.
+  @Test func oneChangeBehindAResonanceIsNamed() throws {
+    var numbers = FixedNumbers(seed: RecordingCase.seed)
+    var cases: [(name: String, change: RealChange, plant: Plant)] = [
+      ("success-rhythm", .missing, Plant(60, 4)), ("error", .moved, Plant(40, 6)),
+      ("heartbeat", .missing, Plant(170, 12)),
+    ]
+    if let count = RecordingCase.count {
+      cases = (0..<count).map { _ in
+        let change: RealChange = Bool.random(using: &numbers) ? .missing : .moved
+        return (Self.names.randomElement(using: &numbers) ?? "heartbeat", change, Plant(numbers: &numbers))
+      }
+    }
+    var (named, wrong) = (0, 0)
+    var failures: [String] = []
+    for (name, change, plant) in cases {
+      let pattern = try shipped(name)
+      var made: (pattern: HapticPattern, time: Double)?
+      while made.map({ $0.pattern.events.contains { $0.time < 0 } }) ?? true {
+        made = change.made(of: pattern, numbers: &numbers)
+      }
+      guard let made else { continue }
+      let delay = Double.random(in: 0.1...2, using: &numbers)
+      let comparison = Comparison(
+        try take(pattern), plant.recording(of: try take(made.pattern).signal.mono, delay: delay, numbers: &numbers))
+      let near = others(comparison).filter { abs($0.range.lowerBound - made.time) < 0.075 && !$0.isThroughout }
+      let isNamed = near.contains { $0.kind == change.kind }
+      // How strong a sensor is belongs to nobody's pattern.
+      let isWrong = others(comparison).contains { $0.kind != .level && !near.contains($0) }
+      (named, wrong) = (named + (isNamed ? 1 : 0), wrong + (isWrong ? 1 : 0))
+      if !isNamed || isWrong {
+        failures.append("\(name) \(change) at \(made.time), \(plant), \(delay): \(comparison.sentences)")
+      }
+    }
+    if RecordingCase.count != nil {
+      print("changed: \(named) of \(cases.count) named, \(wrong) with something false")
+      print(failures.joined(separator: "\n"))
+    }
+    #expect(RecordingCase.count != nil || failures.isEmpty, "\(failures.joined(separator: "\n"))")
+  }
+
+  /// On a plant of exactly the profile's figures.
+  @Test(arguments: ["heartbeat", "triple-tap"]) func theTransducerOfTheProfileIsKnown(name: String) throws {
+    var numbers = FixedNumbers(seed: 7)
+    let profile = try #require(ProfileCatalog.profile(named: "dayton-bst-1"))
+    let pattern = try take(try shipped(name), profile: profile)
+    let comparison = Comparison(
+      pattern, Plant(30, 3).recording(of: pattern.signal.mono, delay: 0.7, numbers: &numbers))
+    #expect(comparison.recording?.outcome == .found)
+    #expect(comparison.recording?.medium?.isKnown == true)
+    #expect(others(comparison).isEmpty, "\(comparison.sentences)")
+    #expect(comparison.notes == ["B was judged as the acceleration of the profile's transducer."])
+  }
+
+  @Test func aMicrophoneIsAHighPass() throws {
+    var numbers = FixedNumbers(seed: 7)
+    let pattern = try take(try shipped("success-rhythm"))
+    let comparison = Comparison(
+      pattern, Plant(150, 0.7).recording(of: pattern.signal.mono, delay: 0.4, numbers: &numbers))
+    #expect(others(comparison).isEmpty, "\(comparison.sentences)")
+    let note = try #require(comparison.notes.first)
+    #expect(note == "B sounds as through a high-pass at 150 Hz, and was judged behind it.")
+  }
+}
