@@ -10,12 +10,41 @@ public struct HapticComposition: Equatable, Sendable {
     public var signals: [SampledSignal]
     /// What the file calls the layer; empty where it has no name.
     public var name: String
+    /// Where its haptics are felt; nil for everywhere.
+    public var place: Place?
 
     /// Makes a layer.
-    public init(_ pattern: HapticPattern, signals: [SampledSignal] = [], name: String = "") {
+    public init(_ pattern: HapticPattern, signals: [SampledSignal] = [], name: String = "", place: Place? = nil) {
       self.pattern = pattern
       self.signals = signals
       self.name = name
+      self.place = place
+    }
+  }
+
+  /// A part of the body, or an actuator of a device, as the format of a file orders them.
+  public struct Place: Hashable, Sendable {
+    /// The number, from 1.
+    public var number: Int
+    /// How many places the file addresses.
+    public var count: Int
+    /// What the file calls it; empty where it has no name.
+    public var name: String
+
+    /// Makes a place; a number beyond the count raises the count.
+    public init(_ number: Int, of count: Int, name: String = "") {
+      self.number = max(1, number)
+      self.count = max(self.number, count)
+      self.name = name
+    }
+
+    /// The name, or the number where there is none.
+    public var title: String { name.isEmpty ? "\(number)" : name }
+
+    /// Whether a text is its number or its name; upper and lower case of ASCII letters are equal.
+    public func matches(_ text: String) -> Bool {
+      func folded(_ text: String) -> [UInt8] { text.utf8.map { (65...90).contains($0) ? $0 + 32 : $0 } }
+      return folded(text) == folded("\(number)") || !name.isEmpty && folded(text) == folded(name)
     }
   }
 
@@ -57,6 +86,20 @@ public struct HapticComposition: Equatable, Sendable {
 
   /// Makes a composition of one pattern.
   public init(_ pattern: HapticPattern) { self.init(layers: [Layer(pattern)]) }
+
+  /// The places that layers name, by number and name.
+  public var places: [Place] {
+    var places: [Place] = []
+    for case let place? in layers.map({ $0.place }) where !places.contains(place) { places.append(place) }
+    return places.sorted { ($0.number, $0.name) < ($1.number, $1.name) }
+  }
+
+  /// How many places the layers are distributed over; 0 where all are felt everywhere.
+  public var placeCount: Int {
+    var count = 0
+    for layer in layers { count = max(count, layer.place?.count ?? 0) }
+    return count
+  }
 
   /// Seconds until the last layer's duration is over.
   public var duration: Double { layers.map { $0.duration }.max() ?? 0 }

@@ -10,7 +10,8 @@ public enum PatternRules {
   /// What is checked of a composition by itself: what programs and devices differ in, what has no effect or another one
   /// than its text shows, and what feels good.
   private static let checks: [(rules: [Rule], run: Check)] = [
-    ([.noEvents, .curveOverlap], checkPortability), ([.silent, .noEffect, .duplicateEvent], checkEffects),
+    ([.noEvents, .curveOverlap, .severalPlaces], checkPortability),
+    ([.silent, .noEffect, .duplicateEvent], checkEffects),
     (
       [.transientGap, .transientCount, .transientSpacing, .heavyOveruse, .harsh, .sustained, .patternLength],
       checkDesign

@@ -6,7 +6,8 @@ internal import SystemSupport
 /// What each channel carries.
 ///
 /// What is not said is as usual: on one channel everything, on more the haptics on all and the two sides of
-/// the audio on the first two.
+/// the audio on the first two. A pattern of as many places as channels have haptics is felt on one channel for each,
+/// where no channel names its place and no array pans it.
 public struct ChannelRouting: Sendable {
   /// A channel that carries something.
   public struct Entry: Equatable, Sendable {
@@ -30,6 +31,8 @@ public struct ChannelRouting: Sendable {
     public var content: (hasHaptics: Bool, audio: OutputRouting.Channel.Audio)?
     /// The profile of its transducer, where it has one of its own.
     public var profile: TransducerProfile?
+    /// The place of patterns that it carries, by its number or its name; nil for all.
+    public var source: String?
     /// A factor.
     public var gain: Float = 1
     /// Seconds.
@@ -82,9 +85,11 @@ public struct ChannelRouting: Sendable {
   ///   - rate: Frames per second, by which delays are whole frames.
   ///   - profile: The profile of channels that have none of their own.
   ///   - buses: Which of the two are heard at all.
-  public func routing(channelCount: Int, rate: Double, profile: TransducerProfile, buses: RenderSettings.Buses = .all)
-    -> (routing: OutputRouting, profiles: [TransducerProfile])
-  {
+  ///   - placeCount: Places of what is played.
+  public func routing(
+    channelCount: Int, rate: Double, profile: TransducerProfile, buses: RenderSettings.Buses = .all,
+    placeCount: Int = 0
+  ) -> (routing: OutputRouting, profiles: [TransducerProfile]) {
     var channels = OutputRouting(channelCount: channelCount, buses: buses).channels
     if let haptics, buses != .audio {
       for index in channels.indices { channels[index].hapticBus = nil }
@@ -111,10 +116,17 @@ public struct ChannelRouting: Sendable {
       channels[word.index].delay = Int(FrameConversion.frame(seconds: word.delay, rate: rate))
       channels[word.index].isInverted = word.isInverted
     }
-    if let array { return Self.routing(of: array, channels, rate: rate, buses: buses) }
+    if let array {
+      return Self.routing(
+        of: array, channels, rate: rate, buses: buses, placeCount: pan == nil && placeCount > 1 ? placeCount : nil)
+    }
+    let felt = channels.indices.filter { channels[$0].hapticBus != nil }
+    let distributesPlaces = placeCount > 1 && felt.count == placeCount && !self.channels.contains { $0.source != nil }
     var profiles: [TransducerProfile] = []
-    for index in channels.indices where channels[index].hapticBus != nil {
-      let wanted = self.channels.first { $0.index == index }?.profile ?? profile
+    for (place, index) in felt.enumerated() {
+      let own = self.channels.first { $0.index == index }
+      var wanted = own?.profile ?? profile
+      wanted.place = distributesPlaces ? "\(place + 1)" : own?.source
       let bus = profiles.firstIndex(of: wanted) ?? profiles.count
       if bus == profiles.count { profiles.append(wanted) }
       channels[index].hapticBus = bus
@@ -125,7 +137,8 @@ public struct ChannelRouting: Sendable {
 
   /// The routing with a haptic bus for each transducer.
   private static func routing(
-    of array: TransducerArray, _ usual: [OutputRouting.Channel], rate: Double, buses: RenderSettings.Buses
+    of array: TransducerArray, _ usual: [OutputRouting.Channel], rate: Double, buses: RenderSettings.Buses,
+    placeCount: Int?
   ) -> (routing: OutputRouting, profiles: [TransducerProfile]) {
     var channels = usual
     for index in channels.indices { channels[index].hapticBus = nil }
@@ -138,7 +151,11 @@ public struct ChannelRouting: Sendable {
       channels[index].delay = Int(FrameConversion.frame(seconds: transducer.delay, rate: rate))
       channels[index].isInverted = transducer.isInverted
     }
-    let profiles = array.transducers.map(\.profile)
+    var profiles = array.transducers.map(\.profile)
+    let distributesPlaces = placeCount == profiles.count && !array.transducers.contains { $0.source != nil }
+    for (bus, transducer) in array.transducers.enumerated() {
+      profiles[bus].place = distributesPlaces ? "\(bus + 1)" : transducer.source
+    }
     return (OutputRouting(channels: channels).fitted(to: profiles), profiles)
   }
 }

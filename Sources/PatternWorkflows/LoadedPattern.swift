@@ -54,6 +54,12 @@ public struct LoadedPattern: Sendable {
   /// What of the pattern's sound files does not play as it should; reads them once more.
   public func soundWarnings() -> [Finding] { WaveformFiles.warnings(sounds, from: input.folder) }
 
+  /// That places of the pattern sound together, where none of the profiles is that of one place.
+  public func mergedPlaces(on profiles: [TransducerProfile]) -> Finding? {
+    guard profiles.allSatisfy({ $0.place == nil }) else { return nil }
+    return PatternRules.mergedPlaces(of: composition, at: places.place(of: .composition))
+  }
+
   /// Compiles the pattern, once for each profile that differs.
   public func plans(for profiles: [TransducerProfile], rate: Double) throws -> [RenderPlan] {
     let samples = try samples(rate: rate)

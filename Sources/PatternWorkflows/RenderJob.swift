@@ -48,7 +48,7 @@ public struct RenderJob: Sendable {
 
   /// Compiles a pattern for this job, on one bus.
   public func plan(_ input: PatternInput) throws -> (plan: RenderPlan, pattern: LoadedPattern) {
-    let (plans, pattern) = try plans(input, for: Array(channels.profiles.prefix(1)))
+    let (plans, pattern) = try plans(input, for: Array(channels().profiles.prefix(1)))
     return (plans[0], pattern)
   }
 
@@ -57,13 +57,17 @@ public struct RenderJob: Sendable {
     plans: [RenderPlan], pattern: LoadedPattern
   ) {
     let pattern = try LoadedPattern(input, reading: reading)
-    let plans = try pattern.plans(for: profiles ?? channels.profiles, rate: Double(rate))
+    let plans = try pattern.plans(
+      for: profiles ?? channels(placeCount: pattern.composition.placeCount).profiles, rate: Double(rate))
     return (plans, pattern)
   }
 
   /// What the channels carry, and the profiles for it.
-  public var channels: (routing: OutputRouting, profiles: [TransducerProfile]) {
-    routing.routing(channelCount: channelCount, rate: Double(rate), profile: profile, buses: buses)
+  ///
+  /// - Parameter placeCount: Places of the pattern.
+  public func channels(placeCount: Int = 0) -> (routing: OutputRouting, profiles: [TransducerProfile]) {
+    routing.routing(
+      channelCount: channelCount, rate: Double(rate), profile: profile, buses: buses, placeCount: placeCount)
   }
 
   /// The renderer's settings for a plan.
@@ -72,7 +76,8 @@ public struct RenderJob: Sendable {
   /// The renderer's settings for the plans of one pattern.
   public func settings(for plans: [RenderPlan]) -> RenderSettings {
     let seconds = Double(rate)
-    let routing = channels.routing
+    // One plan alone is that of all places.
+    let routing = channels(placeCount: plans.count > 1 ? plans[0].placeCount : 0).routing
     let tail = tail ?? routing.tail(rate: seconds, isRinging: rendersAcceleration)
     var length = soundLength(of: plans) + FrameConversion.frame(seconds: tail, rate: seconds)
     length += Int64(routing.channels.map(\.delay).max() ?? 0)
@@ -276,7 +281,11 @@ public struct RenderBatch: Sendable {
       case .stream(_, let write): statistics = try spool(plans, item, job: job, title: name, to: write)
       }
       let seconds = job.duration ?? Double(job.soundLength(of: plans)) / Double(job.rate)
-      return .written(seconds: seconds, statistics: statistics, warnings: pattern.soundWarnings())
+      return .written(
+        seconds: seconds, statistics: statistics,
+        warnings: pattern.soundWarnings()
+          + [pattern.mergedPlaces(on: job.channels(placeCount: plans.count > 1 ? plans[0].placeCount : 0).profiles)]
+          .compactMap(\.self))
     } catch { return .failed(error) }
   }
 

@@ -81,7 +81,7 @@ public enum TakeInput: Equatable, Sendable {
   /// Compiles and renders a pattern that was read.
   public static func render(_ pattern: LoadedPattern, _ job: RenderJob) throws -> Take {
     let (input, composition) = (pattern.input, pattern.composition)
-    let profiles = Array(job.channels.profiles.prefix(1))
+    let profiles = Array(job.channels().profiles.prefix(1))
     let plan = try pattern.plans(for: profiles, rate: Double(job.rate))[0]
     let settings = job.settings(for: plan)
     guard (settings.length ?? 0) * Int64(job.channelCount) <= Int64(Sound.longest) else {

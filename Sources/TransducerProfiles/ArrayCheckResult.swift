@@ -93,6 +93,11 @@ enum ArrayKeys {
         }, .value("gain", .number(gain), default: 0, "Decibels.") { $1(&$0.gain) },
         .value("delay", .number(delay), default: 0, "Seconds.") { $1(&$0.delay) },
         .value("invert", .boolean, "Whether the polarity is inverted. Default: false.") { $1(&$0.isInverted) },
+        .value("source", .text(), "Place of patterns that is felt here, by its number or its name. Default: all.") {
+          var source = $0.source ?? ""
+          $1(&source)
+          $0.source = source.isEmpty ? nil : source
+        },
       ])
   }
 

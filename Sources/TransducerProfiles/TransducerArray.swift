@@ -27,6 +27,8 @@ public struct TransducerArray: Equatable, Sendable {
     public var delay: Double
     /// Whether its polarity is inverted.
     public var isInverted: Bool
+    /// The place of patterns that is felt here, by its number or its name; nil for all.
+    public var source: String?
 
     /// Makes a transducer.
     public init(

@@ -37,6 +37,28 @@ import Testing
     #expect(greatestDifference(try samples([merged]), together) > 0.05)
   }
 
+  @Test func aPlaceSoundsWithoutTheOthersAndAsLongAsAll() throws {
+    let composition = HapticComposition(layers: [
+      .init(swell, place: .init(1, of: 2, name: "Left")), .init(taps, place: .init(2, of: 2)), .init(tone),
+    ])
+    func samples(_ place: String?) throws -> [Float] {
+      var profile = TransducerProfile.phone
+      profile.place = place
+      let plan = try RenderPlan(compiling: composition, profile: profile)
+      #expect(plan.placeCount == 2 && plan.loopLength == 72_000)
+      return rendered(plan)
+    }
+    let (left, right) = try (samples("left"), samples("2"))
+    let first = try samples("1")
+    #expect(left == first && right != left)
+    // The tone of the third layer, which is felt everywhere, is in all.
+    let alone = try sum([samples(nil), samples("nowhere")])
+    let both = sum([left, right])
+    #expect(greatestDifference(both, alone) < 1e-4)
+    #expect(HapticComposition.Place(3, of: 2) == HapticComposition.Place(3, of: 3))
+    #expect(composition.places.map(\.title) == ["Left", "2"] && composition.placeCount == 2)
+  }
+
   @Test func threeLayersAreTheSumOfThree() throws {
     let together = try samples([swell, tone, taps])
     let apart = try sum([samples([swell]), samples([tone]), samples([taps])])

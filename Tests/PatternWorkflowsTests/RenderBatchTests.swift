@@ -1,6 +1,7 @@
 import Glibc
 import HapticRender
 import PatternWorkflows
+import Reading
 import SoundFile
 import Synchronization
 import SystemSupport
@@ -41,6 +42,44 @@ import Testing
       let first = try #require(sound.interleaved.firstIndex { abs($0) > 0.01 })
       let start = try #require(Double(item.input.outputStem).map { $0 / 10 })
       #expect(abs(Double(first) / 8_000 - start) < 0.01)
+    }
+  }
+
+  @Test func placesAreChannelsWhereThereAreAsMany() throws {
+    let folder = try Scratch()
+    func channel(_ index: Int, at time: Int) -> String {
+      """
+      {"Parameters": {"Index": \(index)}, "Pattern": [{"Event": {"Type": "continuous", "StartTime": \(time),
+       "Duration": 100, "Parameters": {"Intensity": 80, "Frequency": 50}}}]}
+      """
+    }
+    try folder.write(
+      "{\"MetaData\": {\"Version\": 1.0, \"ChannelNumber\": 2}, \"Channels\": [\(channel(1, at: 0)), \(channel(2, at: 300))]}",
+      to: "two.oh.json")
+    var job = RenderJob()
+    job.rate = 8_000
+    for count in 1...3 {
+      job.channelCount = count
+      let path = folder("\(count).wav")
+      let batch = RenderBatch(
+        job: job,
+        items: PatternInput.find([folder("two.oh.json")]).inputs.map {
+          .init(input: $0, destination: .file(path: path))
+        })
+      guard case .written(_, _, let warnings)? = batch.run().first else { throw FileError(path, "was not written") }
+      #expect(
+        warnings.map(\.message)
+          == (count == 2
+            ? [] : ["2 places (left, right) sound together except on 2 channels of haptics"]))
+      let descriptor = try FileSystem.open(path)
+      defer { close(descriptor) }
+      let sound = try Sound(readingDescriptor: descriptor, path: path)
+      let peaks = (0..<count).map { channel in
+        [0, 300].map { start in
+          (start * 8..<(start + 100) * 8).map { abs(sound.interleaved[$0 * count + channel]) }.max() ?? 0 > 0.1
+        }
+      }
+      #expect(peaks == (count == 2 ? [[true, false], [false, true]] : Array(repeating: [true, true], count: count)))
     }
   }
 

@@ -41,6 +41,7 @@ struct AHAPComposition {
         files.append(Writing.File(suffix: suffix, document.formatted()))
       }
     } else {
+      losses.mergePlaces(of: composition)
       if !composition.isFlatteningExact {
         for (index, layer) in composition.layers.enumerated()
         where !layer.pattern.parameters.isEmpty || !layer.pattern.curves.isEmpty {

@@ -98,6 +98,14 @@ package struct LossLog {
     if composition.notes != nil { add(.dropped, .composition, "the notes cannot be written") }
   }
 
+  /// Adds a loss for every layer that is felt at one of several places.
+  package mutating func mergePlaces(of composition: HapticComposition) {
+    for (layer, each) in composition.layers.enumerated() {
+      guard let place = each.place else { continue }
+      add(.approximated, .layer(layer), "what is felt at \(place.title) alone is felt everywhere")
+    }
+  }
+
   /// Adds a loss for every event that plays sound, and for every layer with sampled signals.
   package mutating func dropAudio(of composition: HapticComposition) {
     for (layer, each) in composition.layers.enumerated() {

@@ -22,6 +22,8 @@ public final class RenderPlan: @unchecked Sendable {
   public let soundEnd: Int64
   /// How many events the pattern had.
   public let eventCount: Int
+  /// How many places the pattern has, whether all or one of them sound; 0 for none.
+  public private(set) var placeCount = 0
   /// The most voices that sound within one sub-block of a renderer.
   public let maximumVoiceCount: Int
   /// Whether any event sounds on the haptic bus.
@@ -219,6 +221,8 @@ extension RenderPlan {
   }
 
   /// Compiles the layers of a composition side by side: each layer's controls act on its own events.
+  ///
+  /// Haptics of other places than the profile's are left out; the length is that of all.
   public convenience init(
     compiling composition: HapticComposition, profile: TransducerProfile = .phone, rate: Double = 48_000,
     samples: [String: AudioBuffer] = [:]
@@ -233,11 +237,14 @@ extension RenderPlan {
     var tracks: [[ControlTimeline]] = []
     for (layer, pattern) in layers.enumerated() {
       draft.layer = UInt16(layer)
+      let isFelt = composition.layers[layer].isFelt(at: profile.place)
       var controls = EventControls(of: pattern, rate: rate)
-      try draft.add(eventsOf: pattern, controls: &controls, samples: samples) { event in
+      try draft.add(
+        eventsOf: pattern, controls: &controls, samples: samples, leavesOutHaptics: !isFelt
+      ) { event in
         Self.name(of: "event", event, layer: layers.count > 1 ? layer : nil)
       }
-      for signal in composition.layers[layer].signals { draft.addSignal(signal) }
+      if isFelt { for signal in composition.layers[layer].signals { draft.addSignal(signal) } }
       tracks.append(controls.moving)
     }
     let hasSignals = composition.layers.contains { !$0.signals.isEmpty }
@@ -251,6 +258,7 @@ extension RenderPlan {
       if end > start { draft.loopRange = start..<end }
     }
     self.init(draft)
+    placeCount = composition.placeCount
   }
 
   static func check(rate: Double) throws(RenderError) {
@@ -356,10 +364,11 @@ extension RenderPlanBuilder {
   /// Adds the events of one layer in order of time.
   fileprivate mutating func add(
     eventsOf pattern: HapticPattern, controls: inout EventControls, samples: [String: AudioBuffer],
-    name: (Int) -> String
+    leavesOutHaptics: Bool, name: (Int) -> String
   ) throws(RenderError) {
     for index in pattern.orderOfTime {
       let event = pattern.events[index]
+      if leavesOutHaptics, event.kind.isHaptic { continue }
       let onset = FrameConversion.frame(seconds: event.time, rate: rate)
       controls.move(to: onset)
       var file: (sample: AudioBuffer, index: Int32)?
@@ -384,6 +393,13 @@ extension RenderPlanBuilder {
     var sorted = GrowingBuffer<PlannedVoice>(minimumCapacity: voices.count)
     for index in onsets.indices.sorted(by: { (onsets[$0], $0) < (onsets[$1], $1) }) { sorted.append(voices[index]) }
     voices = sorted
+  }
+}
+
+extension HapticComposition.Layer {
+  fileprivate func isFelt(at place: String?) -> Bool {
+    guard let place, let own = self.place else { return true }
+    return own.matches(place)
   }
 }
 

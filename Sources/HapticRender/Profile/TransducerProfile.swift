@@ -58,6 +58,10 @@ public struct TransducerProfile: Equatable, Sendable {
   public var amplifier: AmplifierParameters
   /// Where the figures were read.
   public var sources: [String]
+  /// The place of patterns that is felt here, by its number or its name; nil for all.
+  ///
+  /// A pattern without places is felt at each.
+  public var place: String?
 
   /// The amplitude of a full-strength event in our own profiles: two of them fit below the ceiling.
   public static let defaultLevel = 0.44

@@ -85,14 +85,16 @@ struct LiveOptions {
 
   /// Plays in a session.
   ///
-  /// - Parameter isListened: Whether somebody plays to hear or feel it, who is to know which band that is.
+  /// - Parameters:
+  ///   - placeCount: Places of what is played.
+  ///   - isListened: Whether somebody plays to hear or feel it, who is to know which band that is.
   func play(
-    in session: LiveSession, recordingsOf channelCounts: [Int] = [], isListened: Bool = true,
+    in session: LiveSession, placeCount: Int = 0, recordingsOf channelCounts: [Int] = [], isListened: Bool = true,
     makeTask: (PlaybackEngine) throws -> any SessionTask
   ) throws -> LiveOutcome {
     do {
       return try session.run(device, keepsAwake: keepsAwake, recording: recordPath, upTo: recordSeconds) { granted in
-        let engine = try engine(for: granted, recordingsOf: channelCounts)
+        let engine = try engine(for: granted, placeCount: placeCount, recordingsOf: channelCounts)
         if isListened, !hasChosenProfile {
           session.console.remark(
             "\(profile.frequency.text): felt on a shaker or good headphones; '--profile \(ReviewTakes.speakerProfile)' "
@@ -111,8 +113,8 @@ struct LiveOptions {
     return outcome.status
   }
 
-  private func engine(for granted: DeviceSummary, recordingsOf channelCounts: [Int]) throws(UsageError)
-    -> PlaybackEngine
+  private func engine(for granted: DeviceSummary, placeCount: Int, recordingsOf channelCounts: [Int])
+    throws(UsageError) -> PlaybackEngine
   {
     let count = granted.format.channelCount
     guard count >= routing.minimumChannelCount else {
@@ -121,7 +123,8 @@ struct LiveOptions {
         "channel \(routing.minimumChannelCount) is routed, and \(granted.name.inQuotes) has "
           + "\(count == 1 ? "one channel" : "\(count) channels")")
     }
-    var (channels, profiles) = routing.routing(channelCount: count, rate: granted.format.rate, profile: profile)
+    var (channels, profiles) = routing.routing(
+      channelCount: count, rate: granted.format.rate, profile: profile, placeCount: placeCount)
     (channels, profiles) = RecordingChannels.separated(channels, profiles, for: channelCounts)
     return PlaybackEngine(rate: granted.format.rate, routing: channels, profiles: profiles, strength: Float(strength))
   }

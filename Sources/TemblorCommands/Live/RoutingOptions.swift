@@ -113,7 +113,9 @@ enum RoutingOptions {
 extension ChannelRouting.Channel {
   /// The longest delay, in seconds.
   static let maximumDelay = 1.0
-  static let words = ["haptics", "audio", "left", "right", "off", "profile=NAME", "gain=DB", "delay=MSms", "invert"]
+  static let words = [
+    "haptics", "audio", "left", "right", "off", "source=PLACE", "profile=NAME", "gain=DB", "delay=MSms", "invert",
+  ]
 
   /// Reads `2=haptics,profile=aura-ast-2b-4,gain=-3,delay=2ms,invert`.
   init(_ text: String, option: String, profileNamed: (String) throws -> TransducerProfile) throws {
@@ -127,8 +129,9 @@ extension ChannelRouting.Channel {
     for word in parts[1].split(separator: ",", omittingEmptySubsequences: false) {
       try read(String(word), option: option, profileNamed)
     }
-    if profile != nil, content?.hasHaptics == false {
-      throw UsageError(.invalidValue, "channel \(index + 1) has a profile but no haptics in \(text.inQuotes)")
+    if profile != nil || source != nil, content?.hasHaptics == false {
+      let name = profile != nil ? "profile" : "source"
+      throw UsageError(.invalidValue, "channel \(index + 1) has a \(name) but no haptics in \(text.inQuotes)")
     }
   }
 
@@ -144,6 +147,7 @@ extension ChannelRouting.Channel {
     case ("right", nil): content = (content?.hasHaptics ?? false, .right)
     case ("off", nil): content = (false, .none)
     case ("invert", nil): isInverted = true
+    case ("source", let place?) where !place.isEmpty: source = place
     case ("profile", let name?): profile = try profileNamed(name)
     case ("gain", let text?): gain = try RoutingOptions.gain(text, option: option)
     case ("delay", let text?): delay = try Self.delay(text, option: option)

@@ -133,6 +133,8 @@ struct PatternSummary {
         + (levels.limiting ?? "never limited"), "  polyphony  \(voices) voice\(voices == 1 ? "" : "s") at most",
     ]
     if let feeling = pattern.composition.notes { lines.insert("  about      \(feeling.printable)", at: 1) }
+    let places = pattern.composition.places.map(\.title)
+    if !places.isEmpty { lines.insert("  places     \(places.joined(separator: ", ").printable)", at: 3) }
     if usesAbsoluteCurveTimes { lines.append("  curves     absolute times, converted to relative") }
     return lines.joined(separator: "\n") + "\n"
   }

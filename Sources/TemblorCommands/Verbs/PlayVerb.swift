@@ -53,7 +53,8 @@ enum PlayVerb {
 
     try options.checkOutputs(reading: patterns.loaded.flatMap(\.sources))
     let session = options.session(on: backend, terminal)
-    let outcome = try options.play(in: session) { engine in
+    let placeCount = patterns.loaded.map(\.composition.placeCount).max() ?? 0
+    let outcome = try options.play(in: session, placeCount: placeCount) { engine in
       try Playlist(
         patterns.compile(for: engine, terminal), on: engine, passCount: loop == 0 ? nil : loop, gap: gap,
         shares: options.routing.shares(rate: engine.rate), session: session)
@@ -95,6 +96,7 @@ struct LivePatterns {
     for pattern in loaded {
       do {
         pieces.append(try CompiledPattern(name: pattern.input.name, pattern, for: engine))
+        if let finding = pattern.mergedPlaces(on: engine.profiles) { terminal.report(finding.description.printable) }
         left.append(pattern)
       } catch { fail(pattern.input.name, error, terminal) }
     }
@@ -189,7 +191,8 @@ enum WatchVerb {
     try options.checkOutputs(reading: input.sources)
     let session = options.session(on: backend, terminal)
     var saved: SavedPattern?
-    let outcome = try options.play(in: session) { engine in
+    let placeCount = (try? LoadedPattern(input, reading: reading))?.composition.placeCount ?? 0
+    let outcome = try options.play(in: session, placeCount: placeCount) { engine in
       let made = try SavedPattern(
         input, at: path, reading: reading, on: engine, passCount: loop == 0 ? nil : loop, session: session,
         output: terminal.error)

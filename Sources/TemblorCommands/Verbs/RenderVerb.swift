@@ -102,15 +102,16 @@ enum RenderVerb {
         .invalidValue,
         "channel \(job.routing.minimumChannelCount) is routed, but '--channels' is " + "\(job.channelCount)")
     }
-    guard job.routing.array != nil || job.channels.profiles.count == 1 else {
+    let profiles = job.channels().profiles
+    guard job.routing.array != nil || profiles.allSatisfy({ $0.name == profiles[0].name }) else {
       throw UsageError(
         .invalidValue,
         "'render' supports one profile per file; render each separately, or record both with 'temblor play --record'")
     }
-    if job.rendersAcceleration, job.channels.profiles[0].hardware?.model == nil {
+    if job.rendersAcceleration, profiles[0].hardware?.model == nil {
       throw UsageError(
         .invalidValue,
-        "'--acceleration' requires a profile with resonance and Q factor; \(job.channels.profiles[0].name.inQuotes) has none"
+        "'--acceleration' requires a profile with resonance and Q factor; \(profiles[0].name.inQuotes) has none"
       )
     }
     return job

@@ -22,6 +22,7 @@ struct VibrationBuilder {
     tolerance = options.tolerance
     losses = LossLog()
     losses.dropAudio(of: composition)
+    losses.mergePlaces(of: composition)
   }
 
   // MARK: Envelopes
@@ -303,6 +304,7 @@ struct VibrationSteps {
   {
     losses = known
     losses.dropAudio(of: composition)
+    losses.mergePlaces(of: composition)
     let sampler = EnvelopeSampler(.amplitude, law: options.amplitude, tolerance: options.tolerance)
     let envelopes = sampler.envelopes(of: composition)
     let merged = MergedEnvelope(envelopes, sampler: sampler)

@@ -1,15 +1,15 @@
 internal import HapticFormats
 import HapticModel
 
-/// Makes a document of a composition: one perception with one channel, transients in one band,
+/// Makes a document of a composition: one perception with a channel for each place, transients in one band,
 /// continuous events in as many vectorial bands as sound at once, sampled signals as linear curves.
 struct MPEGEncoder {
   /// Ticks per second.
   private static let timescale = 48_000
   /// Ticks from the start of an effect to its last key.
   private static let longestEffect = Int(Int32.max)
-  /// The most effects, key frames and bands that are written.
-  private static let limits = (effects: 4_000_000, keys: 8_000_000, bands: 1_000)
+  /// The most effects, key frames, bands of a channel and channels that are written.
+  private static let limits = (effects: 4_000_000, keys: 8_000_000, bands: 1_000, channels: 64)
   /// How far lines of a signal may be from its samples, of full scale.
   private static let signalTolerance = 1.0 / 8_192
 
@@ -35,16 +35,22 @@ struct MPEGEncoder {
         self.losses.add(.dropped, .event(envelope.event), "the event ends more than a day after the start")
         return false
       }
-    addTransients(envelopes.filter { $0.kind == .hapticTransient })
-    for envelope in envelopes where envelope.kind == .hapticContinuous { add(envelope) }
-    for (layer, each) in composition.layers.enumerated() { for signal in each.signals { add(signal, of: layer) } }
-    var channel = MPEGDocument.Channel()
-    channel.description = composition.layers.first?.name ?? ""
-    channel.bands = bands.filter { !$0.effects.isEmpty }
-    if channel.bands.isEmpty { channel.bands = [Self.band(.transient)] }
     var perception = MPEGDocument.Perception()
     perception.modality = .vibrotactile
-    perception.channels = [channel]
+    for place in 1...max(1, min(composition.placeCount, Self.limits.channels)) {
+      // What is felt everywhere is in every channel.
+      let felt = composition.layers.indices.filter { (composition.layers[$0].place?.number ?? place) == place }
+      let own = composition.placeCount > 0 ? envelopes.filter { felt.contains($0.event.layer) } : envelopes
+      (bands, ends) = ([], [])
+      addTransients(own.filter { $0.kind == .hapticTransient })
+      for envelope in own where envelope.kind == .hapticContinuous { add(envelope) }
+      for layer in felt { for signal in composition.layers[layer].signals { add(signal, of: layer) } }
+      var channel = MPEGDocument.Channel(id: place - 1)
+      channel.description = felt.first.map { composition.layers[$0].name } ?? ""
+      channel.bands = bands.filter { !$0.effects.isEmpty }
+      if channel.bands.isEmpty { channel.bands = [Self.band(.transient)] }
+      perception.channels.append(channel)
+    }
     document.perceptions = [perception]
     document.syncCount = 1
   }

@@ -99,7 +99,10 @@ struct MPEGMapping {
   mutating func map() {
     noteWhatIsLeftOut()
     guard resolver.log.errorCount == 0 else { return }
-    for channel in resolver.channels { map(channel) }
+    for (index, channel) in resolver.channels.enumerated() {
+      let count = resolver.channels.count
+      map(channel, at: count > 1 ? HapticComposition.Place(index + 1, of: count, name: channel.name) : nil)
+    }
     if layers.isEmpty {
       layers = [HapticComposition.Layer(HapticPattern())]
       layerPlaces = [0]
@@ -119,7 +122,7 @@ struct MPEGMapping {
 
   // MARK: - Channels
 
-  private mutating func map(_ channel: MPEGResolver.Channel) {
+  private mutating func map(_ channel: MPEGResolver.Channel, at felt: HapticComposition.Place?) {
     switch channel.modality.playing {
     case .asItIs: break
     case .asVibration:
@@ -166,6 +169,7 @@ struct MPEGMapping {
     made[0].signals = signals
     for (var layer, events) in zip(made, eventPlaces) where !layer.isEmpty {
       layer.name = channel.name
+      layer.place = felt
       append(layer, at: channel.place, events: events)
     }
   }
@@ -315,7 +319,7 @@ struct MPEGMapping {
       for channel in perception.channels where channel.isLocated {
         losses.add(
           .dropped, .composition, at: sourcePlace(channel.place),
-          "the place of a channel on the body; all channels sound together")
+          "the part of the body that a channel names")
       }
       var semantic: Int?
       for channel in perception.channels {

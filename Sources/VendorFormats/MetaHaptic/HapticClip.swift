@@ -91,7 +91,7 @@ extension HapticClip {
   /// has.
   init?(exactly composition: HapticComposition, _ law: AmplitudeLaw) {
     guard composition.loop == nil, (1...2).contains(composition.layers.count),
-      composition.layers.allSatisfy({ $0.signals.isEmpty && $0.pattern.parameters.isEmpty })
+      composition.layers.allSatisfy({ $0.signals.isEmpty && $0.pattern.parameters.isEmpty && $0.place == nil })
     else { return nil }
     let pattern = composition.layers[0].pattern
     guard pattern.events.count == 1, let event = pattern.events.first, event.kind == .hapticContinuous,

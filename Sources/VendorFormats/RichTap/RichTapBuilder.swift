@@ -18,12 +18,15 @@ struct RichTapBuilder {
     self.tolerance = tolerance
     losses = known
     losses.dropAudio(of: composition)
+    let hasTwoPlaces = composition.placeCount == RichTapDocument.Vibrator.right.index
+    if !hasTwoPlaces { losses.mergePlaces(of: composition) }
     let sampler = EnvelopeSampler(.intensity, tolerance: tolerance)
     let own = composition.layers.map { RichTapCurves(of: $0.pattern) }
     for envelope in sampler.envelopes(of: composition) {
       let layer = envelope.event.layer
       let event = composition.layers[layer].pattern.events[envelope.event.event]
-      let vibrator = RichTapDocument.Vibrator(rawValue: composition.layers[layer].name) ?? .both
+      let vibrator =
+        hasTwoPlaces ? RichTapDocument.Vibrator(index: composition.layers[layer].place?.number ?? 0) ?? .both : .both
       if event.kind == .hapticTransient {
         addTransient(envelope, vibrator)
       } else if let curve = own[layer].curve(of: event), isShort(event) {

@@ -48,12 +48,7 @@ struct RichTapComposition {
             size: PercentLaw.share(ofPercent: Double(abs(excess))))
         }
       }
-      for index in own.indices where vibrator != .both {
-        log.add(
-          .approximated, .layer(layers.count + index),
-          "what only the \(vibrator.rawValue) vibrator plays sounds on all channels")
-      }
-      layers += own.map { .init($0.pattern, name: vibrator.rawValue) }
+      layers += own.map { .init($0.pattern, name: vibrator.rawValue, place: vibrator.place) }
     }
     if layers.isEmpty { layers = [.init(HapticPattern())] }
     composition = HapticComposition(layers: layers, notes: document.notes)

@@ -1,4 +1,5 @@
 internal import HapticFormats
+internal import HapticModel
 
 /// What a RichTap HE file and a HarmonyOS haptic file hold alike: events in whole milliseconds and
 /// percent, in groups.
@@ -62,6 +63,9 @@ struct RichTapDocument: Equatable, Sendable {
       case .right: 2
       }
     }
+
+    /// The place of its layers; nil for both.
+    var place: HapticComposition.Place? { self == .both ? nil : .init(index, of: 2, name: rawValue) }
 
     /// The vibrator with a number in files, or nil.
     init?(index: Int) {

@@ -37,6 +37,17 @@ import Testing
     }
   }
 
+  @Test func placesAreChannels() throws {
+    let taps = [0.1, 0.2, 0.3].map { HapticPattern(events: [HapticEvent(kind: .hapticTransient, time: $0)]) }
+    let read = try again(
+      HapticComposition(layers: [
+        .init(taps[0], name: "thumb", place: .init(1, of: 2)), .init(taps[1], place: .init(2, of: 2)), .init(taps[2]),
+      ]))
+    // What is felt everywhere is in both.
+    #expect(read.layers.map { $0.pattern.events.map(\.time) } == [[0.1, 0.3], [0.2, 0.3]])
+    #expect(read.layers.map(\.place) == [.init(1, of: 2, name: "thumb"), .init(2, of: 2)])
+  }
+
   @Test func envelopesAndControlsAreHeldAsKeys() throws {
     var pattern = Self.pattern
     pattern.events[0].parameters[.attackTime] = 0.3

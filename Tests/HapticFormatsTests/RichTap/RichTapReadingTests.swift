@@ -61,6 +61,7 @@ enum RichTap {
     let examination = RichTap.examine(text)
     let composition = try examination.get()
     #expect(composition.layers.map(\.name) == ["", "", "right"])
+    #expect(composition.layers.map(\.place) == [nil, nil, HapticComposition.Place(2, of: 2, name: "right")])
     #expect(
       composition.layers[0].pattern
         == HapticPattern(events: [
@@ -82,7 +83,6 @@ enum RichTap {
       examination.losses.map { "\($0.kind) \($0.element) \($0.message) \($0.size ?? 0)" } == [
         "approximated event(HapticModel.EventReference(layer: 0, event: 0)) "
           + "frequencies outside 0 to 100 become the nearest sharpness, up to 0.2 of full scale away 0.2",
-        "approximated layer(2) what only the right vibrator plays sounds on all channels 0.0",
       ])
     let place = examination.places.place(of: .event(EventReference(layer: 2, event: 0)))
     #expect(place.path == "PatternList[0].Pattern[2].Event")

@@ -149,14 +149,20 @@ import Testing
 
   @Test func vibratorsAreChannels() throws {
     let layers: [HapticComposition.Layer] = [
-      .init(HapticPattern(events: [tap(0)])), .init(HapticPattern(events: [tap(0.1)]), name: "left"),
-      .init(HapticPattern(events: [tap(0.2)]), name: "right"),
+      .init(HapticPattern(events: [tap(0)])),
+      .init(HapticPattern(events: [tap(0.1)]), name: "left", place: .init(1, of: 2, name: "left")),
+      .init(HapticPattern(events: [tap(0.2)]), name: "right", place: .init(2, of: 2, name: "right")),
     ]
     let he = try write(HapticComposition(layers: layers), HapticFormat.he)
     #expect(he.back == HapticComposition(layers: layers) && he.losses == [])
     let oh = try write(HapticComposition(layers: layers), HapticFormat.oh)
     #expect(oh.back.layers.map(\.name) == ["left", "right"])
     #expect(oh.back.layers.map { $0.pattern.events.map(\.time) } == [[0, 0.1], [0, 0.2]])
+    var three = layers
+    for index in three.indices { three[index].place = .init(index + 1, of: 3) }
+    let merged = try write(HapticComposition(layers: three), HapticFormat.he)
+    #expect(merged.back.layers.map(\.place) == [nil])
+    #expect(merged.losses == (1...3).map { "what is felt at \($0) alone is felt everywhere" })
   }
 
   @Test func whatCannotBeWrittenIsReported() throws {

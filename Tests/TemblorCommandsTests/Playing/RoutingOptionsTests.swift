@@ -63,6 +63,29 @@ import Testing
     #expect(routing.channels.map(\.audio) == [.left, .right, .none, .none])
   }
 
+  private func places(_ count: Int, of channelCount: Int, _ words: String...) throws -> [String?] {
+    let options = try RoutingOptions.routing(PlayVerb.description().parse(["heartbeat"] + words))
+    let (routing, profiles) = options.routing(
+      channelCount: channelCount, rate: 48_000, profile: .phone, placeCount: count)
+    return routing.channels.map { $0.hapticBus.flatMap { profiles[$0].place } }
+  }
+
+  @Test func asManyPlacesAsChannelsOfHapticsHaveOneEach() throws {
+    #expect(try places(2, of: 2) == ["1", "2"])
+    #expect(try places(2, of: 3) == [nil, nil, nil])
+    #expect(try places(3, of: 2) == [nil, nil])
+    #expect(try places(1, of: 1) == [nil])
+    #expect(try places(2, of: 4, "--haptics", "3,4") == [nil, nil, "1", "2"])
+  }
+
+  @Test func aChannelNamesItsPlace() throws {
+    #expect(try places(2, of: 2, "--channel", "2=haptics,source=right") == [nil, "right"])
+    #expect(try places(0, of: 2, "--channel", "1=source=2", "--channel", "2=off") == ["2", nil])
+    #expect(throws: UsageError(.invalidValue, "channel 1 has a source but no haptics in '1=off,source=2'")) {
+      try places(2, of: 2, "--channel", "1=off,source=2")
+    }
+  }
+
   @Test(arguments: [
     (["--haptics", "0"], "'--haptics' takes channel numbers from 1 to 64, not '0'"),
     (["--haptics", "1,65"], "'--haptics' takes channel numbers from 1 to 64, not '65'"),
@@ -73,7 +96,7 @@ import Testing
     (["--channel", "1"], "'--channel' takes a channel and its settings, such as '1=haptics,gain=-3', not '1'"),
     (
       ["--channel", "1=loud"],
-      "'--channel' accepts the settings haptics, audio, left, right, off, profile=NAME, gain=DB, delay=MSms or invert, not 'loud'"
+      "'--channel' accepts the settings haptics, audio, left, right, off, source=PLACE, profile=NAME, gain=DB, delay=MSms or invert, not 'loud'"
     ), (["--channel", "1=delay=2"], "'--channel' takes delays from 0ms to 1000ms, not '2'"),
     (["--channel", "1=off", "--channel", "1=off"], "'--channel' names channel 1 twice"),
     (["--channel", "1=audio,profile=speaker"], "channel 1 has a profile but no haptics in '1=audio,profile=speaker'"),
