@@ -5,7 +5,7 @@ extension FormatRegistry {
   /// The formats of this package.
   public static let standard = FormatRegistry(
     apple.formats + [
-      .hapticClip, .voices, .he, .oh, .androidXML, .androidArrays, .vibrate, .hjif, .hmpg,
+      .hapticClip, .voices, .he, .oh, .androidXML, .androidArrays, .vibrate, .hjif, .hmpg, .haps, .hla,
     ])
 }
 

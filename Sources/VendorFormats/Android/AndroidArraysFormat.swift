@@ -9,29 +9,69 @@ extension HapticFormat {
   /// An index named `repeat` is that of Android's function. Without amplitudes, timings are off and on
   /// in turn. Levels are written as `steps`, or as `studio`, sampled and never 0 as those of Haptics Studio.
   /// Files of other names than `vibration.json` are recognised by their content.
-  public static let androidArrays = json(
-    "android-arrays", title: "Android timings and amplitudes", endings: ["vibration.json"], rules: Rule.arrays,
-    dialects: ["steps", "studio"], isMarked: { $0.has("timings") },
-    read: { json, options in
-      var decoder = ArraysDecoder(json: json)
-      let effect = decoder.decode()
-      return Examination(of: effect, json, decoder.log, options)
-    },
-    write: { (composition, options) throws(InputError) in
-      try composition.checkFinite(.arraysValue)
-      let steps = VibrationSteps(composition, options: options, isContinuous: options.dialect == "studio")
-      var losses = steps.losses
-      losses.dropWords(of: composition)
-      var writer = JSONWriter()
-      writer.object { file in
-        file.array("timings", layout: .line) { array in for step in steps.steps { array.element(step.duration) } }
-        file.array("amplitudes", layout: .line) { array in
-          for step in steps.steps { array.element(step.amplitude ?? -1) }
+  public static let androidArrays = arrays(
+    "android-arrays", title: "Android timings and amplitudes", endings: ["vibration.json"],
+    keys: ArrayKeys(timings: "timings", amplitudes: "amplitudes", repeatIndex: "repeat"),
+    dialects: ["steps", "studio"])
+
+  /// The vibrations that Hapticlabs Studio exports for Android: timings, amplitudes and a repeat index as in
+  /// ``androidArrays``, with the names of a project and of a track.
+  ///
+  /// Sounds that play beside them are left out. Source: HapticlabsIO/androidplayer, 081a2cf, whose licence is MIT.
+  public static let hla = arrays(
+    "hla", title: "Hapticlabs", endings: ["hla"],
+    keys: ArrayKeys(
+      timings: "Timings", amplitudes: "Amplitudes", repeatIndex: "Repeat", project: "ProjectName", track: "TrackName"))
+
+  private static func arrays(
+    _ id: String, title: String, endings: [String], keys: ArrayKeys, dialects: [String] = []
+  ) -> HapticFormat {
+    json(
+      id, title: title, endings: endings, rules: Rule.arrays, dialects: dialects, isMarked: { $0.has(keys.timings) },
+      read: { json, options in
+        var decoder = ArraysDecoder(json: json, keys: keys)
+        let effect = decoder.decode()
+        var examination = Examination(of: effect, json, decoder.log, options)
+        examination.composition?.title = keys.track.flatMap { json.root[$0]?.string }
+        if let project = keys.project.flatMap({ json.root[$0]?.string }) {
+          examination.details = [("project", project)]
         }
-        if let repeatIndex = steps.repeatIndex { file.member("repeat", repeatIndex) }
-      }
-      return Writing([Writing.File(writer.finish())], losses: losses.finish())
-    })
+        if keys.track != nil, options.wantsFindings,
+          let sound = json.root["Audios"]?.elements.first(where: { _ in true })
+        {
+          examination.losses.append(
+            Loss(.dropped, .composition, at: sound.place, "sounds beside the vibration are not played"))
+        }
+        return examination
+      },
+      write: { (composition, options) throws(InputError) in
+        try composition.checkFinite(.arraysValue)
+        let steps = VibrationSteps(composition, options: options, isContinuous: options.dialect == "studio")
+        var losses = steps.losses
+        var words = composition
+        if keys.track != nil { words.title = nil }
+        losses.dropWords(of: words)
+        var writer = JSONWriter()
+        writer.object { file in
+          if let project = keys.project, let track = keys.track {
+            file.member(project, "")
+            file.member(track, composition.title ?? options.name)
+            file.member("Duration", steps.steps.reduce(0) { $0 + $1.duration })
+          }
+          file.array(keys.timings, layout: .line) { array in for step in steps.steps { array.element(step.duration) } }
+          file.array(keys.amplitudes, layout: .line) { array in
+            for step in steps.steps { array.element(step.amplitude ?? -1) }
+          }
+          if let repeatIndex = steps.repeatIndex ?? (keys.track == nil ? nil : -1) {
+            file.member(keys.repeatIndex, repeatIndex)
+          }
+          if keys.track != nil {
+            for key in ["RequiredAudioFiles", "Audios"] { file.array(key, layout: .line) { _ in } }
+          }
+        }
+        return Writing([Writing.File(writer.finish())], losses: losses.finish())
+      })
+  }
 
   /// The durations of `navigator.vibrate` of web pages: on and off in turn, in milliseconds, as an array or as
   /// numbers with commas. Written is when a composition vibrates, whatever its level is.
@@ -108,22 +148,31 @@ extension Examination {
   }
 }
 
+/// What a file of arrays calls its parts.
+private struct ArrayKeys: Sendable {
+  var timings, amplitudes, repeatIndex: String
+  /// Of files that name them.
+  var project: String?
+  var track: String?
+}
+
 /// Makes a text of arrays into levels, and notes what it finds.
 private struct ArraysDecoder {
   let json: JSONDocument
+  let keys: ArrayKeys
   var log = FindingLog()
 
   /// The levels; nil where the text has none.
   mutating func decode() -> VibrationEffect? {
     let root = json.root
-    guard root.kind == .object, let timings = root["timings"] else {
-      log.add(.arraysStructure, at: root, "the file must be an object with the key \"timings\"")
+    guard root.kind == .object, let timings = root[keys.timings] else {
+      log.add(.arraysStructure, at: root, "the file must be an object with the key \"\(keys.timings)\"")
       return nil
     }
-    guard let durations = numbers(timings, "timings", 0...Int32.max) else { return nil }
+    guard let durations = numbers(timings, keys.timings, 0...Int32.max) else { return nil }
     var steps: [VibrationEffect.Step] = []
-    if let amplitudes = root["amplitudes"] {
-      guard let levels = numbers(amplitudes, "amplitudes", -1...Int32(VibrationEffect.fullAmplitude)) else {
+    if let amplitudes = root[keys.amplitudes] {
+      guard let levels = numbers(amplitudes, keys.amplitudes, -1...Int32(VibrationEffect.fullAmplitude)) else {
         return nil
       }
       if levels.count != durations.count {
@@ -141,13 +190,13 @@ private struct ArraysDecoder {
     if log.errorCount == 0, !durations.contains(where: { $0 > 0 }) {
       log.add(.arraysNoLength, at: timings, "the timings are all 0")
     }
-    return .waveform(steps, repeatIndex: repeatIndex(root["repeat"], count: durations.count))
+    return .waveform(steps, repeatIndex: repeatIndex(root[keys.repeatIndex], count: durations.count))
   }
 
   private mutating func repeatIndex(_ value: JSONValue?, count: Int) -> Int? {
     guard let value else { return nil }
     guard let number = value.number, let index = Int(exactly: number), (-1..<count).contains(index) else {
-      log.add(.arraysRepeat, at: value, "repeat must be the index of one of \(count) timings, or -1")
+      log.add(.arraysRepeat, at: value, "\(keys.repeatIndex) must be the index of one of \(count) timings, or -1")
       return nil
     }
     return index < 0 ? nil : index
@@ -213,7 +262,7 @@ extension Rule {
 
   static let arraysStructure = error(
     "structure", "grammar",
-    "The file must be an object with an array timings, and amplitudes where they are not on and off.")
+    "The file must be an object with an array of timings, and one of amplitudes where they are not on and off.")
   static let arraysCount = error("count", "grammar", "There must be as many amplitudes as timings.")
   static let arraysValue = error(
     "value", "range", "Timings must be whole milliseconds of at least 0, amplitudes 0 to 255, or -1 for the device's.")
