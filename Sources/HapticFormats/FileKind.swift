@@ -49,4 +49,23 @@ package struct FileKind: Sendable {
     else { return nil }
     self = kind
   }
+
+  /// Texts in JSON that are known by their outermost keys, and by keys of objects inside.
+  private static let texts: [(kind: FileKind, keys: [String], nested: [String])] = [
+    (FileKind("a bHaptics pattern (.tact)", []), ["project"], ["tracks"]),
+    (FileKind("a haptic material of Interhaptics, version 6", []), ["vibration", "stiffness"], []),
+    (FileKind("an actuator configuration of Meta (.acf)", []), ["continuous", "emphasis"], []),
+    (FileKind("a transducer profile", [], "use it with '--profile'"), ["summary", "frequency"], []),
+    (FileKind("a transducer array", [], "use it with '--array'"), ["transducers"], []),
+  ]
+
+  /// The kind of a text in JSON, or nil where its keys are of none that is known.
+  init?(of outline: JSONOutline) {
+    guard
+      let text = Self.texts.first(where: { text in
+        text.keys.allSatisfy { outline.has($0) } && text.nested.allSatisfy { outline.nestedKeys.contains($0) }
+      })
+    else { return nil }
+    self = text.kind
+  }
 }

@@ -11,6 +11,8 @@ public struct FormatRegistry: Sendable {
   private static let otherKind = Rule.error(
     "file-kind", "syntax", "A file must be a pattern, not a sound, a picture or an archive.")
 
+  private static let unknown = Rule.error("format-unknown", "syntax", "A file must be in a format that is read.")
+
   /// The note of a file whose content is of another format than its name stands for.
   public static let misnamed = Rule.note(
     "format-name", "syntax", "The ending of a file name should be one of the file's format.")
@@ -32,7 +34,8 @@ public struct FormatRegistry: Sendable {
 
   /// The rules of all formats, and of reading itself.
   public var rules: [Rule] {
-    (formats.count > 1 ? [Self.otherKind, Self.ambiguous, Self.misnamed] : []) + formats.flatMap { $0.rules }
+    (formats.count > 1 ? [Self.otherKind, Self.unknown, Self.ambiguous, Self.misnamed] : [])
+      + formats.flatMap { $0.rules }
       + Examination.rules
   }
 
@@ -68,11 +71,20 @@ public struct FormatRegistry: Sendable {
     let ranks = formats.map { $0.recognize(file.bytes.span) }
     let best = ranks.max() ?? .no
     let candidates = zip(formats, ranks).filter { $0.1 == best }.map { $0.0 }
-    if best == .no, let kind = FileKind(of: file.bytes) {
+    let outline = best < .certain ? JSONOutline(file.bytes.span) : nil
+    if let kind = best == .no ? FileKind(of: file.bytes) : outline.flatMap({ FileKind(of: $0) }) {
       throw InputError(
         Finding(
-          Self.otherKind, place: SourcePlace(name: file.name), "\(kind.name), not a pattern",
+          Self.otherKind, place: SourcePlace(name: file.name),
+          best == .no ? "\(kind.name), not a pattern" : "this looks like \(kind.name), which is not read as a pattern",
           suggestion: kind.suggestion))
+    }
+    if named.isEmpty, let outline, let key = outline.keys.first, !outline.isOfPattern {
+      throw InputError(
+        Finding(
+          Self.unknown, place: SourcePlace(name: file.name),
+          "an object with the key \(key.quoted()) is not in a format that is read",
+          suggestion: "'temblor formats' lists the formats; '--from' of 'convert' names one"))
     }
     if best < .certain, named.count == 1 { return named[0] }
     if best == .no { return formats[0] }

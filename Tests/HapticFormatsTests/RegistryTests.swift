@@ -31,10 +31,11 @@ import Testing
         == FormatRegistry([.ahap]).examine(file("\u{7F}", "x")).findings.map(\.description))
   }
 
-  @Test func jsonOfAnotherKindIsRefusedAsAHAP() throws {
+  @Test func jsonOfAnotherKindIsRefusedByItsFirstKey() throws {
     #expect(
       formats.examine(file(#"{"name": "phone"}"#, "phone.json")).findings.first { $0.severity == .error }?.description
-        == "phone.json:1:1: error: a pattern file must have the key \"Pattern\"")
+        == "phone.json: error: an object with the key \"name\" is not in a format that is read; "
+        + "'temblor formats' lists the formats; '--from' of 'convert' names one")
   }
 
   /// Claims every text.

@@ -66,6 +66,9 @@ package struct JSONOutline {
     }
   }
 
+  /// Whether a key is one of patterns, as Apple's format or another spells it.
+  var isOfPattern: Bool { has("Version") || keys.contains { $0.lowercased() == "pattern" } }
+
   /// Whether the outermost object has a key.
   package func has(_ key: String) -> Bool { keys.contains(key) }
 

@@ -162,7 +162,7 @@ import Testing
     for index in three.indices { three[index].place = .init(index + 1, of: 3) }
     let merged = try write(HapticComposition(layers: three), HapticFormat.he)
     #expect(merged.back.layers.map(\.place) == [nil])
-    #expect(merged.losses == (1...3).map { "what is felt at \($0) alone is felt everywhere" })
+    #expect(merged.losses == (1...3).map { "approximated: what is felt at \($0) alone is felt everywhere" })
   }
 
   @Test func whatCannotBeWrittenIsReported() throws {

@@ -1,0 +1,158 @@
+import HapticFormats
+import HapticModel
+import Reading
+import Testing
+import VendorFormats
+
+/// Haptic materials of Interhaptics, and vibrations of Hapticlabs.
+@Suite struct InterhapticsTests {
+  private func text(_ notes: String, mute: Int = 0, gain: Double = 1, texture: String = "") -> String {
+    """
+    {"m_version": "5", "m_description": "demo", "m_gain": 1.0,
+     "m_texture": {"m_gain": 1, "m_melodies": [{"m_notes": [\(texture)]}]},
+     "m_vibration": {"m_gain": 1, "m_melodies": [{"m_mute": \(mute), "m_gain": \(gain), "m_notes": [\(notes)]}]}}
+    """
+  }
+
+  private func hum(at start: Double, length: String = "0.5", amplitude: String, frequency: String) -> String {
+    """
+    {"m_startingPoint": \(start), "m_length": \(length), "m_gain": 1, "m_hapticEffect": {
+     "m_amplitudeModulation": {"m_keyframes": [\(amplitude)]}, "m_frequencyModulation": {"m_keyframes": [\(frequency)]}}}
+    """
+  }
+
+  private static let tap =
+    #"{"m_startingPoint": 0.1, "m_length": 0.022, "m_gain": 0.64, "m_hapticEffect": {"m_type": 0}}"#
+  private static let steady = #"{"m_time": 0, "m_value": 0.25}"#
+  private static let tone = #"{"m_time": 0, "m_value": 80}, {"m_time": 9, "m_value": 80}"#
+
+  private func examine(_ text: String, _ name: String = "t") -> Examination {
+    FormatRegistry.standard.examine(SourceFile(Array(text.utf8), name: name))
+  }
+
+  @Test func notesAreEvents() throws {
+    let examination = examine(text(Self.tap + "," + hum(at: 0.2, amplitude: Self.steady, frequency: Self.tone)))
+    let composition = try examination.get()
+    #expect(composition.notes == "demo" && composition.layers.count == 1)
+    #expect(
+      composition.layers[0].pattern
+        == HapticPattern(events: [
+          HapticEvent(kind: .hapticTransient, time: 0.1, parameters: [.hapticIntensity: 0.8, .hapticSharpness: 0.5]),
+          HapticEvent(
+            kind: .hapticContinuous, time: 0.2, duration: 0.5, parameters: [.hapticIntensity: 0.5, .hapticSharpness: 0]),
+        ]))
+    #expect(examination.findings.isEmpty && examination.losses.isEmpty)
+    #expect(
+      examination.places.place(of: .event(EventReference(event: 1))).path
+        == "m_vibration.m_melodies[0].m_notes[1]")
+  }
+
+  /// Keys count real seconds; the length of the note cuts them, and gains multiply amplitude.
+  @Test func lengthsCutKeysAndGainsMultiply() throws {
+    let rising = #"{"m_time": 0, "m_value": 0}, {"m_time": 1, "m_value": 1}"#
+    let pattern = try examine(text(hum(at: 1, amplitude: rising, frequency: Self.tone), gain: 0.5)).get().layers[0]
+      .pattern
+    #expect(pattern.events[0].duration == 0.5 && pattern.curves.map(\.time) == [1, 1])
+    #expect(pattern.curves[0].controlPoints.map(\.time) == [0, 0.5])
+    #expect(pattern.curves[0].controlPoints.map(\.value) == [0, 0.25])
+    let level = ControlTimeline(of: .hapticIntensityControl, in: pattern.linearized())
+    #expect(abs(level.value(at: 1.25) - 0.125.squareRoot()) < 0.006)
+  }
+
+  @Test func slopesAreCubic() throws {
+    let eased = #"{"m_time": 0, "m_value": 0, "m_outSlope": 0}, {"m_time": 0.5, "m_value": 1, "m_inSlope": 0}"#
+    let points = try examine(text(hum(at: 0, amplitude: eased, frequency: Self.tone))).get().layers[0].pattern.curves[0]
+      .controlPoints
+    #expect(points.count == 17 && points[4].time == 0.125 && points[4].value == 0.15625)
+  }
+
+  @Test func whatDoesNotSoundIsALoss() throws {
+    let loud = #"{"m_time": 0, "m_value": 1.5}"#
+    let high = #"{"m_time": 0, "m_value": 300}"#
+    let examination = examine(
+      text(hum(at: 0, amplitude: loud, frequency: high), texture: Self.tap))
+    #expect(
+      examination.losses.map { "\($0.kind) \($0.message)" } == [
+        "approximated amplitudes above 1 are clamped by up to 0.5 of full scale",
+        "approximated frequencies outside 80 to 230 Hz are clamped by up to 70 Hz",
+        "dropped texture is felt over space, not time, and does not sound",
+      ])
+    let muted = examine(text(Self.tap, mute: 1))
+    #expect(muted.losses.map(\.message) == ["muted melodies are left out"] && muted.composition?.duration == 0)
+  }
+
+  @Test(arguments: [
+    (#"{"m_vibration": {}}"#, "t:1:17: error: the vibration must have the key \"m_melodies\" (m_vibration)"),
+    (
+      #"{"m_vibration": {"m_melodies": [{"m_notes": [{"m_startingPoint": -1, "m_hapticEffect": {}}]}]}}"#,
+      "t:1:66: error: m_startingPoint is -1, outside 0 to 86400 (m_vibration.m_melodies[0].m_notes[0].m_startingPoint)"
+    ),
+    (
+      #"{"m_version": 7, "m_vibration": {"m_melodies": []}}"#,
+      "t:1:15: warning: the version is 7; it is read as version 5 (m_version)"
+    ),
+  ]) func whatIsWrongHasItsPlace(text: String, finding: String) {
+    #expect(examine(text).findings.first?.description == finding)
+  }
+
+  @Test func whatIsWrittenIsReadBack() throws {
+    let pattern = HapticPattern(
+      events: [
+        HapticEvent(kind: .hapticTransient, time: 0.1, parameters: [.hapticIntensity: 0.5, .hapticSharpness: 0.5]),
+        HapticEvent(
+          kind: .hapticContinuous, time: 0.2, duration: 1, parameters: [.hapticIntensity: 0.8, .hapticSharpness: 0.3]),
+        HapticEvent(
+          kind: .hapticContinuous, time: 0.7, duration: 1, parameters: [.hapticIntensity: 0.4, .hapticSharpness: 1]),
+      ])
+    let writing = try #require(try HapticFormat.haps.write(HapticComposition(pattern)))
+    #expect(writing.losses.isEmpty)
+    let back = try examine(String(decoding: writing.files[0].bytes, as: UTF8.self)).get()
+    let events = back.layers.flatMap(\.pattern.events)
+    #expect(events.map(\.time) == [0.1, 0.2, 0.7])
+    for (one, other) in zip(events, pattern.events) {
+      #expect(abs((one.duration ?? 0) - (other.duration ?? 0)) < 1e-9)
+      #expect(abs(one.value(of: .hapticIntensity) - other.value(of: .hapticIntensity)) < 1e-6)
+      #expect(abs(one.value(of: .hapticSharpness) - other.value(of: .hapticSharpness)) < 1e-6)
+    }
+  }
+
+  @Test func vibrationsOfHapticlabsAreLevels() throws {
+    let text = """
+      {"ProjectName": "P", "TrackName": "click", "Duration": 150, "Timings": [50, 50, 50], "Amplitudes": [255, 0, 64],
+       "Repeat": -1, "RequiredAudioFiles": ["a.wav"], "Audios": [{"Time": 0, "Filename": "a.wav"}]}
+      """
+    let examination = examine(text, "main.hla")
+    let composition = try examination.get()
+    #expect(composition.title == "click" && abs(composition.duration - 0.15) < 1e-9 && composition.loop == nil)
+    #expect(composition.layers.flatMap(\.pattern.events).map(\.time) == [0, 0.1])
+    #expect(examination.losses.map(\.message) == ["sounds beside the vibration are not played"])
+    let writing = try #require(try HapticFormat.hla.write(composition))
+    let file = String(decoding: writing.files[0].bytes, as: UTF8.self)
+    #expect(file.contains("\"TrackName\": \"click\",\n  \"Duration\": 150,\n  \"Timings\": [50, 50, 50],"))
+    #expect(file.contains("\"Amplitudes\": [255, 0, 64],\n  \"Repeat\": -1"))
+    #expect(try examine(file, "x").get() == composition)
+  }
+
+  @Test(arguments: [
+    (
+      "a.tact", #"{"project": {"tracks": []}}"#,
+      "a.tact: error: this looks like a bHaptics pattern (.tact), which is not read as a pattern"
+    ),
+    (
+      "a.ahap", #"{"project": {"tracks": []}}"#,
+      "a.ahap: error: this looks like a bHaptics pattern (.tact), which is not read as a pattern"
+    ),
+    (
+      "a.json", #"{"summary": "x", "frequency": {}}"#,
+      "a.json: error: this looks like a transducer profile, which is not read as a pattern; use it with '--profile'"
+    ),
+    (
+      "a.json", #"{"frames": [1, 2]}"#,
+      "a.json: error: an object with the key \"frames\" is not in a format that is read; "
+        + "'temblor formats' lists the formats; '--from' of 'convert' names one"
+    ),
+    ("a.json", #"{"Version": 1.0}"#, "a.json:1:1: error: a pattern file must have the key \"Pattern\""),
+  ]) func whatIsNotKnownIsNamed(name: String, text: String, message: String) {
+    #expect(examine(text, name).findings.first?.description == message)
+  }
+}
