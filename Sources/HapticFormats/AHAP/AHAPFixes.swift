@@ -3,7 +3,8 @@ package import Reading
 extension AHAPDocument {
   /// The text with its mechanical mistakes corrected, all else byte for byte as it was.
   ///
-  /// Corrected are byte-order marks, commas before closing brackets, the keys `Duration` and `Value`, control
+  /// Corrected are byte-order marks, commas before closing brackets, the keys `Duration` and `Value`, names of
+  /// parameters that one name is nearest to, control
   /// points out of order, and control points that count from the start of the pattern. Correcting a corrected
   /// text changes nothing.
   package func fixed() throws(InputError) -> [UInt8] {
@@ -28,11 +29,14 @@ extension AHAPDocument {
         edits += renaming("Duration", to: "EventDuration", in: event)
         for parameter in event.list("EventParameters") {
           edits += renaming("Value", to: "ParameterValue", in: parameter)
+          edits += correcting(parameter, to: AHAPVocabulary.eventParameters.list)
         }
       }
       if let parameter = entry["Parameter"] {
         edits += renaming("Value", to: "ParameterValue", in: parameter)
+        edits += correcting(parameter, to: AHAPVocabulary.dynamicParameters.list)
       }
+      if let curve = entry["ParameterCurve"] { edits += correcting(curve, to: AHAPVocabulary.dynamicParameters.list) }
       for point in entry["ParameterCurve"]?.list("ParameterCurveControlPoints") ?? [] {
         edits += renaming("Value", to: "ParameterValue", in: point)
       }
@@ -47,6 +51,14 @@ extension AHAPDocument {
     // An escaped spelling is left to its author.
     guard Array(json.text[range]) == Array("\"\(key)\"".utf8) else { return [] }
     return [TextEdits.Edit(range: range, bytes: Array("\"\(right)\"".utf8))]
+  }
+
+  /// Replaces the name of a parameter that is not known by the one that is nearest to it.
+  private func correcting(_ parameter: JSONValue, to names: JSONNames) -> [TextEdits.Edit] {
+    guard let value = parameter["ParameterID"], let text = value.string, names.index(ofString: value) == nil,
+      let name = names.nearest(to: text), value.lexeme.count == text.utf8.count + 2
+    else { return [] }
+    return [TextEdits.Edit(range: value.offset..<value.offset + value.lexeme.count, bytes: Array("\"\(name)\"".utf8))]
   }
 
   /// Control points by time, each as it was written, in the places that the list has.

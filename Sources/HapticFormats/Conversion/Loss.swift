@@ -98,6 +98,23 @@ package struct LossLog {
     if composition.notes != nil { add(.dropped, .composition, "the notes cannot be written") }
   }
 
+  /// Adds the losses of formats of haptic events alone: events that play sound, sampled signals, controls that last
+  /// longer than all events, and places.
+  package mutating func dropAllButHaptics(of composition: HapticComposition, keepsPlaces: Bool = false) {
+    dropAudio(of: composition)
+    if !keepsPlaces { mergePlaces(of: composition) }
+    var end = 0.0
+    for layer in composition.layers {
+      for event in layer.pattern.events { end = max(end, event.time + (event.duration ?? 0)) }
+      for signal in layer.signals { end = max(end, signal.time + signal.duration) }
+    }
+    if composition.duration > end + 1e-3, end.isFinite {
+      add(
+        .dropped, .composition, "the length beyond the last event, # s of controls alone",
+        size: composition.duration - end)
+    }
+  }
+
   /// Adds a loss for every layer that is felt at one of several places.
   package mutating func mergePlaces(of composition: HapticComposition) {
     for (layer, each) in composition.layers.enumerated() {

@@ -21,8 +21,7 @@ struct VibrationBuilder {
     law = options.amplitude
     tolerance = options.tolerance
     losses = LossLog()
-    losses.dropAudio(of: composition)
-    losses.mergePlaces(of: composition)
+    losses.dropAllButHaptics(of: composition)
   }
 
   // MARK: Envelopes
@@ -303,8 +302,7 @@ struct VibrationSteps {
   init(_ composition: HapticComposition, options: WritingOptions, isContinuous: Bool, losses known: LossLog = LossLog())
   {
     losses = known
-    losses.dropAudio(of: composition)
-    losses.mergePlaces(of: composition)
+    losses.dropAllButHaptics(of: composition)
     let sampler = EnvelopeSampler(.amplitude, law: options.amplitude, tolerance: options.tolerance)
     let envelopes = sampler.envelopes(of: composition)
     let merged = MergedEnvelope(envelopes, sampler: sampler)

@@ -154,8 +154,7 @@ struct HapsMapping {
 extension HapsDocument {
   /// The document of a composition: transients in one melody, continuous events in as many as sound at once.
   init(of given: HapticComposition, options: WritingOptions, losses: inout LossLog) {
-    losses.dropAudio(of: given)
-    losses.mergePlaces(of: given)
+    losses.dropAllButHaptics(of: given)
     let composition = given.unrolled(passes: options.loops, losses: &losses)
     description = [composition.title, composition.notes].compactMap { $0 }.joined(separator: ": ")
     var taps = Melody()

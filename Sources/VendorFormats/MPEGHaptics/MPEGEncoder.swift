@@ -23,7 +23,7 @@ struct MPEGEncoder {
 
   init(_ composition: HapticComposition, options: WritingOptions) {
     let composition = composition.unrolled(passes: options.loops, losses: &self.losses)
-    self.losses.dropAudio(of: composition)
+    self.losses.dropAllButHaptics(of: composition, keepsPlaces: true)
     document.timescale = Self.timescale
     document.level = 1
     // The schema requires a date; one that is always the same keeps equal files equal.

@@ -9,8 +9,7 @@ extension HapticClip {
 
   /// A clip that is as near to a composition as the format allows, with what it does not.
   init(approximating composition: HapticComposition, options: WritingOptions, losses: inout LossLog) {
-    losses.dropAudio(of: composition)
-    losses.mergePlaces(of: composition)
+    losses.dropAllButHaptics(of: composition)
     let given = composition.unrolled(passes: options.loops, losses: &losses)
     let sampler = EnvelopeSampler(.amplitude, law: options.amplitude, tolerance: options.tolerance / 2)
     let envelopes = sampler.envelopes(of: given)

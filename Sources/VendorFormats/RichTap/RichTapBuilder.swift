@@ -17,9 +17,8 @@ struct RichTapBuilder {
     self.dialect = dialect
     self.tolerance = tolerance
     losses = known
-    losses.dropAudio(of: composition)
     let hasTwoPlaces = composition.placeCount == RichTapDocument.Vibrator.right.index
-    if !hasTwoPlaces { losses.mergePlaces(of: composition) }
+    losses.dropAllButHaptics(of: composition, keepsPlaces: hasTwoPlaces)
     let sampler = EnvelopeSampler(.intensity, tolerance: tolerance)
     let own = composition.layers.map { RichTapCurves(of: $0.pattern) }
     for envelope in sampler.envelopes(of: composition) {

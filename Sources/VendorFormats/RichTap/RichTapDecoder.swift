@@ -25,7 +25,8 @@ struct RichTapDecoder: JSONFieldReader {
   fileprivate var duration = 0
 
   let rules = JSONFieldRules(
-    missingKey: .heMissingKey, wrongType: .wrongType, outOfRange: .heStructure, fraction: .dropped(.heFraction))
+    missingKey: .heMissingKey, expectedKey: .ohPartialKeys, wrongType: .wrongType, outOfRange: .heStructure,
+    fraction: .dropped(.heFraction))
 
   init(_ json: JSONDocument, dialect: RichTapDialect) {
     self.json = json
@@ -90,7 +91,7 @@ struct RichTapDecoder: JSONFieldReader {
         noteMissing(tables.entry.keys[0], isRequired: true, of: entry, tables.entry)
         continue
       }
-      var event = RichTapDocument.Event(isTransient: true, time: 0, intensity: 0, frequency: 0)
+      var event = RichTapDocument.Event(isTransient: true, time: 0, intensity: 0, frequency: 50)
       guard tables.event.read(value, into: &event, &self) else { continue }
       if dialect == .he, event.time < previous {
         log.add(.heTime, at: value, "RelativeTime is \(event.time), before the \(previous) of the event before")
@@ -116,7 +117,7 @@ struct RichTapDecoder: JSONFieldReader {
     var count = 0
     for value in curve.elements {
       count += 1
-      var point = RichTapDocument.CurvePoint(time: 0, gain: 0, offset: 0)
+      var point = RichTapDocument.CurvePoint(time: 0, gain: 1, offset: 0)
       guard RichTapTables.of(dialect).point.read(value, into: &point, &self) else { continue }
       if dialect == .he, let last = event.curve.last, point.time <= last.time {
         log.add(
@@ -214,7 +215,7 @@ struct RichTapTables: Sendable {
 
   private init(_ dialect: RichTapDialect) {
     let isHE = dialect == .he
-    let point = Self.point
+    let point = Self.point(dialect)
     let event = Self.event(dialect, point)
     let entry = JSONShape("an entry of Pattern", [JSONKey("Event", .object { event.shape })] + event.shape.keys)
     func pattern<Owner>(_ place: @escaping Field<Owner>.Place<Group>) -> Field<Owner> {
@@ -338,7 +339,8 @@ struct RichTapTables: Sendable {
     let types = JSONNames(["transient", "continuous"])
     let type = JSONKey("Type", .word(types.names), is: .required, noun: "event type", rule: .heEventType)
     let frequency = JSONKey(
-      "Frequency", .integer(dialect.frequencies(isTransient: true)), is: .required, rule: .heFrequency)
+      "Frequency", .integer(dialect.frequencies(isTransient: true)), is: dialect == .he ? .required : .expected,
+      rule: .heFrequency)
     let parameters = Table<Event>(
       "Parameters",
       [
@@ -367,7 +369,10 @@ struct RichTapTables: Sendable {
       if dialect == .he, !event.isTransient, object["Curve"] == nil {
         reader.log.add(.heCurveRequired, at: object, "a continuous event must have the key \"Curve\"")
       }
-      return true
+      guard !event.isTransient, object["Frequency"] == nil else { return true }
+      // Of a transient it is expected alone.
+      if dialect == .oh { reader.noteMissing(frequency, isRequired: true, of: object, JSONShape("Parameters", [])) }
+      return false
     }
     let time: Field<Event> = .value(
       dialect == .he ? "RelativeTime" : "StartTime", .integer(dialect.times), is: .required,
@@ -404,9 +409,10 @@ struct RichTapTables: Sendable {
     }
   }
 
-  private static var point: Table<RichTapDocument.CurvePoint> {
+  private static func point(_ dialect: RichTapDialect) -> Table<RichTapDocument.CurvePoint> {
+    let presence = dialect == .he ? JSONKey.Presence.required : .expected
     let time = JSONKey("Time", .anyNumber, is: .required, rule: .heCurveTime)
-    let gain = JSONKey("Intensity", .anyNumber, is: .required)
+    let gain = JSONKey("Intensity", .anyNumber, is: presence)
     return Table(
       "a point of Curve",
       [
@@ -426,9 +432,14 @@ struct RichTapTables: Sendable {
         } write: { point, _, object in
           point.gain.write("Intensity", isShort: true, to: &object)
         },
-        .value("Frequency", .integer(RichTapDialect.offsets), is: .required, rule: .heCurveRange) {
+        .value("Frequency", .integer(RichTapDialect.offsets), is: presence, rule: .heCurveRange) {
           $1(&$0.offset)
         },
-      ])
+      ]
+    ) { object, _, reader in
+      guard dialect == .oh, object["Intensity"] == nil, object["Frequency"] == nil else { return true }
+      reader.log.add(.heMissingKey, at: object, "a point of Curve must have the key \"Intensity\" or \"Frequency\"")
+      return false
+    }
   }
 }

@@ -17,7 +17,7 @@ extension RichTapDialect {
         .syntax, .heDuplicateKey, .heTrailingComma, .heByteOrderMark, .ohFileSize, .ohStructure, .ohVersion,
         .heMissingKey, .wrongType, .heEventType, .ohChannelNumber, .ohChannelCount, .heNoEventWrapper, .ohEventCount,
         .ohTime, .ohDuration, .heIndex, .heIntensity, .ohFrequency, .heFraction, .heCurvePointCount, .ohCurveTime,
-        .heCurveRange, .hePercentCurve, .heOverlap,
+        .heCurveRange, .hePercentCurve, .ohPartialKeys, .heOverlap,
       ]
     }
   }
@@ -80,6 +80,10 @@ extension Rule {
   static let hePercentCurve = warning(
     "percent-curve", "compatibility",
     "The Intensity of a Curve should be 0 to 1; devices refuse percent, which OpenHarmony's converter writes.")
+  static let ohPartialKeys = warning(
+    "partial-keys", "compatibility",
+    "Transients should have a Frequency, points of a Curve an Intensity and a Frequency; devices refuse others, which OpenHarmony's schema allows."
+  )
   static let heOverlap = note(
     "overlap", "compatibility", "Events should not overlap on one vibrator; hardware may play one at a time.")
 }

@@ -9,6 +9,18 @@ import Testing
 @Suite struct FindingTests {
   static let tap = #"{"Event": {"Time": 0, "EventType": "HapticTransient"}}"#
 
+  @Test func namesOfParametersThatOneIsNearestToAreCorrected() throws {
+    let text = #"""
+      {"Version": 1.0, "Pattern": [{"Event": {"Time": 0, "EventType": "HapticTransient", "EventParameters": [
+       {"ParameterID": "HapticReleaseTime", "ParameterValue": 0.2}, {"ParameterID": "Q", "ParameterValue": 1}]}},
+       {"ParameterCurve": {"ParameterID": "HapticIntensityControll", "Time": 0, "ParameterCurveControlPoints": []}}]}
+      """#
+    let fixed = try HapticFormat.ahap.fixed(SourceFile(Array(text.utf8), name: "t"))
+    #expect(
+      fixed.map { String(decoding: $0, as: UTF8.self) }
+        == text.replacing("HapticReleaseTime", with: "ReleaseTime").replacing("Controll", with: "Control"))
+  }
+
   func lines(_ text: String) throws -> [String] {
     let document = try AHAPDocument(text: Array(text.utf8), name: "t.ahap")
     let examination = document.examine()

@@ -82,7 +82,7 @@ enum RichTap {
     #expect(
       examination.losses.map { "\($0.kind) \($0.element) \($0.message) \($0.size ?? 0)" } == [
         "approximated event(HapticModel.EventReference(layer: 0, event: 0)) "
-          + "frequencies outside 0 to 100 become the nearest sharpness, up to 0.2 of full scale away 0.2",
+          + "frequencies outside 0 to 100 become the nearest sharpness, up to 0.2 of full scale away 0.2"
       ])
     let place = examination.places.place(of: .event(EventReference(layer: 2, event: 0)))
     #expect(place.path == "PatternList[0].Pattern[2].Event")
@@ -101,6 +101,33 @@ enum RichTap {
         "f:1:372: note: an event begins while another plays on the same vibrator; both sound, but "
           + "hardware may play one (Pattern[1].Event)"
       ])
+  }
+
+  /// As OpenHarmony's schema allows, and its decoder does not.
+  @Test func halfOfAPointIsEnoughForHarmonyOS() throws {
+    let hum = """
+      {"Event": {"Type": "continuous", "StartTime": 0, "Duration": 300, "Parameters": {"Intensity": 80, "Frequency": 50,
+       "Curve": [{"Time": 0, "Intensity": 0}, {"Time": 50, "Frequency": 20}, {"Time": 200, "Intensity": 0.5},
+                 {"Time": 300, "Intensity": 0}]}}}
+      """
+    let tap = #"{"Event": {"Type": "transient", "StartTime": 400, "Parameters": {"Intensity": 80}}}"#
+    func examine(_ events: String) -> Examination {
+      RichTap.examine(
+        #"{"MetaData": {"Version": 1.0, "ChannelNumber": 1}, "Channels": [{"Parameters": {"Index": 0}, "Pattern": ["#
+          + events + "]}]}")
+    }
+    let examination = examine(hum + "," + tap)
+    let layers = try examination.get().layers
+    #expect(layers[1].pattern.curves[0].controlPoints.map(\.value) == [0, 1, 0.5, 0])
+    #expect(layers[1].pattern.curves[1].controlPoints.map(\.value) == [0, 0.2, 0, 0])
+    #expect(layers[0].pattern.events[0].value(of: .hapticSharpness) == 0.5)
+    #expect(examination.findings.map { $0.rule.text } == Array(repeating: "oh/partial-keys", count: 5))
+    #expect(
+      examine(#"{"Event": {"Type": "continuous", "StartTime": 0, "Duration": 9, "Parameters": {"Intensity": 8}}}"#)
+        .findings.first { $0.severity == .error }?.message == "Parameters must have the key \"Frequency\"")
+    #expect(
+      examine(hum.replacing(#", "Frequency": 20"#, with: "")).findings.first { $0.severity == .error }?.message
+        == "a point of Curve must have the key \"Intensity\" or \"Frequency\"")
   }
 
   @Test func aCurveThatOnlyRampsItsEndsIsNone() throws {

@@ -147,6 +147,15 @@ import Testing
     }
   }
 
+  @Test func aLengthOfControlsAloneIsALoss() throws {
+    let pattern = HapticPattern(
+      events: [tap(0)], parameters: [DynamicParameter(id: .hapticIntensityControl, value: 1, time: 10)])
+    for format in [HapticFormat.he, .hapticClip, .androidXML, .androidArrays, .hjif, .haps] {
+      let losses = try #require(try format.write(HapticComposition(pattern))).losses
+      #expect(losses.contains { $0.message == "the length beyond the last event, 10 s of controls alone" })
+    }
+  }
+
   @Test func vibratorsAreChannels() throws {
     let layers: [HapticComposition.Layer] = [
       .init(HapticPattern(events: [tap(0)])),
