@@ -34,6 +34,25 @@ struct LayerTests {
     #expect(Comparison(one, two).differences.isEmpty)
   }
 
+  @Test func eventsThatAreFeltElsewhereDiffer() throws {
+    func composition(_ places: HapticComposition.Place?...) -> HapticComposition {
+      HapticComposition(layers: zip(Self.layers, places).map { HapticComposition.Layer($0, place: $1) })
+    }
+    func sentences(_ one: HapticComposition, _ other: HapticComposition) throws -> [String] {
+      Comparison(try take(one), try take(other)).sentences
+    }
+    let (left, right) = (HapticComposition.Place(1, of: 2, name: "left"), HapticComposition.Place(2, of: 2))
+    let swapped = try sentences(composition(left, right, nil), composition(right, left, nil))
+    #expect(
+      swapped == [
+        "B renders identically to A, but is written differently.",
+        "B's transients 1, 3 and 5 are felt at 2 instead of at left.",
+        "B's transients 2 and 4 are felt at left instead of at 2.",
+      ])
+    let hum = try sentences(composition(left, right, left), composition(left, right, nil))
+    #expect(hum.count == 2 && hum[1].hasSuffix("is felt everywhere instead of at left."))
+  }
+
   /// Events are counted over all layers, by time.
   @Test func anEventOfASecondLayerIsCalledByItsPlaceInTheWhole() throws {
     let found = try sentences { $0[1].events[1].time += 0.008 }

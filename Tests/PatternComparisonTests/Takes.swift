@@ -52,7 +52,10 @@ func take(_ pattern: HapticPattern, profile: TransducerProfile = .phone, rate: D
 
 /// A composition as the program renders it, with 20 ms of silence behind.
 func take(layers: [HapticPattern], profile: TransducerProfile = .phone, rate: Double = 48_000) throws -> Take {
-  let composition = HapticComposition(layers: layers.map { HapticComposition.Layer($0) })
+  try take(HapticComposition(layers: layers.map { HapticComposition.Layer($0) }), profile: profile, rate: rate)
+}
+
+func take(_ composition: HapticComposition, profile: TransducerProfile = .phone, rate: Double = 48_000) throws -> Take {
   let plan = try RenderPlan(compiling: composition, profile: profile, rate: rate)
   let length = plan.length + FrameConversion.frame(seconds: 0.02, rate: rate)
   var rendering = OfflineRenderer(

@@ -32,6 +32,7 @@ struct EventDifferences {
     findTimes()
     if !findOrder() { for quality in Difference.Kind.ofEvents { findChanges(of: quality) } }
     findWaveforms()
+    findPlaces()
     for kind in HapticEvent.Kind.allCases {
       addPresence(.missing, match.missing.map { match.reference[$0] }.filter { $0.kind == kind })
       addPresence(.added, match.added.map { match.other[$0] }.filter { $0.kind == kind })
@@ -233,6 +234,27 @@ struct EventDifferences {
       found.add(
         Difference(.waveform, in: range([event]), referenceEvents: [event.index], otherEvents: [partner.index]),
         saying: sentence)
+    }
+  }
+
+  /// Reports events that are felt at other places, those of equal places together.
+  private mutating func findPlaces() {
+    var moved: [(places: [HapticComposition.Place?], events: [ListedEvent], partners: [ListedEvent])] = []
+    for (index, otherIndex) in match.pairs {
+      let (event, partner) = (match.reference[index], match.other[otherIndex])
+      guard event.place != partner.place else { continue }
+      let places = [event.place, partner.place]
+      let known = moved.firstIndex { $0.places == places }
+      if known == nil { moved.append((places, [], [])) }
+      moved[known ?? moved.count - 1].events.append(event)
+      moved[known ?? moved.count - 1].partners.append(partner)
+    }
+    for (places, events, partners) in moved {
+      let names = places.map { $0.map { "at \($0.title)" } ?? "everywhere" }
+      found.add(
+        Difference(
+          .channels, in: range(events), referenceEvents: events.map(\.index), otherEvents: partners.map(\.index)),
+        saying: found.names.subject(partners).verb("is", "are") + " felt \(names[1]) instead of \(names[0])")
     }
   }
 

@@ -12,6 +12,8 @@ struct ListedEvent {
   /// The values the kind reacts to, in the order of `EventParameterID.allCases`; else 0.
   var values: [Double]
   var waveform: AudioWaveform?
+  /// Where it is felt; nil for everywhere.
+  var place: HapticComposition.Place?
   /// Its number among its kind, from 1 on.
   var number = 0
 
@@ -45,7 +47,7 @@ struct ListedEvent {
   /// Whether all but the time is the same.
   func isLike(_ other: ListedEvent) -> Bool {
     kind == other.kind && same(duration, other.duration) && zip(values, other.values).allSatisfy { abs($0 - $1) < 1e-6 }
-      && waveform == other.waveform
+      && waveform == other.waveform && place == other.place
   }
 
   private func same(_ a: Double?, _ b: Double?) -> Bool {
@@ -63,6 +65,7 @@ struct ListedEvent {
       difference += abs(duration - otherDuration) / longest
     }
     if waveform != other.waveform { difference += 0.5 }
+    if place != other.place { difference += 0.5 }
     return abs(time - other.time) / 0.5 + min(0.8, difference / 2)
   }
 
@@ -73,6 +76,7 @@ struct ListedEvent {
       for event in content.pattern.events {
         events.append(ListedEvent(event, index: events.count))
         events[events.count - 1].layer = layer
+        if event.kind.isHaptic { events[events.count - 1].place = content.place }
       }
     }
     let order = Dictionary(uniqueKeysWithValues: zip(HapticEvent.Kind.allCases, 0...))

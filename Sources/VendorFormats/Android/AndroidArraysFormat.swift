@@ -91,7 +91,7 @@ extension HapticFormat {
       var excess: JSONValue?
       for value in json.root.elements {
         if let number = value.number, number >= 0 {
-          let duration = Int(min(number, FrameConversion.longest * 1000))
+          let duration = FrameConversion.integer(min(number, FrameConversion.longest * 1000).rounded(.down))
           if duration > vibrateLimits.duration || steps.count == vibrateLimits.count { excess = excess ?? value }
           steps.append(.init(duration: duration, amplitude: steps.count % 2 == 0 ? VibrationEffect.fullAmplitude : 0))
         } else {

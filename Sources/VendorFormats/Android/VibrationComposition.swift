@@ -283,7 +283,7 @@ struct VibrationComposition {
       // octave and a half is less than a unit of sharpness in natural logarithms.
       let bend = abs(next - hertz) / min(max(min(next, hertz), scale.low), scale.high)
       let wanted = (bend / (8 * Self.toneTolerance).squareRoot()).rounded(.up)
-      let count = Int(min(max(wanted, 1), 64))
+      let count = FrameConversion.integer(wanted.rounded(.down), in: 1...64)
       for step in 1...count {
         let share = Double(step) / Double(count)
         tones.append(

@@ -18,7 +18,8 @@ extension HapticFormat {
       var mapping = HapsMapping(law: options.amplitude)
       if isReadable { mapping.map(document) }
       let (layers, references) = mapping.builder.build()
-      let places = Dictionary(zip(references, mapping.values), uniquingKeysWith: { first, _ in first })
+      var places: [EventReference: Int] = [:]
+      for (reference, value) in zip(references, mapping.values) { places[reference] = value }
       for (value, noun) in decoder.spatial {
         mapping.losses.add(
           .dropped, .composition, at: JSONValue(document: json, index: value).place,
@@ -29,7 +30,7 @@ extension HapticFormat {
           ? HapticComposition(layers: layers, notes: document.description.isEmpty ? nil : document.description) : nil,
         findings: decoder.log.findings(in: json, for: options), errorCount: decoder.log.errorCount,
         losses: isReadable && options.wantsFindings ? mapping.losses.finish() : [],
-        places: SourcePlaces { element in
+        places: SourcePlaces { [places] element in
           guard case .event(let event) = element, let value = places[event] else { return json.root.place }
           return JSONValue(document: json, index: value).place
         }, details: document.version.isEmpty ? [] : [("version", document.version)])

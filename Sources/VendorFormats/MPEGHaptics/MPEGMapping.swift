@@ -238,7 +238,7 @@ struct MPEGMapping {
       refuse(place, "curves, wavelets and shaped waves last too long to be played as samples")
       return false
     }
-    sampleCount += Int(count)
+    sampleCount += FrameConversion.integer(count.rounded(.down))
     signalSeconds += seconds
     return true
   }
@@ -265,7 +265,7 @@ struct MPEGMapping {
     } else {
       var wave = VectorialWave(effect, timescale: document.timescale)
       let step = Double(document.timescale) / rate
-      samples = (0...Int((duration * rate).rounded(.down))).map { frame in
+      samples = (0...FrameConversion.integer((duration * rate).rounded(.down), in: 0...Self.sampleLimit)).map { frame in
         wave.value(at: min(Double(first) + Double(frame) * step, Double(last))) * gain / Self.continuousAmplitude
       }
     }

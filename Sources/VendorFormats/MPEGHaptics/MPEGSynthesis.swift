@@ -1,3 +1,4 @@
+internal import HapticModel
 internal import HapticFormats
 internal import CMath
 
@@ -126,8 +127,8 @@ struct CurveInterpolator {
 
   /// The samples from one place to another, both included.
   private static func indices(_ from: Double, _ to: Double, in samples: [Double]) -> ClosedRange<Int> {
-    let first = min(max(Int(from.rounded(.up)), 0), samples.count - 1)
-    return first...max(first, min(Int(to), samples.count - 1))
+    let first = FrameConversion.integer(from.rounded(.up), in: 0...samples.count - 1)
+    return first...max(first, FrameConversion.integer(to.rounded(.down), in: 0...samples.count - 1))
   }
 
   /// Source: H. Akima, A new method of interpolation and smooth curve fitting based on local procedures,
@@ -210,7 +211,7 @@ struct WaveletBlock {
   init(_ band: MPEGDocument.Band, timescale: Int) {
     let samples = Double(band.blockLength) / Double(timescale) * band.high
     // A length in ticks rarely is a whole number of samples.
-    let whole = Int(min(samples + 1e-6, 1e6))
+    let whole = FrameConversion.integer((samples + 1e-6).rounded(.down), in: 0...1_000_000)
     count = whole >= 16 && whole <= 65_536 && whole.nonzeroBitCount == 1 ? whole : nil
   }
 }

@@ -77,7 +77,7 @@ extension HapticClip {
         // A chord of a parabola is a quarter of the squared difference from it at most.
         let last = points[index - 1]
         let steps = (abs(point.sharpness - last.sharpness) / (2 * tolerance.squareRoot())).rounded(.up)
-        for step in 1..<max(Int(min(steps, 1000)), 1) {
+        for step in 1..<max(FrameConversion.integer(steps.rounded(.down), in: 0...1000), 1) {
           let share = Double(step) / steps
           append(
             last.time + (point.time - last.time) * share, last.sharpness + (point.sharpness - last.sharpness) * share)
