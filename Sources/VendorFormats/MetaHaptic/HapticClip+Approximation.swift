@@ -3,7 +3,7 @@ import HapticModel
 
 extension HapticClip {
   /// Seconds that the envelope lasts behind the last tap where nothing else does.
-  private static let tail = 0.02
+  static let tail = 0.02
   /// Taps nearer to a point than this stand on it.
   private static let sameTime = 1e-6
 

@@ -49,7 +49,13 @@ struct HapticClip: Equatable {
 // MARK: - As a composition
 
 extension HapticClip {
-  /// The clip as a layer of one continuous event and, where there are emphases, a layer of transients
+  /// Whether nothing but emphases is felt, and the envelope ends with them: an envelope must be there.
+  var isTapsAlone: Bool {
+    guard let last = amplitude.last, let tap = amplitude.last(where: { $0.emphasis != nil }) else { return false }
+    return amplitude.allSatisfy { $0.amplitude == 0 } && last.time - tap.time <= 2 * Self.tail
+  }
+
+  /// The clip as a layer of one continuous event, unless it is taps alone, and, where there are emphases, a layer of transients
   /// that no curve acts on.
   ///
   /// Control points hold the numbers of the file.
@@ -83,6 +89,7 @@ extension HapticClip {
           ])
       }
     }
+    if isTapsAlone { layers = [] }
     if !taps.isEmpty { layers.append(.init(HapticPattern(events: taps), name: Self.layerNames.transients)) }
     return layers
   }

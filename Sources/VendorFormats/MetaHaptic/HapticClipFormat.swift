@@ -34,7 +34,8 @@ extension HapticFormat {
         places: SourcePlaces(
           HapticClipPlaces(
             json: json, amplitude: decoder.amplitudeValue ?? 0,
-            frequency: decoder.frequencyValue ?? decoder.amplitudeValue ?? 0, emphases: decoder.emphasisValues
+            frequency: decoder.frequencyValue ?? decoder.amplitudeValue ?? 0, emphases: decoder.emphasisValues,
+            tapLayer: clip.clip.isTapsAlone ? 0 : 1
           ).place(of:)),
         details: (version.isEmpty ? [] : [("version", version)]) + clip.metadata)
     },
@@ -55,14 +56,16 @@ struct HapticClipPlaces: Sendable {
   let amplitude: Int
   let frequency: Int
   let emphases: [Int]
+  /// The index of the layer of emphases.
+  let tapLayer: Int
 
   func place(of element: CompositionElement) -> SourcePlace {
     let value: Int? =
       switch element {
       case .composition: 0
-      case .layer(let layer): layer == 0 ? amplitude : emphases.first
+      case .layer(let layer): layer == tapLayer ? emphases.first : amplitude
       case .event(let event):
-        event.layer == 0 ? amplitude : emphases.indices.contains(event.event) ? emphases[event.event] : nil
+        event.layer != tapLayer ? amplitude : emphases.indices.contains(event.event) ? emphases[event.event] : nil
       case .parameter: nil
       case .curve(_, let index): index == 0 ? amplitude : frequency
       }

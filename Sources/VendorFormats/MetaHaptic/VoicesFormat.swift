@@ -21,7 +21,7 @@ extension HapticFormat {
         places: SourcePlaces(
           HapticClipPlaces(
             json: json, amplitude: decoder.amplitudeValue, frequency: decoder.frequencyValue,
-            emphases: decoder.transientValues
+            emphases: decoder.transientValues, tapLayer: clip.isTapsAlone ? 0 : 1
           ).place(of:)), details: editor.map { [("editor", $0)] } ?? [])
     })
 }

@@ -17,6 +17,20 @@ import Testing
 
   private func refusal(of file: SourceFile) -> RuleID? { Self.invalid.first { file.name.contains($0.key) }?.value }
 
+  @Test func aTapAloneReturnsAlone() throws {
+    let pattern = HapticPattern(events: [
+      HapticEvent(kind: .hapticTransient, time: 0.25, parameters: [.hapticIntensity: 0.6, .hapticSharpness: 0.5])
+    ])
+    let writing = try #require(try HapticFormat.hapticClip.write(HapticComposition(pattern)))
+    let examination = HapticFormat.hapticClip.examine(
+      SourceFile(writing.files[0].bytes, name: "t"), options: ReadingOptions())
+    let layers = try examination.get().layers
+    #expect(layers.count == 1 && layers[0].pattern.curves.isEmpty && layers[0].pattern.events.map(\.time) == [0.25])
+    #expect(abs((layers[0].pattern.events.first?.value(of: .hapticIntensity) ?? 0) - 0.6) < 1e-6)
+    let place = examination.places.place(of: .event(EventReference(event: 0)))
+    #expect(place.path.hasSuffix(".emphasis"))
+  }
+
   @Test func everyFileIsReadOrRefusedAsByItsMakers() throws {
     for folder in Self.folders {
       for file in try FormatsCorpus.files(folder, ending: "haptic") {
