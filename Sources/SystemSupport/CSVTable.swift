@@ -1,0 +1,175 @@
+/// Rows of fields under named columns, read and written as RFC 4180 describes.
+package struct CSVTable: Equatable, Sendable {
+  /// What a text must not exceed, so that reading it is bounded work.
+  package static let maximumRowCount = 100_000
+  package static let maximumFieldLength = 65_536
+  package static let maximumColumnCount = 256
+
+  package struct Row: Equatable, Sendable {
+    /// The line of the text the row begins on; the first is 1.
+    package let line: Int
+    /// As many as the table has columns.
+    package let fields: [String]
+  }
+
+  /// Why a text is not a table, and where.
+  package struct Problem: Error, Equatable, CustomStringConvertible {
+    package let line: Int
+    package let column: String?
+    package let reason: String
+
+    /// `line 3, column 'level': …`.
+    package var description: String {
+      "line \(line)" + (column.map { ", column \($0.inQuotes)" } ?? "") + ": " + reason
+    }
+  }
+
+  package let columns: [String]
+  package private(set) var rows: [Row] = []
+
+  package init(columns: [String]) { self.columns = columns }
+
+  /// Reads UTF-8, with or without a byte order mark, with lines that end in LF or CR LF; empty lines are skipped.
+  package init(_ bytes: [UInt8]) throws(Problem) {
+    var reader = CSVReader(bytes)
+    guard let names = try reader.row(columns: []) else {
+      throw Problem(line: 1, column: nil, reason: "the table is empty; begin it with a row of column names")
+    }
+    columns = names.fields
+    for (index, name) in columns.enumerated() {
+      let reason: String? =
+        if name.isEmpty {
+          "column \(index + 1) has no name"
+        } else if columns[..<index].contains(name) {
+          "there are two columns \(name.inQuotes); rename one"
+        } else {
+          nil
+        }
+      if let reason { throw Problem(line: names.line, column: nil, reason: reason) }
+    }
+    while let row = try reader.row(columns: columns) {
+      guard row.fields.count == columns.count else {
+        throw Problem(
+          line: row.line, column: nil,
+          reason: "the row has \(row.fields.count) fields, but there are \(columns.count) columns")
+      }
+      guard rows.count < Self.maximumRowCount else {
+        throw Problem(line: row.line, column: nil, reason: "a table holds at most \(Self.maximumRowCount) rows")
+      }
+      rows.append(row)
+    }
+  }
+
+  /// Adds a row, which begins a line behind the last one unless a field before it holds a line break.
+  package mutating func append(_ fields: [String]) {
+    precondition(fields.count == columns.count, "A row has a field for each column.")
+    rows.append(Row(line: rows.count + 2, fields: fields))
+  }
+
+  /// The table with its column names, in lines that end in CR LF.
+  package var text: String { ([columns] + rows.map(\.fields)).map(Self.line).joined() }
+
+  /// One row as it stands in a file, with its line end.
+  package static func line(_ fields: [String]) -> String {
+    // A lone empty field would be an empty line.
+    guard fields != [""] else { return "\"\"\r\n" }
+    return fields.map(quoted).joined(separator: ",") + "\r\n"
+  }
+
+  private static func quoted(_ field: String) -> String {
+    guard field.utf8.contains(where: { [0x22, 0x2C, 0x0A, 0x0D].contains($0) }) else { return field }
+    var text = "\""
+    for scalar in field.unicodeScalars {
+      if scalar == "\"" { text += "\"" }
+      text.unicodeScalars.append(scalar)
+    }
+    return text + "\""
+  }
+}
+
+/// The way through the bytes of a table.
+private struct CSVReader {
+  private let bytes: [UInt8]
+  private var index: Int
+  private var line = 1
+
+  init(_ bytes: [UInt8]) {
+    self.bytes = bytes
+    index = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+  }
+
+  private var next: UInt8? { index < bytes.count ? bytes[index] : nil }
+
+  /// The next row that is not an empty line, or nil at the end.
+  mutating func row(columns: [String]) throws(CSVTable.Problem) -> CSVTable.Row? {
+    while skipLineEnd() {}
+    guard next != nil else { return nil }
+    let start = line
+    var fields: [String] = []
+    while true {
+      let name = fields.count < columns.count ? columns[fields.count] : nil
+      fields.append(try field(name))
+      guard fields.count <= CSVTable.maximumColumnCount else {
+        throw .init(
+          line: line, column: nil, reason: "a table holds at most \(CSVTable.maximumColumnCount) columns")
+      }
+      if next == UInt8(ascii: ",") {
+        index += 1
+      } else {
+        _ = skipLineEnd()
+        return CSVTable.Row(line: start, fields: fields)
+      }
+    }
+  }
+
+  private mutating func skipLineEnd() -> Bool {
+    if next == 0x0D, index + 1 < bytes.count, bytes[index + 1] == 0x0A { index += 1 }
+    guard next == 0x0A else { return false }
+    index += 1
+    line += 1
+    return true
+  }
+
+  private mutating func field(_ column: String?) throws(CSVTable.Problem) -> String {
+    let start = line
+    var content: [UInt8] = []
+    let isQuoted = next == UInt8(ascii: "\"")
+    var isOpen = isQuoted
+    if isQuoted { index += 1 }
+    while let byte = next {
+      if isOpen {
+        if byte == UInt8(ascii: "\"") {
+          index += 1
+          guard next == UInt8(ascii: "\"") else {
+            isOpen = false
+            continue
+          }
+        } else if byte == 0x0A {
+          line += 1
+        }
+      } else {
+        if byte == UInt8(ascii: ",") || byte == 0x0A { break }
+        if byte == 0x0D, index + 1 < bytes.count, bytes[index + 1] == 0x0A { break }
+        guard !isQuoted else {
+          throw .init(line: line, column: column, reason: "text follows a closing quotation mark; put it inside")
+        }
+        guard byte != UInt8(ascii: "\"") else {
+          throw .init(line: line, column: column, reason: "a field with quotation marks must be quoted; double them")
+        }
+      }
+      guard content.count < CSVTable.maximumFieldLength else {
+        throw .init(
+          line: start, column: column, reason: "a field holds at most \(CSVTable.maximumFieldLength) bytes")
+      }
+      content.append(byte)
+      index += 1
+    }
+    guard !isOpen else {
+      throw .init(line: start, column: column, reason: "a quotation mark is not closed")
+    }
+    guard let text = String(validating: content, as: UTF8.self) else {
+      throw .init(line: start, column: column, reason: "the field is not UTF-8; save the table as UTF-8")
+    }
+    return text
+  }
+}

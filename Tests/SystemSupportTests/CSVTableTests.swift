@@ -1,0 +1,61 @@
+import SystemSupport
+import Testing
+
+@Suite struct CSVTableTests {
+  private func problem(_ text: String) -> String? { problem(Array(text.utf8)) }
+
+  private func problem(_ bytes: [UInt8]) -> String? {
+    do {
+      _ = try CSVTable(bytes)
+      return nil
+    } catch { return error.description }
+  }
+
+  @Test func badTablesAreNamedWithLineAndColumn() {
+    #expect(problem("") == "line 1: the table is empty; begin it with a row of column names")
+    #expect(problem("id,,x\n") == "line 1: column 2 has no name")
+    #expect(problem("id,id\n") == "line 1: there are two columns 'id'; rename one")
+    #expect(problem("id,level\na,1\n\nb\n") == "line 4: the row has 1 fields, but there are 2 columns")
+    #expect(problem("id,level\na,\"1\n2\n") == "line 2, column 'level': a quotation mark is not closed")
+    #expect(
+      problem("id,level\na,\"1\"2\n")
+        == "line 2, column 'level': text follows a closing quotation mark; put it inside")
+    #expect(
+      problem("id,level\na,1\"2\n")
+        == "line 2, column 'level': a field with quotation marks must be quoted; double them")
+    #expect(
+      problem(Array("id\n".utf8) + [0xFF])
+        == "line 2, column 'id': the field is not UTF-8; save the table as UTF-8")
+  }
+
+  @Test func lengthsAreBounded() {
+    #expect(problem("id\n" + String(repeating: "x", count: 65_536)) == nil)
+    #expect(
+      problem("id\n" + String(repeating: "x", count: 65_537))
+        == "line 2, column 'id': a field holds at most 65536 bytes")
+    #expect(
+      problem(String(repeating: ",", count: 256)) == "line 1: a table holds at most 256 columns")
+    #expect(problem("id\n" + String(repeating: "x\n", count: 100_000)) == nil)
+    #expect(
+      problem("id\n" + String(repeating: "x\n", count: 100_001)) == "line 100002: a table holds at most 100000 rows")
+  }
+
+  @Test func fieldsHoldQuotationMarksCommasAndLines() throws {
+    let table = try CSVTable(Array("\u{FEFF}id,text\r\na,\"x, \"\"y\"\"\r\nz\"\r\n\r\nb,\n".utf8))
+    #expect(table.columns == ["id", "text"])
+    #expect(table.rows.map(\.fields) == [["a", "x, \"y\"\r\nz"], ["b", ""]])
+    #expect(table.rows.map(\.line) == [2, 5])
+  }
+
+  @Test func whatIsWrittenIsReadAgain() throws {
+    for fields in [["a", "b"], ["", ""], ["\"", ","], ["1\n2", "\r"], ["x\r\ny", " é "]] {
+      var table = CSVTable(columns: ["first", "second, quoted"])
+      table.append(fields)
+      #expect(try CSVTable(Array(table.text.utf8)) == table)
+    }
+    var lone = CSVTable(columns: ["only"])
+    lone.append([""])
+    #expect(lone.text == "only\r\n\"\"\r\n")
+    #expect(try CSVTable(Array(lone.text.utf8)) == lone)
+  }
+}
