@@ -71,6 +71,20 @@ struct JSONFields: ExpressibleByDictionaryLiteral, JSONPrintable {
     return sum
   }
 
+  /// Texts, numbers and flags with their keys, those of inner objects too; lists are left out.
+  fileprivate var cells: [(key: String, text: String)] {
+    members.flatMap { key, value -> [(key: String, text: String)] in
+      switch value {
+      case .text(let text): [(key, text)]
+      case .number(let number): [(key, NumberFormatting.short(number))]
+      case .integer(let number): [(key, "\(number)")]
+      case .flag(let flag): [(key, "\(flag)")]
+      case .fields(let fields): fields.cells
+      case .null, .list, .line, .object: []
+      }
+    }
+  }
+
   func write(to object: inout JSONObjectWriter) { for (key, value) in members { value.write(key, to: &object) } }
 }
 
@@ -94,5 +108,18 @@ extension Output {
     let version: JSONFields = ["formatVersion": formatVersion]
     json.object((version + fields).write)
     try write(json.finish().span)
+  }
+
+  /// Writes what `--csv` prints: a column for each key in order of appearance; a row without a value has it empty.
+  func write(csv rows: [JSONFields]) throws {
+    let rows = rows.map(\.cells)
+    var columns: [String] = []
+    for cell in rows.joined() where !columns.contains(cell.key) { columns.append(cell.key) }
+    var table = CSVTable(columns: columns)
+    for row in rows {
+      let texts = Dictionary(row.map { ($0.key, $0.text) }, uniquingKeysWith: { first, _ in first })
+      table.append(columns.map { texts[$0, default: ""] })
+    }
+    if !rows.isEmpty { try write(table.text) }
   }
 }

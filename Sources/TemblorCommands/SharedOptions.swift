@@ -66,6 +66,12 @@ enum SharedOptions {
   static let noConfig = Option("--no-config", help: "Ignore the choices saved by 'temblor setup'.")
 
   static let json = Option("--json", help: "Print the result as JSON.")
+  static let csv = Option("--csv", help: "Print the result as CSV: a row of column names, then the rows.")
+
+  static func checkOneFormat(_ arguments: ParsedArguments) throws(UsageError) {
+    guard arguments.flag("--json"), arguments.flag("--csv") else { return }
+    throw UsageError(.remove, "'--json' and '--csv' exclude each other")
+  }
 
   static func profile(_ arguments: ParsedArguments) throws -> TransducerProfile {
     try arguments.value("--profile").map(profile(named:)) ?? .phone

@@ -1,5 +1,5 @@
 public import Reading
-internal import SystemSupport
+package import SystemSupport
 
 /// A blind test under way: in each trial X is A or B by chance, and the listener says which.
 ///
@@ -370,6 +370,24 @@ public struct ABXRecord: Sendable {
     var json = JSONWriter()
     json.object { write(to: &$0) }
     return json.finish()
+  }
+
+  /// The trials as rows, with the seed, so that records of several tests can be joined; times in seconds.
+  package var table: CSVTable {
+    var table = CSVTable(
+      columns: [
+        "a", "b", "seed", "trial", "x", "answer", "correct", "heardA", "heardB", "heardX", "onset", "answered",
+        "responseTime",
+      ])
+    for (index, trial) in test.trials.enumerated() {
+      let (onset, end) = (Self.milliseconds(trial.start), Self.milliseconds(trial.end))
+      let heard = trial.switchCounts
+      let times = [onset, end, Self.milliseconds(end - onset)].map(NumberFormatting.short)
+      table.append(
+        [a.name, b.name, "\(test.seed)", "\(index + 1)", trial.x.rawValue, trial.answer.rawValue]
+          + ["\(trial.isCorrect)", "\(heard.a)", "\(heard.b)", "\(heard.x)"] + times)
+    }
+    return table
   }
 
   /// Writes the record into an object.

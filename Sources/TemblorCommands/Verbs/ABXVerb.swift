@@ -102,11 +102,16 @@ enum ABXVerb {
         record.startTime = start.text
         record.device = outcome.device?.name
       }
-      if !done.trials.isEmpty { try file.write(record.json()) }
+      if !done.trials.isEmpty { try file.write(Self.content(record, of: path)) }
       try Self.report(record, savedTo: path, asJSON: live.asJSON, terminal)
     }
     if let failure { throw failure }
     return outcome.status
+  }
+
+  private static func content(_ record: ABXRecord, of path: String?) -> [UInt8] {
+    guard let path, path.lowercased().hasSuffix(".csv") else { return record.json() }
+    return Array(record.table.text.utf8)
   }
 
   private static func record(
@@ -163,9 +168,9 @@ struct ABXOptions {
   static let options: [any OptionDeclaration] = [
     trials, levelMatch,
     Option(
-      "--save", value: "FILE", help: "Write the record of all trials to this JSON file.",
-      defaultText: "abx-A-B-TIME.json in the current folder; none with --simulate", completion: .file(endingIn: "json"),
-      writes: ["json"]),
+      "--save", value: "FILE", help: "Write the record to this JSON file, or its trials to this CSV file.",
+      defaultText: "abx-A-B-TIME.json in the current folder; none with --simulate",
+      completion: .file(endingIn: "json", "csv"), writes: ["json", "csv"]),
     seedOption,
     Option(
       "--simulate", value: "ANSWERS",

@@ -29,13 +29,15 @@ enum InfoVerb {
           help:
             "Vibrotactile weighting of sound files: a hand holding a device, hand and arm on a handle, or a whole body on a seat.",
           defaultText: VibrotactileWeighting.hand.name, choices: VibrotactileWeighting.all.map(\.name)),
-        SharedOptions.json,
+        SharedOptions.json, SharedOptions.csv,
       ] + SharedOptions.soundOptions,
       examples: [
         .init("temblor info earthquake-splash --profile speaker", "Measure a shipped pattern."),
         .init("temblor info take.wav", "Measure a recording."),
       ]
     ) { arguments, terminal in
+      try SharedOptions.checkOneFormat(arguments)
+      let isText = !arguments.flag("--json") && !arguments.flag("--csv")
       var job = try SharedOptions.job(arguments)
       job.rate = try arguments[SharedOptions.rate]
       let weighting = arguments.value("--weighting").flatMap(VibrotactileWeighting.named) ?? .hand
@@ -46,11 +48,12 @@ enum InfoVerb {
       for input in inputs {
         try work.attempt { work in
           let (text, object, complaints) = try report(input, job, weighting, terminal)
-          if arguments.flag("--json") { fields.append(object) } else { try terminal.output.write(text) }
+          if isText { try terminal.output.write(text) } else { fields.append(object) }
           for complaint in complaints { work.fail(complaint, .invalidInput) }
         }
       }
       if arguments.flag("--json") { try terminal.output.write(json: ["takes": fields]) }
+      if arguments.flag("--csv") { try terminal.output.write(csv: fields) }
       return work.status
     }
   }

@@ -15,12 +15,16 @@ enum PatternsVerb {
       Argument(
         "NAME", help: "Print the AHAP text of this pattern.", completion: Completion(query: "patterns --names"),
         isOptional: true)
-    ], options: [Option("--names", help: "Print only the names, one per line."), SharedOptions.json],
+    ],
+    options: [
+      Option("--names", help: "Print only the names, one per line."), SharedOptions.json, SharedOptions.csv,
+    ],
     examples: [
       .init("temblor patterns", "List the patterns."),
       .init("temblor patterns heartbeat > mine.ahap", "Start from a shipped pattern."),
     ]
   ) { arguments, terminal in
+    try SharedOptions.checkOneFormat(arguments)
     if let name = arguments.value("NAME") {
       guard let text = ShippedPatterns.text(named: name) else {
         throw UsageError.unknown("pattern", name, among: ShippedPatterns.names)
@@ -36,9 +40,13 @@ enum PatternsVerb {
       let (plan, pattern) = try RenderJob().plan(PatternInput(origin: .shipped(name), outputStem: name))
       return (name, plan.duration, pattern.composition.notes ?? "")
     }
+    let fields = rows.map { ["name": $0, "duration": $1, "description": $2] as JSONFields }
     if arguments.flag("--json") {
-      let fields = rows.map { ["name": $0, "duration": $1, "description": $2] as JSONFields }
       try terminal.output.write(json: ["patterns": fields])
+      return .done
+    }
+    if arguments.flag("--csv") {
+      try terminal.output.write(csv: fields)
       return .done
     }
     let lines = rows.map { name, duration, feeling in

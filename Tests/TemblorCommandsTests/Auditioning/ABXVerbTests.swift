@@ -62,6 +62,32 @@ import Testing
     #expect(text.contains(#""seed": 3"#))
   }
 
+  @Test func trialsAreSavedAsCSV() throws {
+    let words = [
+      try place.sound("a.wav", noise(9_600)), try place.sound("b, c.wav", noise(9_600, seed: 2)), "--trials", "3",
+      "--seed", xIsA, "--save", place("r.CSV"),
+    ]
+    let stage = VirtualStage(keys("x1!bx2!xabx1!"))
+    #expect(try abx(words, on: stage) == .done)
+    let table = try CSVTable(FileSystem.read(place("r.CSV")))
+    #expect(
+      table.columns == [
+        "a", "b", "seed", "trial", "x", "answer", "correct", "heardA", "heardB", "heardX", "onset", "answered",
+        "responseTime",
+      ])
+    #expect(table.rows.map { $0.fields[1].hasSuffix("b, c.wav") } == [true, true, true])
+    #expect(
+      table.rows.map { Array($0.fields[2..<10]) } == [
+        ["3", "1", "a", "a", "true", "1", "0", "1"], ["3", "2", "b", "b", "true", "1", "1", "1"],
+        ["3", "3", "b", "a", "false", "2", "1", "2"],
+      ])
+    let times = table.rows.map { $0.fields[10...].compactMap(Double.init) }
+    #expect(times.map(\.count) == [3, 3, 3])
+    #expect(times.allSatisfy { abs($0[1] - $0[0] - $0[2]) < 0.001_5 })
+    // A trial begins where the one before was answered.
+    #expect(times[1][0] == times[0][1] && times[2][0] == times[1][1])
+  }
+
   @Test(arguments: ["3", "1"]) func xIsTheTakeItWasDrawnAs(seed: String) throws {
     let takes = [noise(48_000), noise(48_000, seed: 2)]
     let words = [
