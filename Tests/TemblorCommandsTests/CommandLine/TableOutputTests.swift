@@ -1,0 +1,50 @@
+@testable import CommandLineKit
+import ShippedFiles
+import SystemSupport
+@testable import TemblorCommands
+import Testing
+
+@Suite struct TableOutputTests {
+  private func run(_ words: [String]) -> (status: ExitStatus, output: String, error: String) {
+    let recorded = RecordedTerminal()
+    let status = TemblorProgram.program().run(words, on: recorded.terminal)
+    return (status, recorded.output, recorded.error)
+  }
+
+  @Test(arguments: [["patterns"], ["info", "light"]]) func oneFormatIsPrinted(words: [String]) {
+    let (status, output, error) = run(words + ["--json", "--csv"])
+    #expect(status == .usage)
+    #expect(output == "")
+    #expect(error.contains("'--json' and '--csv' exclude each other"))
+  }
+
+  @Test func rowsHaveTheColumnsOfAll() throws {
+    let recorded = RecordedTerminal()
+    try recorded.terminal.output.write(csv: [
+      ["name": "a, b", "level": -1.5, "counts": ["events": 2] as JSONFields, "times": [1.0]],
+      ["name": "c", "loud": true],
+    ])
+    #expect(recorded.output == "name,level,events,loud\r\n\"a, b\",-1.5,2,\r\nc,,,true\r\n")
+  }
+
+  @Test func patternsAreATable() throws {
+    let (status, output, error) = run(["patterns", "--csv"])
+    #expect(status == .done)
+    #expect(error == "")
+    let table = try CSVTable(Array(output.utf8))
+    #expect(table.columns == ["name", "duration", "description"])
+    #expect(table.rows.map { $0.fields[0] } == ShippedPatterns.names)
+    #expect(table.rows.allSatisfy { Double($0.fields[1]).map { $0 > 0 } == true })
+  }
+
+  @Test func figuresAreATable() throws {
+    let (status, output, error) = run(["info", "light", "medium", "--no-config", "--profile", "phone", "--csv"])
+    #expect(status == .done)
+    #expect(error == "")
+    let table = try CSVTable(Array(output.utf8))
+    #expect(table.columns.starts(with: ["pattern", "duration", "soundSeconds", "transients", "continuous"]))
+    #expect(table.rows.map { Array($0.fields[0..<1]) } == [["light"], ["medium"]])
+    let transients = try #require(table.columns.firstIndex(of: "transients"))
+    #expect(table.rows.map { $0.fields[transients] } == ["1", "1"])
+  }
+}
