@@ -1,11 +1,11 @@
-@testable import CommandLineKit
+import CommandLineKit
 import ShippedFiles
 import SystemSupport
 @testable import TemblorCommands
 import Testing
 
 @Suite struct TableOutputTests {
-  private func run(_ words: [String]) -> (status: ExitStatus, output: String, error: String) {
+  private func run(_ words: [String]) -> (status: CommandLineKit.ExitStatus, output: String, error: String) {
     let recorded = RecordedTerminal()
     let status = TemblorProgram.program().run(words, on: recorded.terminal)
     return (status, recorded.output, recorded.error)
