@@ -72,7 +72,7 @@ struct RecordingMediumTests {
     #expect(failures.count * 20 <= total, "\(failures.joined(separator: "\n"))")
   }
 
-  /// By chance where takes are asked for; else what is known to be told.
+  /// By chance where takes are asked for; else cases that are known to be found.
   @Test func oneChangeBehindAResonanceIsNamed() throws {
     var numbers = FixedNumbers(seed: RecordingCase.seed)
     var cases: [(name: String, change: RealChange, plant: Plant)] = [
@@ -99,7 +99,7 @@ struct RecordingMediumTests {
         try take(pattern), plant.recording(of: try take(made.pattern).signal.mono, delay: delay, numbers: &numbers))
       let near = others(comparison).filter { abs($0.range.lowerBound - made.time) < 0.075 && !$0.isThroughout }
       let isNamed = near.contains { $0.kind == change.kind }
-      // How strong a sensor is belongs to nobody's pattern.
+      // The level is the sensor's.
       let isWrong = others(comparison).contains { $0.kind != .level && !near.contains($0) }
       (named, wrong) = (named + (isNamed ? 1 : 0), wrong + (isWrong ? 1 : 0))
       if !isNamed || isWrong {

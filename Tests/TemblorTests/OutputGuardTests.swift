@@ -71,7 +71,7 @@ import Testing
     ("calibrate take.wav --profile phone -o t.wav", "unknown file extension of 't.wav'; use .json"),
     ("calibrate take.wav --profile phone --plot f.wav", "unknown file extension of 'f.wav'; use .png, .svg or .pdf"),
     ("calibrate take.wav --profile phone -o -", "'--output' requires a file name"),
-    ("abx light medium --save r.wav", "unknown file extension of 'r.wav'; use .json"),
+    ("abx light medium --save r.wav", "unknown file extension of 'r.wav'; use .json or .csv"),
     ("play light --record x.wav --device wav:./x.wav", "'--record' and '--device' would both write './x.wav'"),
   ]) func outputsThatCannotBeMeantAreUsageErrors(line: String, message: String) throws {
     let run = try place.bash("$TEMBLOR \(line)")
