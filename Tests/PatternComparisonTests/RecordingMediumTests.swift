@@ -103,7 +103,8 @@ struct RecordingMediumTests {
       let isWrong = others(comparison).contains { $0.kind != .level && !near.contains($0) }
       (named, wrong) = (named + (isNamed ? 1 : 0), wrong + (isWrong ? 1 : 0))
       if !isNamed || isWrong {
-        failures.append("\(name) \(change) at \(made.time), \(plant), \(delay): \(comparison.sentences)")
+        failures.append(
+          "\(name) \(change) at \(made.time), \(plant), \(delay): \(comparison.sentences) \(comparison.notes)")
       }
     }
     if RecordingCase.count != nil {
