@@ -14,6 +14,9 @@ public struct RecordingMedium: Equatable, Sendable {
   private static let hertz = (0..<16).map { 25 * exp(log(16) * Double($0) / 15) }
   private static let qualities = [1.2, 3, 6, 12, 24.0]
   private static let halvings = 8
+  /// The resonances and qualities that are taken, and the most seconds of a sound that are looked at.
+  private static let range = (hertz: 20.0...500, quality: 0.1...50)
+  private static let longest = 20.0
   /// The share of a recording's power that one explains at least, and how many times as much as nothing in the way.
   private static let leastShare = 0.1
   private static let leastGain = 1.02
@@ -57,7 +60,7 @@ public struct RecordingMedium: Equatable, Sendable {
   /// - Parameter search: Seconds of the recording in which the sound begins.
   static func likeliest(between sound: [Float], and recording: [Float], rate: Double, search: Double) -> Self? {
     let reach = max(1, Int((search + 1) * rate))
-    let drive = Array(sound.drop { $0 == 0 }) + [Float](repeating: 0, count: Int(0.2 * rate))
+    let drive = sound.drop { $0 == 0 }.prefix(Int(longest * rate)) + [Float](repeating: 0, count: Int(0.2 * rate))
     let length = FourierTransform.fastLength(atLeast: min(recording.count, reach + drive.count) + drive.count)
     var transform = FourierTransform(length: length)
     let taken = Array(recording.prefix(length - drive.count))
@@ -97,6 +100,7 @@ public struct RecordingMedium: Equatable, Sendable {
     }
     var best = (share: 0.0, hertz: 0.0, quality: 1.0)
     func look(_ hertz: Double, _ quality: Double) {
+      guard range.hertz.contains(hertz), range.quality.contains(quality) else { return }
       let share = share(hertz, quality)
       if share > best.share { best = (share, hertz, quality) }
     }
