@@ -70,14 +70,18 @@ public struct RenderJob: Sendable {
       channelCount: channelCount, rate: Double(rate), profile: profile, buses: buses, placeCount: placeCount)
   }
 
+  /// The same for plans of a pattern; one alone is that of all places.
+  func channels(of plans: [RenderPlan]) -> (routing: OutputRouting, profiles: [TransducerProfile]) {
+    channels(placeCount: plans.count > 1 ? plans[0].placeCount : 0)
+  }
+
   /// The renderer's settings for a plan.
   public func settings(for plan: RenderPlan) -> RenderSettings { settings(for: [plan]) }
 
   /// The renderer's settings for the plans of one pattern.
   public func settings(for plans: [RenderPlan]) -> RenderSettings {
     let seconds = Double(rate)
-    // One plan alone is that of all places.
-    let routing = channels(placeCount: plans.count > 1 ? plans[0].placeCount : 0).routing
+    let routing = channels(of: plans).routing
     let tail = tail ?? routing.tail(rate: seconds, isRinging: rendersAcceleration)
     var length = soundLength(of: plans) + FrameConversion.frame(seconds: tail, rate: seconds)
     length += Int64(routing.channels.map(\.delay).max() ?? 0)
@@ -284,8 +288,7 @@ public struct RenderBatch: Sendable {
       return .written(
         seconds: seconds, statistics: statistics,
         warnings: pattern.soundWarnings()
-          + [pattern.mergedPlaces(on: job.channels(placeCount: plans.count > 1 ? plans[0].placeCount : 0).profiles)]
-          .compactMap(\.self))
+          + [pattern.mergedPlaces(on: job.channels(of: plans).profiles)].compactMap(\.self))
     } catch { return .failed(error) }
   }
 

@@ -60,15 +60,15 @@ public struct RecordingMedium: Equatable, Sendable {
   /// - Parameter search: Seconds of the recording in which the sound begins.
   static func likeliest(between sound: [Float], and recording: [Float], rate: Double, search: Double) -> Self? {
     let reach = max(1, Int((search + 1) * rate))
-    let drive = sound.drop { $0 == 0 }.prefix(Int(longest * rate)) + [Float](repeating: 0, count: Int(0.2 * rate))
+    let drive =
+      Array(sound.drop { $0 == 0 }.prefix(Int(longest * rate))) + [Float](repeating: 0, count: Int(0.2 * rate))
     let length = FourierTransform.fastLength(atLeast: min(recording.count, reach + drive.count) + drive.count)
     var transform = FourierTransform(length: length)
     let taken = Array(recording.prefix(length - drive.count))
     let power = Samples.energy(taken)
     guard power > 0, !drive.isEmpty else { return nil }
-    let silence = [Float](repeating: 0, count: length - drive.count)
-    let heard = transform.forward(drive + silence)
-    var bins = transform.forward(taken + [Float](repeating: 0, count: length - taken.count))
+    let heard = transform.forward(drive)
+    var bins = transform.forward(taken)
     for index in bins.indices {
       bins[index] = bins[index] * ComplexNumber(heard[index].real, -heard[index].imaginary)
     }
