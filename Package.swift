@@ -31,6 +31,8 @@ let all = table(
     SoundFile SystemSupport TransducerCalibration TransducerProfiles VendorFormats
   StudioCore core CMath HapticFormats HapticModel HapticRender PatternRules Reading RealtimeMemory TransducerProfiles \
     VendorFormats
+  TemblorLibrary plain CommandLineKit HapticModel HapticOutputs HapticPlayback HapticRender Reading StudioCore \
+    TemblorCommands
   Temblor plain HapticFormats HapticModel HapticOutputs HapticPlayback HapticRender PatternComparison PatternRules \
     PatternWorkflows Reading ReviewPages ShippedFiles SignalAnalysis SignalPlots SoundFile SystemSupport \
     TransducerCalibration TransducerProfiles VendorFormats
@@ -67,7 +69,7 @@ let all = table(
   SignalAnalysisTests strict HapticRender; SoundFileTests strict; StudioCoreTests strict PatternWorkflows
   SystemSupportTests strict
   TemblorCommandsTests strict temblor terminal-probe; TemblorTests strict SoundFile temblor
-  TransducerCalibrationTests strict; TransducerProfilesTests strict; UIKitTests strict HapticTesting _Testing_UIKit
+  TemblorLibraryTests strict SoundFile StudioCore; TransducerCalibrationTests strict; TransducerProfilesTests strict; UIKitTests strict HapticTesting _Testing_UIKit
   """)
 
 typealias Row = (name: String, path: String, settings: String, uses: [String])
@@ -152,8 +154,12 @@ let products: [Product] = [
   // For Fuzz/run alone, which reaches into them; no interface for programs.
   library("CommandLineKit", "TemblorCommands"), .executable(name: "temblor", targets: ["temblor"]),
 ]
+// For Tools/library.
+let dynamic = Product.library(name: "TemblorLibrary", type: .dynamic, targets: ["TemblorLibrary"])
+let isLibrary = Context.environment["TEMBLOR_LIBRARY"] != nil
 let package = Package(
-  name: "Temblor", products: chosen == nil ? products + appleNames.map { library($0) } : [],
+  name: "Temblor",
+  products: isLibrary ? [dynamic] : chosen == nil ? products + appleNames.map { library($0) } : [],
   traits: [
     .trait(name: "SoundOutput", description: "ALSA devices, profiles, XML, and sound files other than PCM WAV."),
     .default(enabledTraits: ["SoundOutput"]),

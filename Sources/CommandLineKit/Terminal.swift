@@ -199,6 +199,10 @@ package struct Terminal: Sendable {
   /// Time since some fixed moment; never goes back.
   package var clock: @Sendable () -> Duration
 
+  package init(output: Output, error: Output, clock: @escaping @Sendable () -> Duration) {
+    (self.output, self.error, self.clock) = (output, error, clock)
+  }
+
   /// This process's streams; a reader that leaves is from now on an error, no longer a signal.
   package static func system(clock: @escaping @Sendable () -> Duration) -> Terminal {
     _ = signal(SIGPIPE, SIG_IGN)

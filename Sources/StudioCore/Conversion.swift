@@ -16,11 +16,11 @@ enum Conversion {
 
   /// The bytes of a file in another format, and what they lack. One file where the format would have several.
   static func convert(_ file: SourceFile, from source: HapticFormat, to target: HapticFormat) throws(InputError) -> (
-    bytes: [UInt8], losses: [PlacedLoss]
+    bytes: [UInt8], losses: [PlacedLoss], composition: HapticComposition
   ) {
     let examination = source.examine(file)
     let composition = try examination.get()
-    if source.id == target.id, let canonical = try source.canonical(file) { return (canonical, []) }
+    if source.id == target.id, let canonical = try source.canonical(file) { return (canonical, [], composition) }
     var options = WritingOptions(name: FormatRegistry.standard.stem(of: file.name))
     var written = try target.write(composition, options: options)
     if let several = written, several.files.count > 1 {
@@ -34,7 +34,7 @@ enum Conversion {
     let losses = (examination.losses + written.losses).map { loss in
       PlacedLoss(loss: loss, place: loss.place ?? examination.places.place(of: loss.element))
     }
-    return (first.bytes, losses)
+    return (first.bytes, losses, composition)
   }
 }
 

@@ -53,20 +53,28 @@ extension Studio {
     var writer = JSONWriter(layout: .compact)
     writer.array { list in
       for finding in findings(of: slot, profile: profile) {
-        list.object { object in
-          object.member("severity", finding.severity.description)
-          object.member("rule", finding.rule.text)
-          object.member("message", finding.message)
-          if let suggestion = finding.suggestion { object.member("hint", suggestion) }
-          if case .text(let line, let column) = finding.place.position {
-            object.member("line", line)
-            object.member("column", column)
-          }
-          if let part = editor?.path(ofValueAt: finding.place.path) { object.member("path", part) }
-          object.member("place", finding.place.path)
-        }
+        list.object { $0.members(of: finding, path: editor?.path(ofValueAt: finding.place.path)) }
       }
     }
     return writer.finish()
+  }
+}
+
+extension JSONObjectWriter {
+  /// Writes what is wrong and where.
+  ///
+  /// - Parameter path: The part it is about, where that is known.
+  mutating func members(of finding: Finding, path: String? = nil) {
+    member("severity", finding.severity.description)
+    member("rule", finding.rule.text)
+    member("message", finding.message)
+    if let suggestion = finding.suggestion { member("hint", suggestion) }
+    member("file", finding.place.name)
+    if case .text(let line, let column) = finding.place.position {
+      member("line", line)
+      member("column", column)
+    }
+    if let path { member("path", path) }
+    member("place", finding.place.path)
   }
 }

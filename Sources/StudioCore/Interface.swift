@@ -1,33 +1,33 @@
 internal import HapticFormats
-internal import HapticRender
-internal import Reading
+package import HapticRender
+package import Reading
 internal import RealtimeMemory
 internal import TransducerProfiles
 
-// The interface for hosts: numbers, and bytes through memory that both sides see. Calls come from one thread; a host that
-// needs several makes an instance of the module for each.
+// The interface for pages and for programs in C, whose words are in C/temblor.h: numbers, and bytes in memory. All state
+// is the host's; one thread at a time may use one.
 
-/// All state there is.
-private final class Host: @unchecked Sendable {
+/// What a host works with, and the memory of what was made last.
+@safe package final class Host: @unchecked Sendable {
   let studio = Studio()
   var live: LiveSound?
-  var input = FixedBuffer<UInt8>(repeating: 0, count: 65_536)
+  var input = FixedBuffer<UInt8>(repeating: 0, count: 0)
   var output = FixedBuffer<UInt8>(repeating: 0, count: 0)
   var samples = FixedBuffer<Float>(repeating: 0, count: 0)
   /// A plan on its way.
   var arriving = FixedBuffer<UInt8>(repeating: 0, count: 0)
+  /// What else belongs to a host of a program: its session.
+  package var companion: AnyObject?
 
-  func taken(_ count: Int32, from start: Int32 = 0) -> [UInt8] {
-    let end = min(max(0, Int(start)) + max(0, Int(count)), input.count)
-    return (min(max(0, Int(start)), end)..<end).map { input[$0] }
-  }
+  package init() {}
 
-  func text(_ count: Int32, from start: Int32 = 0) -> String {
-    String(decoding: taken(count, from: start), as: UTF8.self)
+  /// The host behind a handle.
+  package static func of(_ handle: Handle) -> Host {
+    unsafe Unmanaged<Host>.fromOpaque(handle).takeUnretainedValue()
   }
 
   /// Makes bytes the output; their number.
-  func give(_ bytes: [UInt8]) -> Int32 {
+  package func give(_ bytes: [UInt8]) -> Int32 {
     output = FixedBuffer(bytes)
     return Int32(clamping: bytes.count)
   }
@@ -40,180 +40,189 @@ private final class Host: @unchecked Sendable {
     return Int32(clamping: output.count)
   }
 
-  func give(_ result: Bool) -> Int32 { result ? 1 : 0 }
-}
+  /// Makes what is wrong the output, as JSON; `result`.
+  package func fail(_ error: InputError, _ result: Int32 = 0) -> Int32 {
+    var writer = JSONWriter(layout: .compact)
+    writer.object { $0.members(of: error.finding) }
+    _ = give(writer.finish())
+    return result
+  }
 
-private let host = Host()
+  /// 1 where a slot can be used, else why not.
+  func state(of slot: Slot) -> Int32 { slot.error.map { fail($0) } ?? (slot.isReadable ? 1 : 0) }
 
-extension Host {
-  /// Does something with a slot; nothing where none has the number.
+  func has(_ slot: Int32) -> Bool { studio.slots.indices.contains(Int(slot)) }
+
+  /// Compiles what sounds of a slot; nil where it has nothing that can be compiled.
+  package func plan(_ slot: Int32, profile: Int32, rate: Double) -> RenderPlan? {
+    has(slot) ? studio.plan(Int(slot), profile: Int(profile), rate: rate) : nil
+  }
+
+  /// A profile by its number; the first where none has it.
+  package func profile(_ number: Int32) -> TransducerProfile { studio.profile(Int(number)) }
+
+  /// Does something with a slot; 0 where none has the number.
   func at(_ number: Int32, _ body: (inout Slot) -> Int32) -> Int32 {
-    studio.slots.indices.contains(Int(number)) ? body(&studio.slots[Int(number)]) : 0
-  }
-
-  func give(_ number: Int32, _ body: (Int) -> [UInt8]) -> Int32 {
-    studio.slots.indices.contains(Int(number)) ? give(body(Int(number))) : give([UInt8]())
+    has(number) ? body(&studio.slots[Int(number)]) : 0
   }
 }
+
+public typealias Handle = UnsafeMutableRawPointer
+public typealias Bytes = UnsafePointer<UInt8>
+
+/// Bytes that a caller lent for a call.
+package func bytes(_ start: Bytes?, _ length: Int32) -> [UInt8] {
+  unsafe Array(UnsafeBufferPointer(start: start, count: start == nil ? 0 : Int(max(0, length))))
+}
+
+package func text(_ start: Bytes?, _ length: Int32) -> String {
+  unsafe String(decoding: bytes(start, length), as: UTF8.self)
+}
+
+/// Makes a host.
+@_expose(wasm, "create") @_cdecl("temblor_create")
+public func temblorCreate() -> Handle { unsafe Unmanaged.passRetained(Host()).toOpaque() }
+
+/// Ends a host and all that belongs to it.
+@_expose(wasm, "release") @_cdecl("temblor_release")
+public func temblorRelease(_ host: Handle) { unsafe Unmanaged<Host>.fromOpaque(host).release() }
 
 // MARK: - Memory
 
-/// Memory for the bytes of the next call; they stay until it is asked for again.
-@_expose(wasm, "input") @_cdecl("studio_input")
-func hostInput(_ count: Int32) -> UnsafeMutablePointer<UInt8> {
+/// Memory for the bytes of the next calls, for pages, whose own it cannot see; it stays until it is asked for again.
+@_expose(wasm, "input") @_cdecl("temblor_input")
+public func temblorInput(_ host: Handle, _ count: Int32) -> UnsafeMutablePointer<UInt8> {
+  let host = unsafe Host.of(host)
   if Int(count) > host.input.count { host.input = FixedBuffer(repeating: 0, count: Int(count)) }
   return unsafe host.input.address
 }
 
 /// The bytes that the last call has made, until the next.
-@_expose(wasm, "output") @_cdecl("studio_output")
-func hostOutput() -> UnsafeMutablePointer<UInt8> { unsafe host.output.address }
+@_expose(wasm, "output") @_cdecl("temblor_output")
+public func temblorOutput(_ host: Handle) -> UnsafeMutablePointer<UInt8> { unsafe Host.of(host).output.address }
 
-@_expose(wasm, "outputLength") @_cdecl("studio_output_length")
-func hostOutputLength() -> Int32 { Int32(clamping: host.output.count) }
+/// How many bytes they are.
+@_expose(wasm, "outputLength") @_cdecl("temblor_output_length")
+public func temblorOutputLength(_ host: Handle) -> Int32 { unsafe Int32(clamping: Host.of(host).output.count) }
 
-/// The samples of the last rendering.
-@_expose(wasm, "samples") @_cdecl("studio_samples")
-func hostSamples() -> UnsafeMutablePointer<Float> { unsafe host.samples.address }
+/// The samples of the last rendering, in −1…1.
+@_expose(wasm, "samples") @_cdecl("temblor_samples")
+public func temblorSamples(_ host: Handle) -> UnsafeMutablePointer<Float> { unsafe Host.of(host).samples.address }
 
 // MARK: - Patterns
 
-/// Reads a file into a slot: the bytes of its name, then its own; 1 where it can be used.
-@_expose(wasm, "open") @_cdecl("studio_open")
-func hostOpen(_ slot: Int32, _ nameLength: Int32, _ length: Int32) -> Int32 {
-  let file = SourceFile(host.taken(length, from: nameLength), name: host.text(nameLength))
+/// Reads a file of any format into a slot, 0…65,535; 1 where it can be used. Where it cannot, the output is why, and the
+/// pattern before it stays the one that sounds.
+@_expose(wasm, "open") @_cdecl("temblor_open")
+public func temblorOpen(
+  _ host: Handle, _ slot: Int32, _ name: Bytes?, _ nameLength: Int32, _ content: Bytes?, _ length: Int32
+) -> Int32 {
+  let host = unsafe Host.of(host)
+  let file = unsafe SourceFile(bytes(content, length), name: text(name, nameLength))
+  host.studio.makeSlots(upTo: Int(slot))
   return host.at(slot) { slot in
     slot.open(file)
-    return host.give(slot.isReadable)
+    return host.state(of: slot)
   }
 }
 
-/// Puts a text in the place of another; 1 where it can be used.
-@_expose(wasm, "replace") @_cdecl("studio_replace")
-func hostReplace(_ slot: Int32, _ length: Int32) -> Int32 {
-  host.at(slot) { slot in
-    slot.replace(host.taken(length))
-    return host.give(slot.isReadable)
+/// Puts a text in the place of another; 1 where it can be used, else the output is why.
+@_expose(wasm, "replace") @_cdecl("temblor_replace")
+public func temblorReplace(_ host: Handle, _ slot: Int32, _ content: Bytes?, _ length: Int32) -> Int32 {
+  let host = unsafe Host.of(host)
+  return host.at(slot) { slot in
+    unsafe slot.replace(bytes(content, length))
+    return host.state(of: slot)
   }
 }
 
-/// Makes a list of changes at once; 0 with a message where one is refused.
-@_expose(wasm, "change") @_cdecl("studio_change")
-func hostChange(_ slot: Int32, _ length: Int32) -> Int32 {
-  host.at(slot) { slot in
+/// Makes a list of changes at once, in JSON; 0 where one is refused, and the output is why.
+@_expose(wasm, "change") @_cdecl("temblor_change")
+public func temblorChange(_ host: Handle, _ slot: Int32, _ changes: Bytes?, _ length: Int32) -> Int32 {
+  let host = unsafe Host.of(host)
+  return host.at(slot) { slot in
     do throws(InputError) {
-      try slot.change([PatternChange](json: host.taken(length)))
+      try slot.change(unsafe [PatternChange](json: bytes(changes, length)))
       return 1
-    } catch {
-      let (path, hint) = (error.place.path, error.finding.suggestion)
-      let message = (path.isEmpty ? "" : "\(path): ") + error.finding.message + (hint.map { "; \($0)" } ?? "")
-      _ = host.give(Array(message.utf8))
-      return 0
-    }
+    } catch { return host.fail(error) }
   }
 }
 
 /// Names the step that follows.
-@_expose(wasm, "begin") @_cdecl("studio_begin")
-func hostBegin(_ slot: Int32, _ length: Int32) {
-  _ = host.at(slot) { slot in
-    slot.begin(host.text(length))
+@_expose(wasm, "begin") @_cdecl("temblor_begin")
+public func temblorBegin(_ host: Handle, _ slot: Int32, _ label: Bytes?, _ length: Int32) {
+  _ = unsafe Host.of(host).at(slot) { slot in
+    unsafe slot.begin(text(label, length))
     return 1
   }
 }
 
-@_expose(wasm, "undo") @_cdecl("studio_undo")
-func hostUndo(_ slot: Int32) -> Int32 { host.at(slot) { host.give($0.undo()) } }
-
-@_expose(wasm, "redo") @_cdecl("studio_redo")
-func hostRedo(_ slot: Int32) -> Int32 { host.at(slot) { host.give($0.redo()) } }
-
-@_expose(wasm, "history") @_cdecl("studio_history")
-func hostHistory(_ slot: Int32) -> Int32 { host.give(slot) { host.studio.history($0) } }
-
-@_expose(wasm, "text") @_cdecl("studio_text")
-func hostText(_ slot: Int32) -> Int32 { host.give(slot) { host.studio.slots[$0].text } }
-
-/// The text as it was opened.
-@_expose(wasm, "original") @_cdecl("studio_original")
-func hostOriginal(_ slot: Int32) -> Int32 { host.give(slot) { host.studio.slots[$0].original } }
-
-/// The bytes of the part that a path leads to; none where it leads to none.
-@_expose(wasm, "part") @_cdecl("studio_part")
-func hostPart(_ slot: Int32, _ length: Int32) -> Int32 {
-  let path = host.text(length)
-  return host.give(slot) { (try? host.studio.slots[$0].editor?.bytes(of: path)) ?? [] }
+/// Takes the last step back, or makes it again where `forward` is not 0; 0 where there is none.
+@_expose(wasm, "step") @_cdecl("temblor_step")
+public func temblorStep(_ host: Handle, _ slot: Int32, _ forward: Int32) -> Int32 {
+  unsafe Host.of(host).at(slot) { (forward == 0 ? $0.undo() : $0.redo()) ? 1 : 0 }
 }
 
-/// The numbers of the lines that were changed.
-@_expose(wasm, "lines") @_cdecl("studio_lines")
-func hostLines(_ slot: Int32) -> Int32 { host.give(slot) { host.studio.changedLines($0) } }
-
-@_expose(wasm, "score") @_cdecl("studio_score")
-func hostScore(_ slot: Int32) -> Int32 { host.give(slot) { host.studio.score($0) } }
-
-@_expose(wasm, "check") @_cdecl("studio_check")
-func hostCheck(_ slot: Int32, _ profile: Int32) -> Int32 {
-  host.give(slot) { host.studio.check($0, profile: Int(profile)) }
+/// Makes a report the output, by its name; its bytes, none where it has no such report or slot.
+///
+/// `text` and `original` are bytes of a slot; its `history`, changed `lines`, `score`, `origin` and, with a profile,
+/// `check` are JSON, as are the `losses` of the last conversion, all `formats` and `profiles`.
+@_expose(wasm, "report") @_cdecl("temblor_report")
+public func temblorReport(_ host: Handle, _ name: Bytes?, _ length: Int32, _ slot: Int32, _ profile: Int32) -> Int32 {
+  let (host, name) = unsafe (Host.of(host), text(name, length))
+  return host.give(host.studio.report(name, slot: Int(slot), profile: Int(profile)))
 }
 
-/// The format that a slot was opened from, and what was lost.
-@_expose(wasm, "origin") @_cdecl("studio_origin")
-func hostOrigin(_ slot: Int32) -> Int32 { host.give(slot) { host.studio.origin($0) } }
-
-@_expose(wasm, "formats") @_cdecl("studio_formats")
-func hostFormats() -> Int32 { host.give(host.studio.listFormats()) }
-
-/// The text in another format, by its name; no bytes where that cannot be.
-@_expose(wasm, "save") @_cdecl("studio_save")
-func hostSave(_ slot: Int32, _ length: Int32) -> Int32 {
-  let format = host.text(length)
-  return host.give(slot) { host.studio.save($0, as: format) ?? [] }
+/// The bytes of the part of a text that a path leads to; none where it leads to none.
+@_expose(wasm, "part") @_cdecl("temblor_part")
+public func temblorPart(_ host: Handle, _ slot: Int32, _ path: Bytes?, _ length: Int32) -> Int32 {
+  let (host, path) = unsafe (Host.of(host), text(path, length))
+  return host.at(slot) { host.give((try? $0.editor?.bytes(of: path)) ?? []) }
 }
 
-/// What the last conversion could not keep.
-@_expose(wasm, "losses") @_cdecl("studio_losses")
-func hostLosses() -> Int32 { host.give(host.studio.listLosses()) }
+/// The pattern in another format, by its name; no bytes where that cannot be.
+@_expose(wasm, "save") @_cdecl("temblor_save")
+public func temblorSave(_ host: Handle, _ slot: Int32, _ format: Bytes?, _ length: Int32) -> Int32 {
+  let (host, format) = unsafe (Host.of(host), text(format, length))
+  return host.give(host.has(slot) ? host.studio.save(Int(slot), as: format) ?? [] : [])
+}
 
 // MARK: - Sound
 
-@_expose(wasm, "profiles") @_cdecl("studio_profiles")
-func hostProfiles() -> Int32 { host.give(host.studio.listProfiles()) }
-
-@_expose(wasm, "hertz") @_cdecl("studio_hertz")
-func hostHertz(_ profile: Int32, _ sharpness: Double) -> Double {
-  host.studio.hertz(profile: Int(profile), sharpness: sharpness)
+/// The frequency in hertz that a profile, by its number in the report, plays a sharpness with.
+@_expose(wasm, "hertz") @_cdecl("temblor_hertz")
+public func temblorHertz(_ host: Handle, _ profile: Int32, _ sharpness: Double) -> Double {
+  unsafe Host.of(host).studio.hertz(profile: Int(profile), sharpness: sharpness)
 }
 
-/// Hands a sound file over: the bytes of its name, then interleaved samples of four bytes, the lowest first.
-@_expose(wasm, "sound") @_cdecl("studio_sound")
-func hostSound(_ nameLength: Int32, _ channels: Int32, _ rate: Double, _ length: Int32) -> Int32 {
-  guard channels > 0, rate >= 1, rate.isFinite else { return 0 }
-  let bytes = host.taken(length, from: nameLength)
-  let samples = (0..<bytes.count / 4).map { index in
-    Float(bitPattern: (0..<4).reduce(0) { $0 | UInt32(bytes[4 * index + $1]) << UInt32(8 * $1) })
-  }
-  host.studio.sounds[host.text(nameLength)] = HostSound(
-    interleaved: samples, channelCount: Int(channels), rate: rate)
+/// Hands a sound file over by the name that patterns have for it: interleaved samples.
+@_expose(wasm, "sound") @_cdecl("temblor_sound")
+public func temblorSound(
+  _ host: Handle, _ name: Bytes?, _ nameLength: Int32, _ samples: UnsafePointer<Float>?, _ count: Int32,
+  _ channels: Int32, _ rate: Double
+) -> Int32 {
+  guard channels > 0, rate >= 1, rate.isFinite, unsafe samples != nil else { return 0 }
+  let interleaved = unsafe Array(UnsafeBufferPointer(start: samples, count: Int(max(0, count))))
+  unsafe Host.of(host).studio.sounds[text(name, nameLength)] = HostSound(
+    interleaved: interleaved, channelCount: Int(channels), rate: rate)
   return 1
 }
 
-/// Adds a profile of a user by its JSON text; its number, or −1 with a message.
-@_expose(wasm, "addProfile") @_cdecl("studio_add_profile")
-func hostAddProfile(_ length: Int32) -> Int32 {
+/// Adds a profile of a user by its JSON text; its number, or −1, and the output is why.
+@_expose(wasm, "addProfile") @_cdecl("temblor_add_profile")
+public func temblorAddProfile(_ host: Handle, _ content: Bytes?, _ length: Int32) -> Int32 {
+  let host = unsafe Host.of(host)
   do throws(InputError) {
-    host.studio.profiles.append(try ProfileFile.read(text: host.taken(length), name: "profile"))
+    host.studio.profiles.append(try unsafe ProfileFile.read(text: bytes(content, length), name: "profile"))
     return Int32(clamping: host.studio.profiles.count - 1)
-  } catch {
-    _ = host.give(Array(error.description.utf8))
-    return -1
-  }
+  } catch { return host.fail(error, -1) }
 }
 
-/// Renders a slot; the number of samples.
-@_expose(wasm, "render") @_cdecl("studio_render")
-func hostRender(_ slot: Int32, _ profile: Int32, _ rate: Double) -> Int32 {
-  guard host.studio.slots.indices.contains(Int(slot)) else { return 0 }
+/// Renders a slot; the number of samples, of one channel.
+@_expose(wasm, "render") @_cdecl("temblor_render")
+public func temblorRender(_ host: Handle, _ slot: Int32, _ profile: Int32, _ rate: Double) -> Int32 {
+  let host = unsafe Host.of(host)
+  guard host.has(slot) else { return 0 }
   let samples = host.studio.render(Int(slot), profile: Int(profile), rate: rate)
   host.studio.rendered = (samples, rate, Int(profile))
   host.samples = FixedBuffer(samples)
@@ -221,21 +230,20 @@ func hostRender(_ slot: Int32, _ profile: Int32, _ rate: Double) -> Int32 {
 }
 
 /// The bytes of a sound file of 32-bit floats.
-@_expose(wasm, "wav") @_cdecl("studio_wav")
-func hostWav(_ slot: Int32, _ profile: Int32, _ rate: Double) -> Int32 {
-  host.give(slot) { WaveFile.bytes(of: host.studio.render($0, profile: Int(profile), rate: rate), rate: rate) }
-}
-
-/// The extremes of each column of the last rendering.
-@_expose(wasm, "envelope") @_cdecl("studio_envelope")
-func hostEnvelope(_ columns: Int32) -> Int32 {
-  host.give(Studio.envelope(of: host.studio.rendered.samples, columns: Int(columns)))
+@_expose(wasm, "wav") @_cdecl("temblor_wav")
+public func temblorWav(_ host: Handle, _ slot: Int32, _ profile: Int32, _ rate: Double) -> Int32 {
+  let host = unsafe Host.of(host)
+  let samples = host.has(slot) ? host.studio.render(Int(slot), profile: Int(profile), rate: rate) : []
+  return host.give(WaveFile.bytes(of: samples, rate: rate))
 }
 
 /// Decibels of the last rendering between two times, column by column, the rows from 0 Hz to 500 Hz or to 1.5 times the
 /// highest frequency of its profile.
-@_expose(wasm, "spectrogram") @_cdecl("studio_spectrogram")
-func hostSpectrogram(_ columns: Int32, _ rows: Int32, _ start: Double, _ end: Double) -> Int32 {
+@_expose(wasm, "spectrogram") @_cdecl("temblor_spectrogram")
+public func temblorSpectrogram(
+  _ host: Handle, _ columns: Int32, _ rows: Int32, _ start: Double, _ end: Double
+) -> Int32 {
+  let host = unsafe Host.of(host)
   let (samples, rate, profile) = host.studio.rendered
   let part = Studio.part(of: samples, rate: rate, from: start, to: end)
   let top = max(500, 1.5 * host.studio.hertz(profile: profile, sharpness: 1))
@@ -244,9 +252,10 @@ func hostSpectrogram(_ columns: Int32, _ rows: Int32, _ start: Double, _ end: Do
 }
 
 /// The extremes of each column of what the profile's hardware does; nothing where that is not known.
-@_expose(wasm, "felt") @_cdecl("studio_felt")
-func hostFelt(_ slot: Int32, _ profile: Int32, _ columns: Int32) -> Int32 {
-  guard host.studio.slots.indices.contains(Int(slot)) else { return 0 }
+@_expose(wasm, "felt") @_cdecl("temblor_felt")
+public func temblorFelt(_ host: Handle, _ slot: Int32, _ profile: Int32, _ columns: Int32) -> Int32 {
+  let host = unsafe Host.of(host)
+  guard host.has(slot) else { return host.give([UInt8]()) }
   let motion = host.studio.acceleration(Int(slot), profile: Int(profile), rate: Studio.usualRate)
   return host.give(Studio.envelope(of: motion, columns: Int(columns)))
 }
@@ -254,25 +263,26 @@ func hostFelt(_ slot: Int32, _ profile: Int32, _ columns: Int32) -> Int32 {
 // MARK: - Plans
 
 /// Compiles a slot to bytes that an instance with live sound places as they are.
-@_expose(wasm, "plan") @_cdecl("studio_plan")
-func hostPlan(_ slot: Int32, _ profile: Int32, _ rate: Double) -> Int32 {
-  guard host.studio.slots.indices.contains(Int(slot)),
-    let plan = host.studio.plan(Int(slot), profile: Int(profile), rate: rate)
-  else { return host.give([UInt8]()) }
+@_expose(wasm, "plan") @_cdecl("temblor_plan")
+public func temblorPlan(_ host: Handle, _ slot: Int32, _ profile: Int32, _ rate: Double) -> Int32 {
+  let host = unsafe Host.of(host)
+  guard let plan = host.plan(slot, profile: profile, rate: rate) else { return host.give([UInt8]()) }
   host.output = plan.bytes()
   return Int32(clamping: host.output.count)
 }
 
 /// Memory for a plan's bytes, which no other call uses: they may be copied piece by piece, over several blocks of sound.
-@_expose(wasm, "livePlanInput") @_cdecl("studio_live_plan_input")
-func hostLivePlanInput(_ length: Int32) -> UnsafeMutablePointer<UInt8> {
+@_expose(wasm, "livePlanInput") @_cdecl("temblor_live_plan_input")
+public func temblorLivePlanInput(_ host: Handle, _ length: Int32) -> UnsafeMutablePointer<UInt8> {
+  let host = unsafe Host.of(host)
   host.arriving = unsafe FixedBuffer(uninitialized: max(0, Int(length)))
   return unsafe host.arriving.address
 }
 
 /// Plays the plan whose bytes were copied from where the one before is; 0 where they are not a plan of this build.
-@_expose(wasm, "livePlan") @_cdecl("studio_live_plan")
-func hostLivePlan(_ slot: Int32, _ length: Int32, _ profile: Int32) -> Int32 {
+@_expose(wasm, "livePlan") @_cdecl("temblor_live_plan")
+public func temblorLivePlan(_ host: Handle, _ slot: Int32, _ length: Int32, _ profile: Int32) -> Int32 {
+  let host = unsafe Host.of(host)
   guard let live = host.live, 0..<2 ~= slot else { return 0 }
   var bytes = FixedBuffer<UInt8>(repeating: 0, count: 0)
   swap(&bytes, &host.arriving)
@@ -283,46 +293,61 @@ func hostLivePlan(_ slot: Int32, _ length: Int32, _ profile: Int32) -> Int32 {
 
 // MARK: - Live sound
 
-@_expose(wasm, "liveStart") @_cdecl("studio_live_start")
-func hostLiveStart(_ rate: Double) { host.live = LiveSound(rate: rate) }
+/// Makes live sound of the slots 0 and 1 at a rate, block by block.
+@_expose(wasm, "liveStart") @_cdecl("temblor_live_start")
+public func temblorLiveStart(_ host: Handle, _ rate: Double) { unsafe Host.of(host).live = LiveSound(rate: rate) }
 
-/// Reads a text into a slot and plays it from where the one before is; 0 where it cannot be used.
-@_expose(wasm, "liveLoad") @_cdecl("studio_live_load")
-func hostLiveLoad(_ slot: Int32, _ length: Int32, _ profile: Int32) -> Int32 {
+/// Reads an AHAP text into a slot and plays it from where the one before is; 0 where it cannot be used.
+@_expose(wasm, "liveLoad") @_cdecl("temblor_live_load")
+public func temblorLiveLoad(
+  _ host: Handle, _ slot: Int32, _ content: Bytes?, _ length: Int32, _ profile: Int32
+) -> Int32 {
+  let host = unsafe Host.of(host)
   guard let live = host.live, 0..<2 ~= slot else { return 0 }
-  host.studio.slots[Int(slot)].open(SourceFile(host.taken(length), name: "live.ahap"))
-  guard host.studio.slots[Int(slot)].isReadable,
-    let plan = host.studio.plan(Int(slot), profile: Int(profile), rate: live.rate)
-  else { return 0 }
+  host.studio.slots[Int(slot)].open(unsafe SourceFile(bytes(content, length), name: "live.ahap"))
+  guard host.studio.slots[Int(slot)].isReadable, let plan = host.plan(slot, profile: profile, rate: live.rate) else {
+    return 0
+  }
   live.load(Int(slot), plan, profile: host.studio.profile(Int(profile)))
   return 1
 }
 
-@_expose(wasm, "livePlay") @_cdecl("studio_live_play")
-func hostLivePlay(_ isPlaying: Int32, _ frame: Int32) { host.live?.play(isPlaying != 0, from: Int64(frame)) }
+/// Plays both slots from a frame, or stops them.
+@_expose(wasm, "livePlay") @_cdecl("temblor_live_play")
+public func temblorLivePlay(_ host: Handle, _ isPlaying: Int32, _ frame: Int32) {
+  unsafe Host.of(host).live?.play(isPlaying != 0, from: Int64(frame))
+}
 
 /// Repeats from one frame to another, or all where the end is 0.
-@_expose(wasm, "liveLoop") @_cdecl("studio_live_loop")
-func hostLiveLoop(_ isLooping: Int32, _ start: Int32, _ end: Int32) {
-  host.live?.setLoop(isLooping != 0, from: Int64(start), to: Int64(end))
+@_expose(wasm, "liveLoop") @_cdecl("temblor_live_loop")
+public func temblorLiveLoop(_ host: Handle, _ isLooping: Int32, _ start: Int32, _ end: Int32) {
+  unsafe Host.of(host).live?.setLoop(isLooping != 0, from: Int64(start), to: Int64(end))
 }
 
-@_expose(wasm, "liveHear") @_cdecl("studio_live_hear")
-func hostLiveHear(_ slot: Int32) { if 0..<2 ~= slot { host.live?.hear(Int(slot)) } }
+/// Chooses the slot that is heard.
+@_expose(wasm, "liveHear") @_cdecl("temblor_live_hear")
+public func temblorLiveHear(_ host: Handle, _ slot: Int32) {
+  if 0..<2 ~= slot { unsafe Host.of(host).live?.hear(Int(slot)) }
+}
 
 /// Sets a live control: 0 intensity, 1 sharpness.
-@_expose(wasm, "liveControl") @_cdecl("studio_live_control")
-func hostLiveControl(_ control: Int32, _ value: Double) {
-  if 0..<2 ~= control { host.live?.setControl(Int(control), value) }
+@_expose(wasm, "liveControl") @_cdecl("temblor_live_control")
+public func temblorLiveControl(_ host: Handle, _ control: Int32, _ value: Double) {
+  if 0..<2 ~= control { unsafe Host.of(host).live?.setControl(Int(control), value) }
 }
 
-/// Renders the next frames; where they are.
-@_expose(wasm, "liveRender") @_cdecl("studio_live_render")
-func hostLiveRender(_ count: Int32) -> UnsafeMutablePointer<Float>? { unsafe host.live?.render(Int(count)) }
+/// Renders the next frames, at most 4,096; where they are.
+@_expose(wasm, "liveRender") @_cdecl("temblor_live_render")
+public func temblorLiveRender(_ host: Handle, _ count: Int32) -> UnsafeMutablePointer<Float>? {
+  unsafe Host.of(host).live?.render(Int(count))
+}
 
-@_expose(wasm, "livePosition") @_cdecl("studio_live_position")
-func hostLivePosition() -> Int32 { Int32(clamping: host.live?.position ?? 0) }
+/// The frame of the pattern that comes next.
+@_expose(wasm, "livePosition") @_cdecl("temblor_live_position")
+public func temblorLivePosition(_ host: Handle) -> Int32 {
+  unsafe Int32(clamping: Host.of(host).live?.position ?? 0)
+}
 
 /// 1 while the pattern that is heard runs.
-@_expose(wasm, "livePhase") @_cdecl("studio_live_phase")
-func hostLivePhase() -> Int32 { host.live?.isRunning == true ? 1 : 0 }
+@_expose(wasm, "livePhase") @_cdecl("temblor_live_phase")
+public func temblorLivePhase(_ host: Handle) -> Int32 { unsafe Host.of(host).live?.isRunning == true ? 1 : 0 }

@@ -9,6 +9,8 @@ struct Slot {
   struct Origin {
     var format: HapticFormat
     var losses: [PlacedLoss]
+    /// All that it says, which sounds until the text is changed.
+    var composition: HapticComposition
   }
 
   /// A step that can be taken back or made again: what it is called, and the text on its other side.
@@ -55,7 +57,8 @@ struct Slot {
       var bytes = file.bytes
       if format.id != HapticFormat.ahap.id {
         let made = try Conversion.convert(file, from: format, to: .ahap)
-        (bytes, origin) = (made.bytes, Origin(format: format, losses: made.losses))
+        bytes = made.bytes
+        origin = Origin(format: format, losses: made.losses, composition: made.composition)
       }
       read(bytes)
     } catch {
@@ -71,6 +74,12 @@ struct Slot {
       editor = try AHAPEditor(text: text, name: name)
       error = nil
     } catch { self.error = error }
+  }
+
+  /// What sounds; nil before the first text that could be read.
+  var composition: HapticComposition? {
+    if let origin, text == original { return origin.composition }
+    return editor?.reading.composition
   }
 
   // MARK: - Steps
@@ -165,34 +174,9 @@ struct Slot {
     guard changed.count <= Self.comparedLines, old.count - back - front <= Self.comparedLines else {
       return changed.map { $0 + 1 }
     }
-    var kept: Set<Int> = []
-    for pair in Self.commonLines(Array(new[changed]), Array(old[front..<old.count - back])) { kept.insert(pair) }
-    return changed.filter { !kept.contains($0 - front) }.map { $0 + 1 }
-  }
-
-  /// Which lines of a text are, in their order, in another too: a longest common subsequence.
-  private static func commonLines(_ new: [ArraySlice<UInt8>], _ old: [ArraySlice<UInt8>]) -> [Int] {
-    let width = old.count + 1
-    var lengths = [UInt16](repeating: 0, count: (new.count + 1) * width)
-    for i in new.indices.reversed() {
-      for j in old.indices.reversed() {
-        lengths[i * width + j] =
-          new[i] == old[j]
-          ? lengths[(i + 1) * width + j + 1] + 1 : max(lengths[(i + 1) * width + j], lengths[i * width + j + 1])
-      }
+    return new[changed].difference(from: old[front..<old.count - back]).insertions.map { change in
+      guard case .insert(let offset, _, _) = change else { return 0 }
+      return front + offset + 1
     }
-    var common: [Int] = []
-    var (i, j) = (0, 0)
-    while i < new.count, j < old.count {
-      if new[i] == old[j] {
-        common.append(i)
-        (i, j) = (i + 1, j + 1)
-      } else if lengths[(i + 1) * width + j] >= lengths[i * width + j + 1] {
-        i += 1
-      } else {
-        j += 1
-      }
-    }
-    return common
   }
 }

@@ -56,8 +56,8 @@ extension Studio {
 
   /// Compiles what sounds of a slot; nil where it has nothing that can be compiled.
   func plan(_ slot: Int, profile: Int, rate: Double) -> RenderPlan? {
-    guard let editor = slots[slot].editor else { return nil }
-    return try? plan(of: editor.reading.composition, profile: profile, rate: rate)
+    guard let composition = slots[slot].composition else { return nil }
+    return try? plan(of: composition, profile: profile, rate: rate)
   }
 
   /// Renders a slot as `temblor render` does by itself: one channel, with the silence in which its hardware comes to rest.

@@ -20,8 +20,37 @@ final class Studio {
   /// What the last conversion could not keep.
   var losses: [PlacedLoss] = []
 
+  /// The most slots of a host.
+  private static let slotLimit = 65_536
+
+  /// Makes the slots up to a number, where so many may be.
+  func makeSlots(upTo number: Int) {
+    while slots.count <= number, number < Self.slotLimit { slots.append(Slot()) }
+  }
+
+  /// What is asked for by a name, as bytes.
+  func report(_ name: String, slot: Int, profile: Int) -> [UInt8] {
+    switch name {
+    case "formats": return listFormats()
+    case "losses": return listLosses()
+    case "profiles": return listProfiles()
+    default: break
+    }
+    guard slots.indices.contains(slot) else { return [] }
+    switch name {
+    case "text": return slots[slot].text
+    case "original": return slots[slot].original
+    case "history": return history(slot)
+    case "lines": return changedLines(slot)
+    case "score": return score(slot)
+    case "origin": return origin(slot)
+    case "check": return check(slot, profile: profile)
+    default: return []
+    }
+  }
+
   /// The formats as JSON.
-  func listFormats() -> [UInt8] {
+  private func listFormats() -> [UInt8] {
     var writer = JSONWriter(layout: .compact)
     writer.array { list in
       for format in FormatRegistry.standard.formats {

@@ -1,5 +1,5 @@
 import HapticPlayback
-import CommandLineKit
+package import CommandLineKit
 public import HapticFormats
 public import VendorFormats
 import PatternWorkflows
@@ -89,6 +89,9 @@ public enum TemblorProgram {
     SignalHandling.endByNotedSignal()
     return status.rawValue
   }
+
+  /// Runs the program on other streams, without what was chosen beforehand.
+  package static func run(_ words: [String], on terminal: Terminal) -> Int32 { program().run(words, on: terminal).rawValue }
 
   private static func completion(_ formats: FormatRegistry) -> CommandDescription {
     CommandDescription(

@@ -5,52 +5,77 @@ import Testing
 
 @testable import StudioCore
 
-/// The C interface, as a page calls it; one at a time, since it has one state.
-@Suite(.serialized) struct InterfaceTests {
-  private func put(_ bytes: [UInt8]) -> Int32 {
-    let place = unsafe hostInput(Int32(bytes.count))
-    for (index, byte) in bytes.enumerated() { unsafe place[index] = byte }
-    return Int32(bytes.count)
+/// The C interface, as a program calls it.
+@safe final class InterfaceTests {
+  private let host = unsafe temblorCreate()
+
+  deinit { unsafe temblorRelease(host) }
+
+  private func with<Result>(_ text: String, _ body: (Bytes?, Int32) -> Result) -> Result {
+    unsafe Array(text.utf8).withUnsafeBufferPointer { unsafe body($0.baseAddress, Int32($0.count)) }
   }
 
   private func taken(_ count: Int32) -> [UInt8] {
-    let place = unsafe hostOutput()
+    let place = unsafe temblorOutput(host)
     return (0..<Int(count)).map { unsafe place[$0] }
   }
 
+  private func report(_ name: String, _ slot: Int32 = 0) -> String {
+    unsafe String(decoding: taken(with(name) { unsafe temblorReport(host, $0, $1, slot, 0) }), as: UTF8.self)
+  }
+
+  private var failure: String { unsafe String(decoding: taken(temblorOutputLength(host)), as: UTF8.self) }
+
+  private func open(_ slot: Int32, _ name: String, _ text: String) -> Int32 {
+    unsafe with(name) { name, nameLength in
+      unsafe with(text) { unsafe temblorOpen(host, slot, name, nameLength, $0, $1) }
+    }
+  }
+
+  private func change(_ changes: String) -> Int32 { unsafe with(changes) { unsafe temblorChange(host, 0, $0, $1) } }
+
   @Test func aPatternIsOpenedChangedAndPlayed() throws {
-    let text = try #require(ShippedPatterns.text(named: "earthquake-splash"))
-    let name = Array("splash.ahap".utf8)
-    _ = put(name + text)
-    #expect(hostOpen(0, Int32(name.count), Int32(text.count)) == 1)
-    #expect(taken(hostText(0)) == text)
-    hostBegin(0, put(Array("Louder".utf8)))
-    #expect(hostChange(0, put(Array(#"[{"set":"events[0].intensity","to":0.123}]"#.utf8))) == 1)
-    #expect(taken(hostText(0)) != text)
-    #expect(String(decoding: taken(hostHistory(0)), as: UTF8.self).contains("\"undo\":\"Louder\""))
-    #expect(hostChange(0, put(Array(#"[{"remove":"events[9999]"}]"#.utf8))) == 0)
-    #expect(String(decoding: taken(hostOutputLength()), as: UTF8.self).contains("events[9999]"))
-    #expect(hostUndo(0) == 1)
-    #expect(taken(hostText(0)) == text)
-    #expect(hostRender(0, 0, 48_000) > 48_000)
-    #expect(taken(hostSpectrogram(8, 4, 0, 1)).count == 8 * 4 * 4)
-    hostLiveStart(48_000)
-    let plan = taken(hostPlan(0, 0, 48_000))
-    let place = unsafe try #require(unsafe hostLivePlanInput(Int32(plan.count)) as UnsafeMutablePointer<UInt8>?)
+    let text = String(decoding: try #require(ShippedPatterns.text(named: "earthquake-splash")), as: UTF8.self)
+    #expect(open(0, "splash.ahap", text) == 1)
+    #expect(report("text") == text)
+    unsafe with("Louder") { unsafe temblorBegin(host, 0, $0, $1) }
+    #expect(change(#"[{"set":"events[0].intensity","to":0.123}]"#) == 1)
+    #expect(report("text") != text)
+    #expect(report("history").contains("\"undo\":\"Louder\""))
+    #expect(change(#"[{"remove":"events[9999]"}]"#) == 0)
+    #expect(failure.contains("events[9999]"))
+    #expect(unsafe temblorStep(host, 0, 0) == 1)
+    #expect(report("text") == text)
+    #expect(unsafe temblorRender(host, 0, 0, 48_000) > 48_000)
+    #expect(unsafe taken(temblorSpectrogram(host, 8, 4, 0, 1)).count == 8 * 4 * 4)
+    unsafe temblorLiveStart(host, 48_000)
+    let plan = unsafe taken(temblorPlan(host, 0, 0, 48_000))
+    let place = unsafe temblorLivePlanInput(host, Int32(plan.count))
     for (index, byte) in plan.enumerated() { unsafe place[index] = byte }
-    #expect(hostLivePlan(0, Int32(plan.count), 0) == 1)
-    hostLivePlay(1, 0)
-    _ = unsafe hostLiveRender(128)
-    #expect(hostLivePhase() == 1)
-    #expect(hostLivePosition() == 128)
+    #expect(unsafe temblorLivePlan(host, 0, Int32(plan.count), 0) == 1)
+    unsafe temblorLivePlay(host, 1, 0)
+    _ = unsafe temblorLiveRender(host, 128)
+    #expect(unsafe temblorLivePhase(host) == 1)
+    #expect(unsafe temblorLivePosition(host) == 128)
+  }
+
+  @Test func whatIsWrongHasAPlace() {
+    #expect(open(0, "a.ahap", "{\n  \"Version\": 1, \"Pattern\": [\n") == 0)
+    let error = #"""
+      {"severity":"error","rule":"syntax","message":"the text ends inside the array that begins at 2:28",\#
+      "file":"a.ahap","line":3,"column":1,"place":""}
+      """#
+    #expect(failure == error + "\n")
   }
 
   @Test func wrongNumbersAreRefused() {
-    #expect(hostOpen(7, 0, 0) == 0)
-    #expect(hostText(-1) == 0)
-    #expect(hostRender(3, 0, 48_000) == 0)
-    #expect(hostLivePlan(2, 0, 0) == 0)
-    #expect(hostAddProfile(put(Array("{}".utf8))) == -1)
+    #expect(open(65_536, "a.ahap", "{}") == 0)
+    #expect(open(-1, "a.ahap", "{}") == 0)
+    #expect(report("text", -1) == "")
+    #expect(report("nothing") == "")
+    #expect(unsafe temblorRender(host, 3, 0, 48_000) == 0)
+    #expect(unsafe temblorLivePlan(host, 2, 0, 0) == 0)
+    #expect(unsafe with("{}") { unsafe temblorAddProfile(host, $0, $1) } == -1)
   }
 }
 

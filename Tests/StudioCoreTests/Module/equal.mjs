@@ -24,7 +24,7 @@ function data(file) {
 
 let equal = 0;
 const different = [];
-const profiles = studio.json(studio.exports.profiles());
+const profiles = studio.list("profiles");
 try {
   for (const [number, profile] of profiles.entries()) {
     const out = join(folder, profile.name);

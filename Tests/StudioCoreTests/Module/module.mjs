@@ -2,29 +2,34 @@
 import { readFileSync } from "node:fs";
 
 export function open(path) {
-  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(readFileSync(path)), {});
-  exports._initialize();
+  const { memory, create, _initialize, ...calls } = new WebAssembly.Instance(
+    new WebAssembly.Module(readFileSync(path)), {}).exports;
+  _initialize();
+  const host = create();
+  const exports = { memory };
+  for (const name in calls) exports[name] = (...values) => calls[name](host, ...values);
   const put = (...parts) => {
-    const bytes = Buffer.concat(parts.map((part) => Buffer.from(part)));
-    const place = exports.input(bytes.length);
-    new Uint8Array(exports.memory.buffer, place, bytes.length).set(bytes);
-    return bytes.length;
+    let place = exports.input(parts.reduce((sum, part) => sum + part.length, 0));
+    return parts.flatMap((part) => {
+      new Uint8Array(memory.buffer, place, part.length).set(part);
+      place += part.length;
+      return [place - part.length, part.length];
+    });
   };
-  const taken = (count) => Buffer.from(exports.memory.buffer.slice(exports.output(), exports.output() + count));
+  const taken = (count) => Buffer.from(memory.buffer.slice(exports.output(), exports.output() + count));
+  const report = (name, slot = 0, profile = 0) =>
+    taken(exports.report(...put(Buffer.from(name)), slot, profile));
   return {
     exports,
     put,
     taken,
-    json: (count) => JSON.parse(taken(count).toString()),
+    list: (name) => JSON.parse(report(name).toString()),
     message: () => taken(exports.outputLength()).toString(),
-    open: (slot, name, bytes) => {
-      put(Buffer.from(name), bytes);
-      return exports.open(slot, Buffer.byteLength(name), bytes.length) === 1;
-    },
-    text: (slot) => taken(exports.text(slot)),
+    open: (slot, name, bytes) => exports.open(slot, ...put(Buffer.from(name), bytes)) === 1,
+    text: (slot) => report("text", slot),
     render: (slot, profile, rate) => {
       const count = exports.render(slot, profile, rate);
-      return Buffer.from(exports.memory.buffer, exports.samples(), 4 * count);
+      return Buffer.from(memory.buffer, exports.samples(), 4 * count);
     },
   };
 }

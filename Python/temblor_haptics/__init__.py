@@ -1,0 +1,572 @@
+"""Haptic patterns as sound: read, check, build, render, compare, convert and play them.
+
+    import temblor_haptics as haptics
+
+    pattern = haptics.Pattern.read("knock.ahap")
+    samples = haptics.render(pattern, profile="dayton-bst-1")      # float32, shape (frames,), -1..1
+    for finding in haptics.check(pattern):
+        print(finding)
+
+Times are seconds, intensities and sharpnesses 0..1, levels decibels of full scale (dBFS) unless said otherwise.
+Patterns may be used by several threads, which take turns.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import time
+import weakref
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Iterable, Mapping, Sequence, Union
+
+from ._core import HapticError, Host, shared as _shared
+
+if TYPE_CHECKING:
+    import numpy
+    from numpy.typing import ArrayLike, NDArray
+
+__all__ = [
+    "Comparison", "Continuous", "Curve", "Finding", "HapticError", "Pattern", "Play", "Session", "Transient", "check",
+    "compare", "convert", "formats", "measure", "profiles", "render", "shipped",
+]
+__version__ = "0.0.0"
+
+PathLike = Union[str, "os.PathLike[str]"]
+
+
+# Patterns.
+
+
+@dataclass(frozen=True)
+class Transient:
+    """A tap at a time in seconds."""
+
+    time: float
+    intensity: float = 1.0
+    sharpness: float = 0.5
+
+    def _entry(self) -> dict[str, Any]:
+        return _event("HapticTransient", self.time, {"HapticIntensity": self.intensity, "HapticSharpness": self.sharpness})
+
+
+@dataclass(frozen=True)
+class Continuous:
+    """A vibration from a time on, for a duration in seconds; attack, decay and release as Core Haptics has them."""
+
+    time: float
+    duration: float
+    intensity: float = 1.0
+    sharpness: float = 0.5
+    attack: float | None = None
+    decay: float | None = None
+    release: float | None = None
+    sustained: bool | None = None
+
+    def _entry(self) -> dict[str, Any]:
+        values = {
+            "HapticIntensity": self.intensity, "HapticSharpness": self.sharpness, "AttackTime": self.attack,
+            "DecayTime": self.decay, "ReleaseTime": self.release,
+            "Sustained": None if self.sustained is None else float(self.sustained),
+        }
+        entry = _event("HapticContinuous", self.time, values)
+        entry["Event"]["EventDuration"] = self.duration
+        return entry
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A control that moves along straight lines between points (time, value).
+
+    Args:
+        control: "intensity", a factor 0..1; "sharpness", an addition -1..1; or an id of Core Haptics.
+        points: Pairs of seconds from the start of the pattern and a value.
+    """
+
+    control: str
+    points: Sequence[tuple[float, float]]
+
+    def _entry(self) -> dict[str, Any]:
+        names = {"intensity": "HapticIntensityControl", "sharpness": "HapticSharpnessControl"}
+        points = [{"Time": float(time), "ParameterValue": float(value)} for time, value in self.points]
+        return {"ParameterCurve": {
+            "ParameterID": names.get(self.control, self.control), "Time": 0, "ParameterCurveControlPoints": points}}
+
+
+def _event(kind: str, time: float, values: Mapping[str, float | None]) -> dict[str, Any]:
+    parameters = [{"ParameterID": key, "ParameterValue": float(value)} for key, value in values.items() if value is not None]
+    return {"Event": {"Time": float(time), "EventType": kind, "EventParameters": parameters}}
+
+
+class Pattern:
+    """A haptic pattern: of a file in any format that is read, or built of events and curves.
+
+    Args:
+        *parts: `Transient`, `Continuous` and `Curve` in any order.
+        name: What messages call it.
+
+    Raises:
+        HapticError: With file, line and column, where the pattern cannot be used.
+
+    Example:
+        Pattern(Transient(0), Continuous(0.1, 0.5, sharpness=0.2), Curve("intensity", [(0.1, 1), (0.6, 0)]))
+    """
+
+    def __init__(self, *parts: Transient | Continuous | Curve, name: str = "pattern.ahap") -> None:
+        entries = [part._entry() for part in parts]
+        text = json.dumps({"Version": 1.0, "Pattern": entries}, allow_nan=False)
+        self._open(name, text.encode())
+
+    @classmethod
+    def read(cls, path: PathLike) -> "Pattern":
+        """Reads a pattern file of any format.
+
+        Raises:
+            OSError: The file cannot be read.
+            HapticError: It is no pattern that can be used.
+        """
+        return cls.parse(Path(path).read_bytes(), os.fspath(path))
+
+    @classmethod
+    def parse(cls, content: bytes | str, name: str = "pattern.ahap") -> "Pattern":
+        """Reads the content of a pattern file; messages call it by its name.
+
+        Raises:
+            HapticError: It is no pattern that can be used.
+        """
+        made = cls.__new__(cls)
+        made._open(name, content.encode() if isinstance(content, str) else bytes(content))
+        return made
+
+    @classmethod
+    def shipped(cls, name: str) -> "Pattern":
+        """A shipped pattern, one of `shipped()`.
+
+        Raises:
+            HapticError: None has this name.
+        """
+        status, printed, reported = _shared().run("patterns", name)
+        if status != 0:
+            raise _failure(reported)
+        return cls.parse(printed, f"{name}.ahap")
+
+    def _open(self, name: str, content: bytes) -> None:
+        host = _shared()
+        self.name = name
+        self._content = content
+        self._slot = host.open(name, content)
+        self._end = weakref.finalize(self, host.close, self._slot)
+        self._end.atexit = False
+
+    @property
+    def text(self) -> str:
+        """The pattern as AHAP; a file of AHAP to the byte."""
+        return _shared().report("text", self._slot, raw=True).decode()
+
+    @property
+    def content(self) -> bytes:
+        """The bytes that the pattern was read from."""
+        return self._content
+
+    @property
+    def format(self) -> str:
+        """The id of the format that it was read from, as `formats()` has it."""
+        return _shared().report("origin", self._slot)["format"]
+
+    @property
+    def duration(self) -> float:
+        """Seconds from the start to the end of the last event."""
+        return float(_shared().report("score", self._slot)["duration"])
+
+    def __repr__(self) -> str:
+        return f"<Pattern {self.name!r}, {self.format}, {self.duration:.3f} s>"
+
+
+# What is known.
+
+
+def profiles() -> list[str]:
+    """The names of the shipped profiles: how intensity and sharpness become level and frequency."""
+    return [each["name"] for each in _shared().report("profiles")]
+
+
+def formats() -> dict[str, str]:
+    """The titles of the formats by id."""
+    return {each["id"]: each["title"] for each in _shared().report("formats")}
+
+
+def shipped() -> list[str]:
+    """The names of the shipped patterns, in alphabetical order."""
+    printed = json.loads(_ran("patterns", "--json"))
+    return sorted(each["name"] for each in printed["patterns"])
+
+
+# Sound.
+
+
+def render(pattern: Pattern | PathLike, profile: PathLike = "phone", rate: float = 48_000) -> "NDArray[numpy.float32]":
+    """Renders a pattern as `temblor render` does, sample for sample.
+
+    Args:
+        pattern: A pattern, or the path of its file. Sound files that it plays are left out.
+        profile: The name of a profile, or the path of its JSON file.
+        rate: Frames per second, 8,000..192,000.
+
+    Returns:
+        float32 of shape (frames,), -1..1, with the silence in which the transducer comes to rest. One copy is made.
+
+    Raises:
+        HapticError: The pattern or the profile cannot be used.
+    """
+    import numpy
+
+    pattern, host = _pattern(pattern), _shared()
+    if not 8_000 <= rate <= 192_000:
+        raise ValueError(f"rate must be from 8,000 to 192,000, not {rate}")
+    number = host.profile(profile)
+    with host.lock:
+        count = host.call("render", pattern._slot, number, float(rate))
+        if count == 0:
+            return numpy.zeros(0, numpy.float32)
+        return numpy.ctypeslib.as_array(host.call("samples"), (count,)).copy()
+
+
+def measure(sound: "ArrayLike | PathLike", rate: float = 48_000) -> dict[str, Any]:
+    """Measures a sound: levels, spectrum and onsets, as `temblor info --json` prints them.
+
+    Args:
+        sound: An array of shape (frames,) or (frames, channels), or the path of a sound file.
+        rate: Frames per second of an array.
+
+    Returns:
+        Among others `duration` in seconds, `peakDecibels`, `rmsDecibels`, `weightedDecibels`, `centroidHertz`, and
+        `onsets`, each with `time` and `strength`.
+
+    Raises:
+        HapticError: The sound cannot be read.
+    """
+    with _Files() as files:
+        return json.loads(_ran("info", files.path(sound, rate), "--json"))["takes"][0]
+
+
+# Checks.
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What is wrong with a pattern, or worth a look.
+
+    Attributes:
+        severity: "error", "warning" or "note".
+        rule: The id of the rule.
+        message: One line.
+        hint: What to do, or None.
+        line, column: Where in the text, from 1, or None.
+        place: The path to the value in the words of the format.
+    """
+
+    severity: str
+    rule: str
+    message: str
+    hint: str | None = None
+    line: int | None = None
+    column: int | None = None
+    place: str = ""
+    file: str = ""
+
+    def __str__(self) -> str:
+        place = ":".join(str(part) for part in (self.file, self.line, self.column) if part)
+        return f"{place}: {self.severity}: {self.message}" + (f"; {self.hint}" if self.hint else "")
+
+
+def check(pattern: Pattern | PathLike, profile: PathLike = "phone") -> list[Finding]:
+    """What `temblor check --profile` says of a pattern, in the order of its text; empty where nothing is wrong.
+
+    A file that cannot be read is a list of its errors, not an exception.
+    """
+    host = _shared()
+    try:
+        pattern = _pattern(pattern)
+    except HapticError as error:
+        return [Finding("error", error.rule, error.message, error.hint, error.line, error.column, "", error.file)]
+    known = Finding.__dataclass_fields__
+    found = host.report("check", pattern._slot, host.profile(profile))
+    return [Finding(**{key: value for key, value in each.items() if key in known}) for each in found]
+
+
+# Comparison and conversion.
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How B differs from A.
+
+    Attributes:
+        equality: "identical", "equal" in all that is heard, or "different", as `temblor compare --json` has it.
+        sentences: What is different, a sentence each, in the order of time.
+        differences: The same with numbers: kind, start and end in seconds, amount, unit.
+        gain: The factor on A that fits B best.
+        result: All that `temblor compare --json` prints.
+    """
+
+    equality: str
+    sentences: list[str]
+    differences: list[dict[str, Any]]
+    gain: float
+    result: dict[str, Any] = field(repr=False)
+
+    def __bool__(self) -> bool:
+        """Whether there are differences."""
+        return bool(self.differences)
+
+
+def compare(a: "Pattern | ArrayLike | PathLike", b: "Pattern | ArrayLike | PathLike", *options: str,
+            rate: float = 48_000) -> Comparison:
+    """Compares two patterns, sounds or recordings, A being the reference.
+
+    Args:
+        a, b: A pattern, the path of a pattern or sound file, or an array of shape (frames,) or (frames, channels).
+        *options: Options of `temblor compare`, as "--profile", "dayton-bst-1".
+        rate: Frames per second of arrays.
+
+    Raises:
+        HapticError: One of the two cannot be read.
+    """
+    with _Files() as files:
+        result = json.loads(_ran("compare", files.path(a, rate), files.path(b, rate), "--json", *options, good=(0, 3)))
+    first = result["comparisons"][0]
+    differences = first["differences"]
+    return Comparison(first["equality"], [each["sentence"] for each in differences], differences, first["gain"], result)
+
+
+def convert(pattern: Pattern | PathLike, format: str) -> tuple[bytes, list[str]]:
+    """The content of a pattern's file in another format, and what that cannot keep, a line each.
+
+    Args:
+        pattern: A pattern, or the path of its file.
+        format: An id of `formats()`.
+
+    Raises:
+        HapticError: The format is unknown or cannot be written.
+    """
+    pattern, host = _pattern(pattern), _shared()
+    if format not in formats():
+        raise HapticError(f"no format has the id {format!r}", hint="formats() lists them")
+    with host.lock:
+        content = host.bytes("save", pattern._slot, format.encode(), len(format.encode()))
+        losses = host.report("origin", pattern._slot)["losses"] + host.report("losses")
+    if not content:
+        raise HapticError(f"the pattern cannot be written as {format}", pattern.name)
+    return content, [f"{each['kind']}: {each['message']}" for each in losses]
+
+
+# Devices.
+
+
+class Play:
+    """A pattern as a session plays it once."""
+
+    def __init__(self, session: "Session", number: int) -> None:
+        self._session, self._number = session, number
+
+    def _state(self) -> dict[str, Any]:
+        plays = self._session._status()["plays"]
+        return next((each for each in plays if each["id"] == self._number), {"state": "ended"})
+
+    @property
+    def state(self) -> str:
+        """"waiting", "playing" or "ended"."""
+        return self._state()["state"]
+
+    @property
+    def start(self) -> int | None:
+        """The frame of the session at which it started; None before."""
+        return self._state().get("start")
+
+    @property
+    def onset(self) -> float | None:
+        """When its first frame leaves the device, in seconds of `time.monotonic()`, by the device's own clock; None
+        before it has started."""
+        return self._state().get("onset")
+
+    def set(self, *, intensity: float | None = None, sharpness: float | None = None, gain: float | None = None,
+            over: float = 0.0, at: float | None = None) -> None:
+        """Moves controls within `over` seconds, from a time of the session on or at once."""
+        for control, value in enumerate((intensity, sharpness, gain)):
+            if value is not None:
+                self._session._control(self._number, control, value, over, at)
+
+    def stop(self, at: float | None = None) -> None:
+        """Fades it out within 2 ms, at a time of the session or at once."""
+        self._session._control(self._number, 3, 0.0, 0.0, at)
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Waits until it has ended; False where a time in seconds passed before."""
+        end = None if timeout is None else time.monotonic() + timeout
+        while self.state != "ended":
+            if self._session.is_over or (end is not None and time.monotonic() > end):
+                return False
+            time.sleep(0.005)
+        return True
+
+
+class Session:
+    """A device that is open, with a clock of seconds from 0 on. Use it in a `with` statement.
+
+    Args:
+        device: As `temblor --device` has it: "default", "plughw:CARD=Device", "wav:FILE", "null:".
+        profile: The name of a profile, or the path of its file.
+        rate: Frames per second; the nearest that the device has is taken.
+        strength: A factor on everything, 0..1.
+
+    Raises:
+        HapticError: The device or the profile cannot be used.
+
+    Example:
+        with Session("plughw:CARD=Device", profile="dayton-bst-1") as session:
+            play = session.play(Pattern.shipped("heartbeat"), at=session.now + 0.5)
+            play.wait()
+            print(play.onset)
+    """
+
+    def __init__(self, device: str = "default", profile: PathLike = "phone", rate: float = 48_000,
+                 strength: float = 1.0) -> None:
+        self._host = Host()
+        self._profile = self._host.profile(profile)
+        self._slots: "weakref.WeakKeyDictionary[Pattern, int]" = weakref.WeakKeyDictionary()
+        self.events: list[dict[str, Any]] = []
+        """What happened at the device so far: kind, frames that were missed, text."""
+        name = device.encode()
+        with self._host.lock:
+            if not self._host.call("session_open", name, len(name), self._profile, float(rate), float(strength)):
+                raise HapticError.of(self._host.output())
+        status = self._status()
+        self.rate: float = status["rate"]
+        self.latency: float = status["latency"] / self.rate
+        """Seconds by which limiters and transducer stages delay what is played; `Play.onset` has them in it."""
+
+    def __enter__(self) -> "Session":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Fades out, lets the rest be heard and closes the device."""
+        with self._host.lock:
+            self._host.call("session_close")
+
+    def _status(self) -> dict[str, Any]:
+        found = self._host.bytes("session_status")
+        if not found:
+            raise HapticError("the session is closed")
+        status = json.loads(found)
+        self.events += status["events"]
+        return status
+
+    def _frame(self, at: float | None) -> int:
+        return -1 if at is None else max(0, round(at * self.rate))
+
+    def _control(self, number: int, control: int, value: float, over: float, at: float | None) -> None:
+        with self._host.lock:
+            self._host.call("session_control", number, control, float(value), float(over), self._frame(at))
+
+    @property
+    def now(self) -> float:
+        """Seconds of the session that were handed to the device; what is played at a later time is in time."""
+        return self._status()["rendered"] / self.rate
+
+    @property
+    def heard(self) -> float:
+        """Seconds of the session that left the device."""
+        return self._status()["heard"] / self.rate
+
+    @property
+    def missed(self) -> float:
+        """Seconds that were not heard."""
+        return self._status()["missed"] / self.rate
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the device has ended by itself."""
+        return self._status()["isOver"]
+
+    def play(self, pattern: Pattern | PathLike, at: float | None = None) -> Play:
+        """Plays a pattern at a time in seconds of the session, exact to the frame, or at once.
+
+        Raises:
+            HapticError: The pattern cannot be used, or too much is played already.
+        """
+        pattern = _pattern(pattern)
+        with self._host.lock:
+            if pattern not in self._slots:
+                slot = self._host.open(pattern.name, pattern.content)
+                self._slots[pattern] = slot
+                weakref.finalize(pattern, self._host.close, slot).atexit = False
+            number = self._host.call("session_play", self._slots[pattern], self._profile, self._frame(at))
+            if number < 0:
+                raise HapticError.of(self._host.output())
+        return Play(self, number)
+
+
+# Helpers.
+
+
+def _pattern(pattern: Pattern | PathLike) -> Pattern:
+    return pattern if isinstance(pattern, Pattern) else Pattern.read(pattern)
+
+
+def _failure(reported: str) -> HapticError:
+    lines = [line for line in reported.strip().splitlines() if line] or ["the library refuses"]
+    return HapticError(lines[0].removeprefix("temblor: ").removeprefix("error: "))
+
+
+def _ran(*words: str, good: Iterable[int] = (0,)) -> str:
+    status, printed, reported = _shared().run(*words)
+    if status not in good:
+        raise _failure(reported)
+    return printed
+
+
+class _Files:
+    """Patterns and arrays as files, for as long as they are looked at."""
+
+    def __enter__(self) -> "_Files":
+        self._folder = tempfile.TemporaryDirectory(prefix="temblor-")
+        self._count = 0
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._folder.cleanup()
+
+    def path(self, take: Any, rate: float) -> str:
+        if isinstance(take, (str, os.PathLike)):
+            return os.fspath(take)
+        self._count += 1
+        folder = Path(self._folder.name, str(self._count))
+        folder.mkdir()
+        if isinstance(take, Pattern):
+            path = folder / Path(take.name).name
+            path.write_bytes(take.content)
+            return str(path)
+        path = folder / "sound.wav"
+        path.write_bytes(_wav(take, rate))
+        return str(path)
+
+
+def _wav(samples: "ArrayLike", rate: float) -> bytes:
+    """The bytes of a WAV file of 32-bit floats."""
+    import struct
+
+    import numpy
+
+    frames = numpy.ascontiguousarray(samples, numpy.float32)
+    if frames.ndim not in (1, 2):
+        raise ValueError(f"an array must have the shape (frames,) or (frames, channels), not {frames.shape}")
+    channels = 1 if frames.ndim == 1 else frames.shape[1]
+    content = frames.tobytes()
+    form = struct.pack("<HHIIHH", 3, channels, round(rate), round(rate) * channels * 4, channels * 4, 32)
+    return (b"RIFF" + struct.pack("<I", 36 + len(content)) + b"WAVEfmt " + struct.pack("<I", 16) + form
+            + b"data" + struct.pack("<I", len(content)) + content)

@@ -1,0 +1,192 @@
+"""What the wheel gives, measured with numpy; run it by Tools/wheel --test."""
+
+import ctypes
+import importlib.metadata
+import json
+import resource
+import struct
+import subprocess
+import sys
+import threading
+import time
+import wave
+from pathlib import Path
+
+import numpy
+import pytest
+
+import temblor_haptics as haptics
+
+PROGRAM = str(Path(sys.executable).parent / "temblor")
+
+
+def ran(*words):
+    return subprocess.run([PROGRAM, *words], capture_output=True, check=True)
+
+
+def samples_of(path):
+    """The samples of a WAV file of 32-bit floats."""
+    content = Path(path).read_bytes()
+    place = content.index(b"data") + 8
+    return numpy.frombuffer(content[place:place + struct.unpack_from("<I", content, place - 4)[0]], "<f4")
+
+
+@pytest.mark.parametrize("name", haptics.shipped())
+def test_samples_are_the_programs(name, tmp_path):
+    for profile in haptics.profiles():
+        ran("render", name, "--profile", profile, "--sample-format", "float", "-o", str(tmp_path / "a.wav"), "--no-config")
+        rendered = haptics.render(haptics.Pattern.shipped(name), profile=profile)
+        assert rendered.dtype == numpy.float32
+        assert numpy.array_equal(rendered, samples_of(tmp_path / "a.wav")), profile
+
+
+def test_a_pattern_is_built_and_heard():
+    pattern = haptics.Pattern(
+        haptics.Transient(0.0), haptics.Continuous(0.25, 0.5, sharpness=0.2),
+        haptics.Curve("intensity", [(0.25, 1.0), (0.75, 0.0)]))
+    assert pattern.duration == 0.75
+    samples = haptics.render(pattern)
+    level = [numpy.abs(samples[int(start * 48000):][:2400]).max() for start in (0.3, 0.5, 0.65)]
+    assert level[0] > level[1] > level[2] > 0
+    assert haptics.check(pattern) == []
+    assert repr(pattern) == "<Pattern 'pattern.ahap', ahap, 0.750 s>"
+
+
+def test_errors_have_a_place():
+    with pytest.raises(haptics.HapticError) as caught:
+        haptics.Pattern.parse('{\n  "Version": 1, "Pattern": [\n', "knock.ahap")
+    error = caught.value
+    assert (error.file, error.line, error.column) == ("knock.ahap", 3, 1)
+    assert str(error) == "knock.ahap:3:1: the text ends inside the array that begins at 2:28"
+    with pytest.raises(haptics.HapticError, match="no profile has the name 'bass'"):
+        haptics.render(haptics.Pattern(haptics.Transient(0)), profile="bass")
+    with pytest.raises(haptics.HapticError, match="nothing"):
+        haptics.Pattern.shipped("nothing")
+    with pytest.raises(ValueError, match="rate must be from 8,000 to 192,000, not 1"):
+        haptics.render(haptics.Pattern(haptics.Transient(0)), rate=1)
+    with pytest.raises(FileNotFoundError):
+        haptics.render("nothing.ahap")
+    with pytest.raises(haptics.HapticError):
+        haptics.Session("wav:/nowhere/a.wav")
+
+
+def test_findings_have_lines():
+    text = '{"Version": 1, "Pattern": [\n{"Event": {"Time": 0, "EventType": "HapticTransient", "EventParameters":\n' \
+        '[{"ParameterID": "HapticIntensity", "ParameterValue": 2}]}}]}'
+    found = haptics.check(haptics.Pattern.parse(text, "loud.ahap"))
+    assert [(each.severity, each.line) for each in found] == [("note", 2), ("warning", 3)]
+    assert str(found[1]) == "loud.ahap:3:55: warning: HapticIntensity is 2.0, outside 0.0 to 1.0; 1.0 is used; " \
+        "values are not percent: write 0.02"
+    assert haptics.check(__file__)[0].severity == "error"
+
+
+def test_sounds_are_measured():
+    times = numpy.arange(48000) / 48000
+    figures = haptics.measure(0.5 * numpy.sin(2 * numpy.pi * 100 * times))
+    assert abs(figures["peakDecibels"] - 20 * numpy.log10(0.5)) < 0.001
+    assert abs(figures["rmsDecibels"] - 20 * numpy.log10(0.5 / numpy.sqrt(2))) < 0.001
+    assert abs(figures["centroidHertz"] - 100) < 1
+    assert haptics.measure(numpy.zeros((4800, 2)), rate=8000)["duration"] == 0.6
+    with pytest.raises(ValueError, match="shape"):
+        haptics.measure(numpy.zeros((2, 2, 2)))
+
+
+def test_differences_are_named():
+    a = haptics.Pattern(haptics.Transient(0), haptics.Transient(0.5))
+    b = haptics.Pattern(haptics.Transient(0), name="b.ahap")
+    found = haptics.compare(a, b)
+    assert found and found.equality == "different"
+    assert found.sentences == ["B lacks A's second transient, at 0.5 s."]
+    assert not haptics.compare(a, a)
+    assert haptics.compare(haptics.render(a), haptics.render(b)).differences[0]["kind"] == "missing"
+
+
+def test_formats_are_converted():
+    pattern = haptics.Pattern.shipped("heartbeat")
+    content, losses = haptics.convert(pattern, "haptic")
+    other = haptics.Pattern.parse(content, "heartbeat.haptic")
+    assert other.format == "haptic" and abs(other.duration - pattern.duration) < 0.05
+    assert losses
+    with pytest.raises(haptics.HapticError, match="no format has the id 'mp3'"):
+        haptics.convert(pattern, "mp3")
+
+
+def test_a_session_plays_at_the_frame(tmp_path):
+    """Onsets in the file that a session writes, against the starts and onsets it reports."""
+    tap = haptics.Pattern(haptics.Transient(0, sharpness=1))
+    with haptics.Session(f"wav:{tmp_path}/played.wav", rate=48_000) as session:
+        first = session.now + 0.3
+        plays = [session.play(tap, at=first + 0.2 * number) for number in range(4)]
+        assert plays[3].wait(timeout=30)
+        starts, onsets = [play.start for play in plays], [play.onset for play in plays]
+        assert session.missed == 0 and session.latency == 96 / 48_000
+    assert starts == [round((first + 0.2 * number) * 48_000) for number in range(4)]
+    assert numpy.allclose(numpy.diff(onsets), 0.2, atol=0.001)
+    with wave.open(f"{tmp_path}/played.wav") as file:
+        raw = numpy.frombuffer(file.readframes(file.getnframes()), "<i2").reshape(-1, file.getnchannels())
+    rendered = haptics.render(tap)
+    silent = int(numpy.argmax(numpy.abs(rendered) > 0.003))
+    sounding = numpy.abs(raw[:, 0] / 32768) > 0.003
+    # The file may lack a part of the first buffer of the session, but the distances are exact.
+    heard = [frame for frame in numpy.flatnonzero(sounding) if not sounding[max(0, frame - 2400):frame].any()]
+    assert list(numpy.diff(heard)) == [9600] * 3
+    assert starts[0] + 96 + silent - 960 <= heard[0] <= starts[0] + 96 + silent
+
+
+def test_controls_move():
+    hum = haptics.Pattern(haptics.Continuous(0, 20))
+    with haptics.Session("null:") as session:
+        play = session.play(hum)
+        play.set(intensity=0.5, over=0.1)
+        play.set(gain=0.5)
+        play.stop()
+        assert play.wait(timeout=30)
+        assert play.state == "ended"
+    with pytest.raises(haptics.HapticError, match="the session is closed"):
+        session.now
+
+
+def test_threads_take_turns():
+    expected = haptics.render(haptics.Pattern.shipped("heartbeat"))
+    wrong = []
+
+    def work():
+        for _ in range(50):
+            if not numpy.array_equal(haptics.render(haptics.Pattern.shipped("heartbeat")), expected):
+                wrong.append(1)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(300)
+    assert not wrong
+
+
+def test_memory_stays():
+    """100,000 calls, after so many that every pool is warm."""
+    pattern = haptics.Pattern(haptics.Transient(0))
+
+    def resident():
+        return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+
+    def calls(count):
+        for _ in range(count):
+            haptics.Pattern(haptics.Transient(0))
+            haptics.render(pattern, rate=8_000)
+
+    calls(5_000)
+    before = resident()
+    calls(50_000)
+    assert resident() - before < 4 << 20
+
+
+def test_the_program_is_there():
+    assert ran("--version").stdout.decode() == f"temblor {importlib.metadata.version('temblor-haptics')}\n"
+    assert haptics.__version__ == importlib.metadata.version("temblor-haptics")
+
+
+def test_importing_is_quick():
+    """Importing loads neither numpy nor the library."""
+    code = "import sys, temblor_haptics; print('numpy' in sys.modules, temblor_haptics._core._library)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout == b"False None\n"

@@ -1,0 +1,44 @@
+internal import CommandLineKit
+internal import HapticPlayback
+internal import Reading
+public import StudioCore
+internal import Synchronization
+internal import TemblorCommands
+
+// The part of the C interface that has more than the core: the program, and sound on devices. See C/temblor.h.
+
+/// Runs the program on this process's streams, as its `main` does; the exit status.
+@_cdecl("temblor_program")
+public func temblorProgram(_ count: Int32, _ words: UnsafePointer<UnsafePointer<CChar>?>?) -> Int32 {
+  let words = (0..<Int(max(0, count))).compactMap { unsafe words?[$0].map { unsafe String(cString: $0) } }
+  return TemblorProgram.run(Array(words.dropFirst()))
+}
+
+/// Runs a verb that ends by itself, its words with a zero byte behind each: `render`, `compare`, `convert`, `info`.
+///
+/// The output is what it prints, with what it reports behind a zero byte; the exit status. Choices that were saved and the
+/// keyboard are not regarded.
+@_cdecl("temblor_run")
+public func temblorRun(_ host: Handle, _ words: Bytes?, _ length: Int32) -> Int32 {
+  let words = unsafe bytes(words, length).split(separator: 0, omittingEmptySubsequences: false).dropLast()
+  let (printed, reported) = (Gathering(), Gathering())
+  let terminal = Terminal(output: printed.output, error: reported.output) {
+    SystemTimeSource().now
+  }
+  let status = TemblorProgram.run(words.map { String(decoding: $0, as: UTF8.self) }, on: terminal)
+  _ = unsafe Host.of(host).give(printed.bytes + [0] + reported.bytes)
+  return status
+}
+
+/// What is written to a stream.
+private final class Gathering: Sendable {
+  private let gathered = Mutex<[UInt8]>([])
+
+  var bytes: [UInt8] { gathered.withLock { $0 } }
+
+  var output: Output {
+    Output(isTerminal: false, isColoured: false) { bytes throws(StreamError) in
+      self.gathered.withLock { gathered in for index in bytes.indices { gathered.append(bytes[index]) } }
+    }
+  }
+}

@@ -1,0 +1,207 @@
+internal import HapticModel
+internal import HapticOutputs
+internal import HapticPlayback
+internal import HapticRender
+internal import Reading
+public import StudioCore
+internal import Synchronization
+
+/// A device that is open, and what is played on it.
+private final class Session {
+  /// One time that a pattern is played; its player is let go when it has ended.
+  struct Play {
+    var player: PatternPlayer?
+    var start: Int64?
+    var end: Int64?
+    /// The intensity control and the sharpness control as they were set last.
+    var controls: [Float] = [1, 0]
+  }
+
+  /// What is known of so many that ended is kept.
+  private static let keptCount = 1_024
+
+  let engine: PlaybackEngine
+  /// Frames by which limiters and transducer stages are behind what is played.
+  private let latency: Int
+  private let playback: LivePlayback
+  private let notices: Notices
+  private var plays: [Int32: Play] = [:]
+  private var last: Int32 = 0
+  private var missedFrameCount = 0
+
+  private final class Notices: Sendable { let events = Mutex<[SinkEvent]>([]) }
+
+  init(_ device: String, profile: TransducerProfile, rate: Double, strength: Double) throws {
+    let rate = rate.isFinite ? Int(min(max(rate, 8_000), 192_000)) : 48_000
+    let request = OutputRequest(rate: rate, allowsOtherRate: true, channels: .atLeast(2))
+    let output = try OutputRegistry.standard.open(device, request)
+    let routing = OutputRouting(channelCount: output.format.channelCount)
+    engine = PlaybackEngine(
+      rate: output.format.rate, routing: routing, profiles: [profile], strength: Float(strength))
+    latency =
+      Renderer(
+        rate: engine.rate, settings: RenderSettings(routing: engine.routing),
+        link: RendererPort(channelCount: engine.routing.channels.count)
+      ).latency
+    let notices = Notices()
+    self.notices = notices
+    playback = try LivePlayback(engine, sink: output.sink, wantsRealTime: true) { event in
+      if case .notice(let notice) = event { notices.events.withLock { $0.append(notice) } }
+    }
+  }
+
+  /// Plays a plan at a frame, or at once; the number of the play.
+  func play(_ plan: RenderPlan, at frame: Int64) throws(PlaybackError) -> Int32 {
+    settle()
+    let player = try engine.player(for: [plan], duration: Double(plan.length) / plan.rate)
+    try player.start(at: frame < 0 ? .now : .frame(frame))
+    last &+= 1
+    plays[last] = Play(player: player)
+    return last
+  }
+
+  /// Moves a control of a play within some seconds; false where it has ended.
+  func control(_ number: Int32, _ control: Int32, _ value: Double, over seconds: Double, at frame: Int64)
+    throws(PlaybackError) -> Bool
+  {
+    settle()
+    let time: PlaybackTime = frame < 0 ? .now : .frame(frame)
+    guard let player = plays[number]?.player, value.isFinite else { return false }
+    switch control {
+    case 0, 1:
+      let id: DynamicParameterID = control == 0 ? .hapticIntensityControl : .hapticSharpnessControl
+      let from = plays[number]?.controls[Int(control)] ?? id.neutralValue
+      plays[number]?.controls[Int(control)] = Float(value)
+      guard seconds > 0 else {
+        try player.set(id, to: Float(value), at: time)
+        return true
+      }
+      let points = [(0, from), (seconds, Float(value))].map { ParameterCurve.ControlPoint(time: $0.0, value: $0.1) }
+      try player.schedule(ParameterCurve(id: id, time: 0, controlPoints: points), at: time)
+    case 2: try player.setGain(value, over: seconds > 0 ? seconds : nil, at: time)
+    case 3: try player.stop(at: time)
+    default: return false
+    }
+    return true
+  }
+
+  /// Releases what has ended.
+  private func settle() {
+    engine.update()
+    for (number, play) in plays {
+      guard let player = play.player else { continue }
+      plays[number]?.start = player.startFrame
+      guard player.endCount > 0, player.phase == .idle, !player.isWaitingToStart else { continue }
+      plays[number]?.end = player.endFrame
+      plays[number]?.player = nil
+    }
+    guard plays.count > 2 * Self.keptCount else { return }
+    plays = plays.filter { $0.value.player != nil || $0.key > last - Int32(Self.keptCount) }
+  }
+
+  /// Where everything is, as JSON; what happened since the last time is in it once.
+  func status() -> [UInt8] {
+    settle()
+    let reading = playback.clock.reading
+    // When what is played at a frame is heard, in seconds of the monotonic clock.
+    let heard = Double(reading.position) - Double(reading.delay + latency)
+    func seconds(_ frame: Int64) -> Double { reading.moment / .seconds(1) + (Double(frame) - heard) / engine.rate }
+    let events = notices.events.withLock { events in
+      defer { events = [] }
+      return events
+    }
+    missedFrameCount += events.reduce(0) { $0 + $1.missedFrameCount }
+    var writer = JSONWriter(layout: .compact)
+    writer.object { object in
+      object.member("rate", engine.rate)
+      object.member("latency", latency)
+      object.member("channels", playback.format.channelCount)
+      object.member("rendered", Int(engine.position))
+      object.member("heard", Int(playback.clock.heardFrame))
+      object.member("time", SystemTimeSource().now / .seconds(1))
+      object.member("isOver", playback.isOver)
+      object.member("missed", missedFrameCount)
+      object.array("events") { list in
+        for event in events {
+          list.object { object in
+            object.member("kind", "\(event.kind)")
+            object.member("missed", event.missedFrameCount)
+            object.member("text", event.text)
+          }
+        }
+      }
+      object.array("plays") { list in
+        for (number, play) in plays.sorted(by: { $0.key < $1.key }) {
+          list.object { object in
+            object.member("id", Int(number))
+            object.member("state", play.end != nil ? "ended" : play.start == nil ? "waiting" : "playing")
+            if let start = play.start {
+              object.member("start", Int(start))
+              object.member("onset", seconds(start))
+            }
+            if let end = play.end { object.member("end", Int(end)) }
+          }
+        }
+      }
+    }
+    return writer.finish()
+  }
+}
+
+extension Host {
+  fileprivate var session: Session? { companion as? Session }
+
+  private static let refused = Rule.error("device", "playback", "The device must play.")
+
+  fileprivate func refuse(_ message: String, on device: String = "", _ result: Int32) -> Int32 {
+    fail(InputError(Finding(Self.refused, place: SourcePlace(name: device), message)), result)
+  }
+}
+
+/// Opens a device by its name, as `--device` has it, in the place of the one before, and plays on all its channels; 1, or 0
+/// and the output is why.
+@_cdecl("temblor_session_open")
+public func temblorSessionOpen(
+  _ host: Handle, _ device: Bytes?, _ length: Int32, _ profile: Int32, _ rate: Double, _ strength: Double
+) -> Int32 {
+  let (host, device) = unsafe (Host.of(host), text(device, length))
+  host.companion = nil
+  do {
+    host.companion = try Session(device, profile: host.profile(profile), rate: rate, strength: strength)
+    return 1
+  } catch { return host.refuse("\(error)", on: device, 0) }
+}
+
+/// Plays a slot at a frame of the session, or at once where it is negative or past; its number, or −1 and the output is why.
+@_cdecl("temblor_session_play")
+public func temblorSessionPlay(_ host: Handle, _ slot: Int32, _ profile: Int32, _ frame: Int64) -> Int32 {
+  let host = unsafe Host.of(host)
+  guard let session = host.session else { return host.refuse("no device is open", -1) }
+  guard let plan = host.plan(slot, profile: profile, rate: session.engine.rate) else {
+    return host.refuse("the slot has no pattern that can be played", -1)
+  }
+  do throws(PlaybackError) { return try session.play(plan, at: frame) } catch { return host.refuse("\(error)", -1) }
+}
+
+/// Moves a control of what is played to a value within some seconds from a frame on: 0 intensity, 1 sharpness, 2 gain, or 3,
+/// which stops it; 0 where it has ended.
+@_cdecl("temblor_session_control")
+public func temblorSessionControl(
+  _ host: Handle, _ play: Int32, _ control: Int32, _ value: Double, _ seconds: Double, _ frame: Int64
+) -> Int32 {
+  let host = unsafe Host.of(host)
+  do throws(PlaybackError) {
+    return try host.session?.control(play, control, value, over: seconds, at: frame) == true ? 1 : 0
+  } catch { return host.refuse("\(error)", 0) }
+}
+
+/// Makes the state of the session the output, as JSON; its bytes, none where no device is open.
+@_cdecl("temblor_session_status")
+public func temblorSessionStatus(_ host: Handle) -> Int32 {
+  let host = unsafe Host.of(host)
+  return host.give(host.session?.status() ?? [])
+}
+
+/// Fades out, lets the rest be heard and closes the device.
+@_cdecl("temblor_session_close")
+public func temblorSessionClose(_ host: Handle) { unsafe Host.of(host).companion = nil }
