@@ -20,6 +20,8 @@ public struct RenderSettings: Equatable, Sendable {
   public var length: Int64?
   /// Frames of the fade before `length`.
   public var fadeLength: Int64
+  /// Whether the mix leaves as it is, without limiter, removal of offsets and what transducers need.
+  public var isRaw = false
 
   /// Makes settings for the usual routing; the defaults play everything once on one channel.
   public init(

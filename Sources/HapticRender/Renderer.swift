@@ -138,7 +138,7 @@ public struct Renderer: ~Copyable {
       return ChannelStrip(
         distinct[index], rate: rate,
         temperatureRise: temperatureRise.indices.contains(channel)
-          ? temperatureRise[channel] : TransducerThermalState(), capacity: subBlockLength)
+          ? temperatureRise[channel] : TransducerThermalState(), isRaw: settings.isRaw, capacity: subBlockLength)
     }
     let lags = (0..<made.count).map { made[$0].latency }
     let longest = lags.max() ?? 0

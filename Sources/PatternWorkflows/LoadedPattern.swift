@@ -61,7 +61,7 @@ public struct LoadedPattern: Sendable {
   }
 
   /// Compiles the pattern, once for each profile that differs.
-  public func plans(for profiles: [TransducerProfile], rate: Double) throws -> [RenderPlan] {
+  public func plans(for profiles: [TransducerProfile], rate: Double, isRaw: Bool = false) throws -> [RenderPlan] {
     let samples = try samples(rate: rate)
     var plans: [RenderPlan] = []
     for (index, profile) in profiles.enumerated() {
@@ -70,8 +70,10 @@ public struct LoadedPattern: Sendable {
         plans.append(plans[same])
         continue
       }
-      do { plans.append(try RenderPlan(compiling: composition, profile: profile, rate: rate, samples: samples)) } catch
-      { throw InputError(error, places: places.place(of:)) }
+      do {
+        plans.append(
+          try RenderPlan(compiling: composition, profile: profile, rate: rate, samples: samples, isRaw: isRaw))
+      } catch { throw InputError(error, places: places.place(of:)) }
     }
     return plans
   }

@@ -37,6 +37,8 @@ public struct RenderJob: Sendable {
   public var routing = ChannelRouting()
   /// Whether the file is what the transducer would do instead of what drives it.
   public var rendersAcceleration = false
+  /// Whether the file is the model's signal alone: no limiter, removal of offsets, hardware stage or edges.
+  public var isRaw = false
   /// How patterns are read.
   public var reading = ReadingOptions()
 
@@ -58,7 +60,8 @@ public struct RenderJob: Sendable {
   ) {
     let pattern = try LoadedPattern(input, reading: reading)
     let plans = try pattern.plans(
-      for: profiles ?? channels(placeCount: pattern.composition.placeCount).profiles, rate: Double(rate))
+      for: profiles ?? channels(placeCount: pattern.composition.placeCount).profiles, rate: Double(rate),
+      isRaw: isRaw)
     return (plans, pattern)
   }
 
@@ -88,10 +91,12 @@ public struct RenderJob: Sendable {
     if let duration { length = FrameConversion.frame(seconds: duration, rate: seconds) }
     let fade = min(FrameConversion.frame(seconds: OfflineRenderer.fade, rate: seconds), length)
     let silence = duration == nil ? FrameConversion.frame(seconds: tail, rate: seconds) : fade
-    return RenderSettings(
+    var settings = RenderSettings(
       routing: routing, gain: Float(strength), passCount: passCount == 0 ? nil : passCount, length: length,
       // The fade stays behind the sound, unless the file is cut; then a cut must not click.
-      fadeLength: max(min(fade, silence), min(48, length)))
+      fadeLength: isRaw ? 0 : max(min(fade, silence), min(48, length)))
+    settings.isRaw = isRaw
+    return settings
   }
 
   /// The frames of all passes, without silence behind them.

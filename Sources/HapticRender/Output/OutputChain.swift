@@ -5,6 +5,7 @@ internal import RealtimeMemory
 /// removal of offsets, and the protection of the transducer.
 struct OutputChain: ~Copyable {
   private(set) var limiter: Limiter
+  private let isRaw: Bool
   private var stage: TransducerStage?
   private var protection: TransducerLimiter?
 
@@ -13,7 +14,8 @@ struct OutputChain: ~Copyable {
   /// - Parameters:
   ///   - transducer: What the transducer needs, where there is one.
   ///   - temperatureRise: The temperature rise.
-  init(rate: Double, transducer: TransducerSettings?, temperatureRise: TransducerThermalState) {
+  ///   - isRaw: Whether frames are sanitised and leave as they are.
+  init(rate: Double, transducer: TransducerSettings?, temperatureRise: TransducerThermalState, isRaw: Bool = false) {
     if let transducer {
       stage = TransducerStage(transducer)
       protection = TransducerLimiter(transducer, temperatureRise: temperatureRise)
@@ -22,12 +24,14 @@ struct OutputChain: ~Copyable {
       protection = nil
     }
     limiter = Limiter(rate: rate)
+    self.isRaw = isRaw
   }
 
   var delay: Int {
+    if isRaw { return 0 }
     switch protection {
-    case .some(let protection): limiter.delay + protection.delay
-    case .none: limiter.delay
+    case .some(let protection): return limiter.delay + protection.delay
+    case .none: return limiter.delay
     }
   }
 
@@ -38,6 +42,10 @@ struct OutputChain: ~Copyable {
     _ block: inout MutableSpan<Float>, count: Int, peak: Float, statistics: inout RenderStatistics
   ) {
     if peak < 0 { silence(&block, count: count, statistics: &statistics) }
+    if isRaw {
+      if peak > statistics.peak { statistics.peak = peak }
+      return
+    }
     if stage != nil {
       if peak < 0 || peak > TransducerStage.greatest { bound(&block, count: count) }
       stage?.process(&block, count: count)
@@ -100,14 +108,17 @@ struct ChannelStrip: ~Copyable {
   var output: BufferView<Float> { @_noLocks get { unsafe memory.view } }
   private var chain: OutputChain
 
-  init(_ channel: OutputRouting.Channel, rate: Double, temperatureRise: TransducerThermalState, capacity: Int) {
+  init(
+    _ channel: OutputRouting.Channel, rate: Double, temperatureRise: TransducerThermalState, isRaw: Bool, capacity: Int
+  ) {
     hapticBus = channel.hapticBus ?? -1
     hapticGain = channel.hapticGain
     audio = channel.audio
     audioGain = channel.audioGain
     memory = FixedBuffer(repeating: 0, count: capacity)
     chain = OutputChain(
-      rate: rate, transducer: channel.transducer?.transducerSettings(rate: rate), temperatureRise: temperatureRise)
+      rate: rate, transducer: channel.transducer?.transducerSettings(rate: rate), temperatureRise: temperatureRise,
+      isRaw: isRaw)
   }
 
   var latency: Int { chain.delay }

@@ -223,13 +223,15 @@ extension RenderPlan {
   /// Compiles the layers of a composition side by side: each layer's controls act on its own events.
   ///
   /// Haptics of other places than the profile's are left out; the length is that of all.
+  ///
+  /// - Parameter isRaw: Whether events begin, end and jump within a frame, as the model has it, which may click.
   public convenience init(
     compiling composition: HapticComposition, profile: TransducerProfile = .phone, rate: Double = 48_000,
-    samples: [String: AudioBuffer] = [:]
+    samples: [String: AudioBuffer] = [:], isRaw: Bool = false
   ) throws(RenderError) {
     try Self.check(rate: rate)
     try Self.check(composition)
-    var draft = RenderPlanBuilder(profile: profile, rate: rate)
+    var draft = RenderPlanBuilder(profile: profile, rate: rate, isRaw: isRaw)
     let layers = composition.layers.map { $0.pattern }
     draft.eventCount = composition.layers.reduce(0) { $0 + $1.pattern.events.count + $1.signals.count }
     draft.voices = GrowingBuffer(minimumCapacity: draft.eventCount)

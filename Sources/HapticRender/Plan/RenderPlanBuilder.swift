@@ -31,12 +31,16 @@ struct RenderPlanBuilder: ~Copyable {
   var samples: [AudioBuffer] = []
   var sampleIndices: [String: Int32] = [:]
 
-  init(profile: TransducerProfile, rate: Double) {
+  /// Frames of the shortest edge.
+  let edge: Int64
+
+  init(profile: TransducerProfile, rate: Double, isRaw: Bool = false) {
     let drive = profile.transducerSettings(rate: rate)
     let asked = profile
     let profile = profile.bandMapped(before: drive)
     self.profile = profile
     self.rate = rate
+    edge = isRaw ? 0 : max(1, FrameConversion.frame(seconds: EnvelopeTimes.shortestEdge, rate: rate))
     levels = profile.levelsOverSharpness(count: LevelTables.pointCount, drive: drive)
     burstLevels = profile.burstLevels(like: levels, asked: asked.transient, drive: drive)
     burstGrowths = profile.growthsOverSharpness(count: LevelTables.pointCount, of: profile.transient.frequency)
@@ -50,15 +54,13 @@ struct RenderPlanBuilder: ~Copyable {
   /// Frames of a span of time, at least one.
   func frames(_ seconds: Double) -> Int64 { max(1, FrameConversion.frame(seconds: seconds, rate: rate)) }
 
-  var edge: Int64 { frames(EnvelopeTimes.shortestEdge) }
-
   /// Appends the tracks of the next layer, with every jump ramped over the shortest edge; call it when all bursts are planned.
   mutating func add(tracks: [ControlTimeline]) {
     var starts: [Int32] = []
     for (id, track) in zip(LiveControlID.allCases, tracks) {
       starts.append(Int32(clamping: segments.count))
       let heard = id == .hapticIntensity ? ducked(track) : track
-      segments += heard.segments(rampedOver: edge)
+      segments += heard.segments(rampedOver: max(1, edge))
       // A segment that is never reached ends the track.
       segments.append(ControlSegment(start: .max, value: 0, slope: 0))
     }

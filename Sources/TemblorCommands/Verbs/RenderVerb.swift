@@ -55,6 +55,11 @@ enum RenderVerb {
               help:
                 "Write the simulated acceleration of the profile's transducer instead of the drive signal; 1 is the peak for a full-scale sine at resonance. Values beyond the range of the format are clipped. Channels without haptics are unchanged."
             ),
+            Option(
+              "--raw",
+              help:
+                "Write the model's signal as it is, without limiter, removal of offsets, hardware stage and edges, to compare it with other decoders. It may click; '--sample-format float' keeps what is beyond full scale."
+            ),
             Option("--stems", help: "Write haptics and audio to separate files, NAME.haptic and NAME.audio."),
           ]),
         OptionGroup(
@@ -90,6 +95,8 @@ enum RenderVerb {
     job.strength = try arguments[SharedOptions.strength]
     job.isNormalized = arguments.flag("--normalize")
     job.rendersAcceleration = arguments.flag("--acceleration")
+    job.isRaw = arguments.flag("--raw")
+    for other in ["--acceleration", "--normalize"] { try SharedOptions.refuseBoth("--raw", other, in: arguments) }
     job.passCount = try arguments[loop]
     job.duration = try arguments[duration]
     job.tail = try arguments[tail]

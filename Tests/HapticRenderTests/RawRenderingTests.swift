@@ -1,0 +1,54 @@
+import Foundation
+import HapticModel
+import TestSupport
+import Testing
+
+@testable import HapticRender
+
+/// The model's signal as it is.
+struct RawRenderingTests {
+  private static let mpeg = TransducerProfile(
+    name: "test", summary: "", frequency: .init(low: 65, high: 300, scale: .linear), level: 0.6138)
+
+  private func render(_ events: [HapticEvent], isRaw: Bool) throws -> [Float] {
+    let plan = try RenderPlan(
+      compiling: HapticComposition(HapticPattern(events: events)), profile: Self.mpeg, isRaw: isRaw)
+    var settings = RenderSettings(length: plan.length + 960)
+    settings.isRaw = isRaw
+    var renderer = OfflineRenderer(plan: plan, settings: settings)
+    return renderer.samples()
+  }
+
+  private func hum(at time: Double, for duration: Double) -> HapticEvent {
+    HapticEvent(
+      kind: .hapticContinuous, time: time, duration: duration,
+      parameters: EventParameters([.hapticIntensity: 1, .hapticSharpness: 0.5]))
+  }
+
+  @Test func aHumIsItsFormula() throws {
+    let samples = try render([hum(at: 0.1, for: 0.5)], isRaw: true)
+    for (frame, sample) in samples.enumerated() {
+      let time = Double(frame - 4_800) / 48_000
+      let expected = 0..<0.5 ~= time ? 0.6138 * sin(2 * .pi * 182.5 * time) : 0
+      #expect(abs(Double(sample) - expected) < 2e-5, "frame \(frame)")
+    }
+  }
+
+  @Test func nothingIsLimited() throws {
+    let hums = [hum(at: 0, for: 0.2), hum(at: 0, for: 0.2)]
+    #expect(try render(hums, isRaw: true).max().map { abs($0 - 1.2276) < 1e-4 } == true)
+    #expect(try render(hums, isRaw: false).max().map { $0 < 0.9 } == true)
+  }
+
+  @Test func aSignalLeavesAsItCame() throws {
+    let steps = (0..<4_800).map { Float($0 % 480 < 240 ? 1.5 : -1.5) }
+    let composition = HapticComposition(
+      layers: [.init(HapticPattern(), signals: [SampledSignal(time: 0, rate: 48_000, samples: steps)])])
+    let plan = try RenderPlan(compiling: composition, profile: Self.mpeg, isRaw: true)
+    var settings = RenderSettings()
+    settings.isRaw = true
+    var renderer = OfflineRenderer(plan: plan, settings: settings)
+    #expect(zip(renderer.samples(), steps).allSatisfy { abs($0 - $1 * 0.6138) < 1e-6 })
+    #expect(renderer.statistics.peak == 1.5 * Float(0.6138))
+  }
+}
