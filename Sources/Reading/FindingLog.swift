@@ -43,9 +43,6 @@ public struct FindingLog: Sendable {
     if isKept { entries.append(entry) } else { firstDropped[rule.id] = entry }
   }
 
-  /// Whether a rule has findings below errors.
-  public func hasFindings(of rule: RuleID) -> Bool { entries.contains { $0.rule == rule && $0.severity < .error } }
-
   /// The findings in the order of their offsets, each rule that was cut closed by a count of the
   /// rest.
   ///

@@ -65,8 +65,6 @@ public struct Levels: Equatable, Sendable {
   public var truePeakDecibels: Double { Decibels.of(amplitude: truePeak) }
   /// The RMS value in dB re full scale; a full-scale sine has −3.01.
   public var rmsDecibels: Double { Decibels.of(amplitude: rms) }
-  /// The magnitude of the mean in dB re full scale.
-  public var dcDecibels: Double { Decibels.of(amplitude: abs(dc)) }
   /// The crest factor in dB; nil for silence.
   public var crestDecibels: Double? { crest.map { Decibels.of(amplitude: $0) } }
 }

@@ -35,43 +35,6 @@ struct SignalDistanceTests {
     #expect(SignalDistance.alignment(silence, tap(at: 0.1), rate: rate) == nil)
     #expect(SignalDistance.alignment([], [], rate: rate) == nil)
   }
-
-  @Test func residualIsWhatIsLeft() {
-    let one = tap(at: 0.3)
-    #expect(SignalDistance.residual(one, one, rate: rate, lag: 0) == -200)
-    #expect(SignalDistance.residual(one, tap(at: 0.312), rate: rate, lag: 0.012) == -200)
-    #expect(SignalDistance.residual(one, tap(at: 0.312), rate: rate, lag: 0) > -2)
-    // 1 − 0.9, in decibels.
-    let weaker = SignalDistance.residual(one, tap(at: 0.3, amplitude: 0.9), rate: rate, lag: 0)
-    #expect(abs(weaker + 20) < 0.001)
-    #expect(SignalDistance.residual(one, Tone.silence(seconds: 1), rate: rate, lag: 0) == 0)
-  }
-
-  @Test func residualOfPartsOfFramesVanishes() {
-    let frames = 0.37
-    let one = Tone.sine(hertz: 120, seconds: 1)
-    let moved = Tone.sine(hertz: 120, seconds: 1, phase: -2 * .pi * 120 * frames / rate)
-    #expect(SignalDistance.residual(one, moved, rate: rate, lag: frames / rate) < -60)
-  }
-
-  @Test func distancesAreDecibelsOfDifference() {
-    let strong = Tone.sine(hertz: 100, amplitude: 0.5)
-    let weak = strong.map { $0 * 0.5 }
-    let envelopes = [strong, weak].map { AmplitudeEnvelope(of: Signal($0, rate: rate)) }
-    #expect(abs(SignalDistance.envelope(envelopes[0], envelopes[1]) - 6.02) < 0.02)
-    #expect(SignalDistance.envelope(envelopes[0], envelopes[0]) == 0)
-    let spectrograms = [strong, weak].map { Spectrogram(of: Signal($0, rate: rate)) }
-    #expect(SignalDistance.logSpectral(spectrograms[0], spectrograms[0]) == 0)
-    let distance = SignalDistance.logSpectral(spectrograms[0], spectrograms[1])
-    #expect(distance > 4 && distance < 6.03)
-  }
-
-  @Test func lagIsTakenOutOfEnvelopes() {
-    let one = AmplitudeEnvelope(of: Signal(tap(at: 0.3), rate: rate))
-    let other = AmplitudeEnvelope(of: Signal(tap(at: 0.32), rate: rate))
-    #expect(SignalDistance.envelope(one, other) > 10)
-    #expect(SignalDistance.envelope(one, other, lag: 0.02) < 0.2)
-  }
 }
 
 struct SignalTests {

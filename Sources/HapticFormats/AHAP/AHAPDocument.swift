@@ -184,9 +184,6 @@ package struct AHAPReading: Equatable, Sendable {
 
   /// How many events of a kind the pattern has. Takes time in proportion to the events.
   package func eventCount(of kind: HapticEvent.Kind) -> Int { pattern.events.count { $0.kind == kind } }
-
-  /// How many control points the curves have together.
-  package var controlPointCount: Int { pattern.curves.reduce(0) { $0 + $1.controlPoints.count } }
 }
 
 /// What a file says about itself in words: names with texts, in the order of the file.

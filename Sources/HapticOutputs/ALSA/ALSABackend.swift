@@ -168,9 +168,6 @@ public struct ALSADevice: Equatable, Sendable {
   public internal(set) var capabilities: Capabilities?
   /// Why it could not be asked.
   public internal(set) var problem: ALSAError?
-
-  /// Whether something else plays on it.
-  public var isBusy: Bool { problem?.kind == .deviceBusy }
 }
 
 /// The funnel to the library's lists of names: one function for each list.
