@@ -18,6 +18,7 @@ public enum TemblorProgram {
         .init("play", PlayVerb.description(formats)), .init("watch", WatchVerb.description(formats)),
         .init("tap", TapVerb.description), .init("listen", ListenVerb.description(formats)),
         .init("audition", AuditionVerb.description(formats)), .init("abx", ABXVerb.description(formats)),
+        .init("study", StudyVerb.description(formats)),
         .init("render", RenderVerb.description(formats)), .init("plot", PlotVerb.description(formats)),
         .init("compare", CompareVerb.description(formats)), .init("gallery", GalleryVerb.description(formats)),
         .init("studio", StudioVerb.description(formats)),
@@ -91,7 +92,9 @@ public enum TemblorProgram {
   }
 
   /// Runs the program on other streams, without what was chosen beforehand.
-  package static func run(_ words: [String], on terminal: Terminal) -> Int32 { program().run(words, on: terminal).rawValue }
+  package static func run(_ words: [String], on terminal: Terminal) -> Int32 {
+    program().run(words, on: terminal).rawValue
+  }
 
   private static func completion(_ formats: FormatRegistry) -> CommandDescription {
     CommandDescription(

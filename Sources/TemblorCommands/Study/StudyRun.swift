@@ -1,0 +1,179 @@
+import PatternComparison
+import Reading
+import SystemSupport
+
+/// How stimuli become trials.
+enum StudyProcedure: String, CaseIterable {
+  /// The reference, another stimulus and one of the two again; which was it?
+  case abx
+  /// The reference and another stimulus; the other one is right.
+  case twoChoices = "2afc"
+  /// The same with the other stimulus chosen by the answers: one step down after two right ones, up after a wrong one,
+  /// which ends where 70.7 % are right (Levitt 1971).
+  case staircase
+  /// One stimulus; a number for how strong it is.
+  case magnitude
+  /// The reference and a stimulus, the reference among them; 0 to 100.
+  case rating
+
+  var hasTwoAnswers: Bool { self != .magnitude && self != .rating }
+
+  var question: String {
+    switch self {
+    case .abx: "Was the last one 1 or 2?"
+    case .twoChoices, .staircase: "Which was stronger, 1 or 2?"
+    case .magnitude: "How strong was it? Any number above 0"
+    case .rating: "How close was the second to the first? 0 to 100"
+    }
+  }
+
+  /// Whether a number can be an answer.
+  func takes(_ answer: Double) -> Bool {
+    switch self {
+    case .abx, .twoChoices, .staircase: answer == 1 || answer == 2
+    case .magnitude: answer > 0 && answer.isFinite
+    case .rating: 0...100 ~= answer
+    }
+  }
+}
+
+/// A study under way: what is played next, as it follows from the seed and the answers so far.
+struct StudyRun {
+  /// What is played, by places of stimuli, and the answer that is right, where one is.
+  struct Trial: Equatable {
+    var intervals: [Int]
+    var right: Double?
+    /// The stimulus that the trial is about.
+    var tested: Int
+  }
+
+  static let longestStaircase = 100
+
+  let procedure: StudyProcedure
+  private let reference: Int
+  /// The places of stimuli in the order they are tested; of a staircase from the weakest to the strongest.
+  private let order: [Int]
+  private let values: [Double]
+  private var numbers: SplitMix64
+  private(set) var answers: [(trial: Trial, answer: Double)] = []
+  private(set) var trial: Trial?
+  private var step: Int
+  private(set) var staircase = Staircase()
+
+  /// - Parameters:
+  ///   - values: What a staircase goes by, of each stimulus.
+  ///   - reference: The place of the stimulus that others are held against.
+  ///   - repeats: How often each is tested.
+  init(_ procedure: StudyProcedure, values: [Double], reference: Int, repeats: Int, seed: UInt64) {
+    (self.procedure, self.reference, self.values) = (procedure, reference, values)
+    numbers = SplitMix64(seed: seed)
+    let places = Array(values.indices)
+    let tested = procedure == .magnitude || procedure == .rating ? places : places.filter { $0 != reference }
+    if procedure == .staircase {
+      order = tested.sorted { values[$0] < values[$1] }
+    } else {
+      var numbers = numbers
+      order = (0..<repeats).flatMap { _ in tested.shuffled(using: &numbers) }
+      self.numbers = numbers
+    }
+    step = order.count - 1
+    trial = next()
+  }
+
+  /// How many trials there will be, where that is known.
+  var plannedCount: Int? { procedure == .staircase ? nil : order.count }
+
+  private mutating func next() -> Trial? {
+    let tested: Int
+    if procedure == .staircase {
+      guard staircase.threshold == nil, answers.count < Self.longestStaircase else { return nil }
+      tested = order[step]
+    } else {
+      guard answers.count < order.count else { return nil }
+      tested = order[answers.count]
+    }
+    let isFirst = numbers.next() >> 63 == 0
+    switch procedure {
+    case .magnitude: return Trial(intervals: [tested], right: nil, tested: tested)
+    case .rating: return Trial(intervals: [reference, tested], right: nil, tested: tested)
+    case .twoChoices, .staircase:
+      return Trial(
+        intervals: isFirst ? [tested, reference] : [reference, tested], right: isFirst ? 1 : 2, tested: tested)
+    case .abx:
+      let pair = isFirst ? [tested, reference] : [reference, tested]
+      let last = Int(numbers.next() >> 63)
+      return Trial(intervals: pair + [pair[last]], right: Double(last + 1), tested: tested)
+    }
+  }
+
+  /// Takes the answer of the running trial.
+  mutating func answer(_ answer: Double) {
+    guard let trial else { return }
+    answers.append((trial, answer))
+    if procedure == .staircase {
+      step += staircase.take(isRight: answer == trial.right, at: values[trial.tested])
+      step = min(max(0, step), order.count - 1)
+    }
+    self.trial = next()
+  }
+}
+
+/// One step down after two right answers, one up after a wrong one.
+struct Staircase {
+  private static let reversalCount = 8
+  /// The first reversals, while the staircase comes near, do not count.
+  private static let leftOutCount = 2
+
+  private var rightInARow = 0
+  private var lastMove = 0
+  private var reversals: [Double] = []
+
+  /// The mean of the last reversals, once there are enough.
+  var threshold: Double? {
+    let last = reversals.dropFirst(Self.leftOutCount)
+    return reversals.count < Self.reversalCount ? nil : last.reduce(0, +) / Double(last.count)
+  }
+
+  /// Takes an answer; the step that follows: −1, 0 or 1.
+  mutating func take(isRight: Bool, at value: Double) -> Int {
+    rightInARow = isRight ? rightInARow + 1 : 0
+    let move = !isRight ? 1 : rightInARow == 2 ? -1 : 0
+    guard move != 0 else { return 0 }
+    rightInARow = 0
+    if lastMove != 0, move != lastMove { reversals.append(value) }
+    lastMove = move
+    return move
+  }
+}
+
+/// What a participant answered, a row for each trial, as it is saved.
+struct StudyResults {
+  static let columns = [
+    "study", "participant", "seed", "procedure", "profile", "trial", "intervals", "tested", "value", "answer", "right",
+    "time", "seconds",
+  ]
+  private static let rule = Rule.error("study-results", "study", "Results must be those of the study.")
+
+  private(set) var table: CSVTable
+
+  init() { table = CSVTable(columns: Self.columns) }
+
+  /// Reads results that were saved.
+  init(_ path: String, bytes: [UInt8]) throws {
+    do throws(CSVTable.Problem) { table = try CSVTable(bytes) } catch {
+      throw Self.error(path, error.line, error.reason)
+    }
+    guard table.columns == Self.columns else { throw Self.error(path, 1, "is not a file of results") }
+  }
+
+  static func error(_ path: String, _ line: Int, _ message: String) -> InputError {
+    InputError(Finding(rule, place: SourcePlace(name: path, position: .text(line: line, column: 1)), message))
+  }
+
+  mutating func append(_ fields: [String]) { table.append(fields) }
+
+  /// The rows as texts by column.
+  var rows: [(line: Int, fields: [String: String])] {
+    table.rows.map { ($0.line, Dictionary(uniqueKeysWithValues: zip(Self.columns, $0.fields))) }
+  }
+}

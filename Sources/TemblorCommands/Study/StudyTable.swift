@@ -1,0 +1,155 @@
+import HapticFormats
+import HapticModel
+import HapticRender
+import PatternWorkflows
+import Reading
+import SignalAnalysis
+import SystemSupport
+import VendorFormats
+
+/// The stimuli of a study: the rows of a table, each a tap, a hum or a pattern file, with the level it is played at.
+struct StudyTable {
+  /// One row.
+  struct Stimulus {
+    let id: String
+    let line: Int
+    let pattern: LoadedPattern?
+    let composition: HapticComposition
+    /// The profile that maps it, where it is not that of all.
+    let profile: TransducerProfile?
+    /// The RMS level of its rendering in dBFS, where it is chosen.
+    let level: Double?
+    /// What a staircase goes by: the level, or the intensity.
+    let value: Double?
+  }
+
+  /// A stimulus as a profile renders it, and the factor by which its level is what the table says.
+  struct Rendering {
+    let plans: [RenderPlan]
+    let gain: Double
+    let levels: Levels
+  }
+
+  static let numbers = ["intensity", "sharpness", "duration", "attack", "decay", "release", "level"]
+  static let columns = ["id", "file", "profile"] + numbers
+  private static let rule = Rule.error("study-table", "study", "A table of stimuli must have the columns it needs.")
+  /// How far a level may be from the one that is asked for, in decibels.
+  private static let tolerance = 0.01
+
+  let path: String
+  /// The SHA-256 of the table.
+  let hash: String
+  let stimuli: [Stimulus]
+
+  /// Reads a table; pattern files are looked for beside it.
+  init(_ path: String, bytes: [UInt8], hash: String, formats: FormatRegistry) throws {
+    (self.path, self.hash) = (path, hash)
+    let table: CSVTable
+    do throws(CSVTable.Problem) { table = try CSVTable(bytes) } catch {
+      throw Self.error(path, error.line, error.column, error.reason)
+    }
+    for column in table.columns where !Self.columns.contains(column) {
+      throw Self.error(path, 1, column, "is unknown; the columns are \(Self.columns.joined(separator: ", "))")
+    }
+    guard table.columns.contains("id"), table.rows.count > 0 else {
+      throw Self.error(path, 1, nil, "a table has a column 'id' and a row for each stimulus")
+    }
+    var stimuli: [Stimulus] = []
+    for row in table.rows {
+      let fields = Dictionary(uniqueKeysWithValues: zip(table.columns, row.fields)).filter { !$0.value.isEmpty }
+      let id = fields["id"] ?? ""
+      if id.isEmpty || id.contains(where: { $0 == " " || $0 == "/" }) {
+        throw Self.error(path, row.line, "id", "must be a word without spaces and slashes")
+      }
+      if let other = stimuli.first(where: { $0.id == id }) {
+        throw Self.error(path, row.line, "id", "\(id.inQuotes) is that of line \(other.line) too")
+      }
+      stimuli.append(try Self.stimulus(id, row.line, fields, path, formats))
+    }
+    self.stimuli = stimuli
+  }
+
+  private static func stimulus(
+    _ id: String, _ line: Int, _ fields: [String: String], _ path: String, _ formats: FormatRegistry
+  ) throws -> Stimulus {
+    func number(_ column: String, in range: ClosedRange<Double>) throws -> Double? {
+      guard let text = fields[column] else { return nil }
+      guard let number = Double(text), range.contains(number) else {
+        throw error(path, line, column, "must be a number from \(range.lowerBound) to \(range.upperBound), not \(text)")
+      }
+      return number
+    }
+    let level = try number("level", in: -120...0)
+    let intensity = try number("intensity", in: 0...1)
+    var profile: TransducerProfile?
+    if let name = fields["profile"] {
+      do { profile = try SharedOptions.profile(named: name) } catch {
+        throw Self.error(path, line, "profile", Failure.message(error))
+      }
+    }
+    if let file = fields["file"] {
+      if let column = numbers.first(where: { $0 != "level" && fields[$0] != nil }) {
+        throw error(path, line, column, "is for stimuli without a 'file'")
+      }
+      let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
+      let beside = file.hasPrefix("/") || folder.isEmpty ? file : folder + "/" + file
+      let (inputs, problems) = PatternInput.find(
+        [(FileSystem.entry(at: beside) == .file) ? beside : file], formats: formats)
+      if let problem = problems.first { throw error(path, line, "file", "\(problem)") }
+      guard inputs.count == 1 else { throw error(path, line, "file", "\(file.inQuotes) is not one pattern") }
+      let pattern = try LoadedPattern(inputs[0])
+      return Stimulus(
+        id: id, line: line, pattern: pattern, composition: pattern.composition, profile: profile, level: level,
+        value: level)
+    }
+    let duration = try number("duration", in: 0...30) ?? 0
+    var event = HapticEvent(
+      kind: duration > 0 ? .hapticContinuous : .hapticTransient, time: 0, duration: duration > 0 ? duration : nil)
+    event.parameters[.hapticIntensity] = Float(intensity ?? 1)
+    if let sharpness = try number("sharpness", in: 0...1) { event.parameters[.hapticSharpness] = Float(sharpness) }
+    for (column, id) in [
+      ("attack", EventParameterID.attackTime), ("decay", .decayTime), ("release", .releaseTime),
+    ] {
+      if let time = try number(column, in: 0...1) { event.parameters[id] = Float(time) }
+    }
+    return Stimulus(
+      id: id, line: line, pattern: nil, composition: HapticComposition(HapticPattern(events: [event])),
+      profile: profile, level: level, value: level ?? intensity)
+  }
+
+  private static func error(_ path: String, _ line: Int, _ column: String?, _ message: String) -> InputError {
+    InputError(
+      Finding(
+        rule, place: SourcePlace(name: path, position: .text(line: line, column: 1)),
+        (column.map { "column \($0.inQuotes) " } ?? "") + message))
+  }
+
+  /// Compiles a stimulus for profiles and finds the gain at which it has its level.
+  func rendering(of stimulus: Stimulus, for profiles: [TransducerProfile], job: RenderJob) throws -> Rendering {
+    let profiles = stimulus.profile.map { profile in profiles.map { _ in profile } } ?? profiles
+    let rate = Double(job.rate)
+    let plans =
+      try stimulus.pattern?.plans(for: profiles, rate: rate)
+      ?? profiles.map { try RenderPlan(compiling: stimulus.composition, profile: $0, rate: rate) }
+    var job = job
+    if let profile = stimulus.profile { job.profile = profile }
+    func levels(_ gain: Double) throws -> Levels {
+      job.strength = gain
+      var rendering = OfflineRenderer(plan: plans[0], settings: job.settings(for: [plans[0]]))
+      return try Levels(of: Signal(rendering.samples(), rate: rate))
+    }
+    var (gain, found) = (1.0, try levels(1))
+    guard let level = stimulus.level else { return Rendering(plans: plans, gain: 1, levels: found) }
+    for _ in 0..<4 where abs(found.rmsDecibels - level) > Self.tolerance && found.rms > 0 {
+      gain *= Decibels.factor(level - found.rmsDecibels)
+      found = try levels(gain)
+    }
+    guard abs(found.rmsDecibels - level) <= Self.tolerance else {
+      throw Self.error(
+        path, stimulus.line, "level",
+        "\(NumberFormatting.fixed(level, places: 1)) dBFS cannot be reached; \(stimulus.id.inQuotes) has at most "
+          + "\(NumberFormatting.fixed(found.rmsDecibels, places: 1)) dBFS with its peaks at -1 dBFS")
+    }
+    return Rendering(plans: plans, gain: gain, levels: found)
+  }
+}
