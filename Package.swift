@@ -31,7 +31,7 @@ let all = table(
     SoundFile SystemSupport TransducerCalibration TransducerProfiles VendorFormats
   StudioCore core CMath HapticFormats HapticModel HapticRender PatternRules Reading RealtimeMemory TransducerProfiles \
     VendorFormats
-  TemblorLibrary plain CommandLineKit HapticModel HapticOutputs HapticPlayback HapticRender Reading StudioCore \
+  TemblorLibrary plain CLateLibrary CommandLineKit HapticModel HapticOutputs HapticPlayback HapticRender Reading StudioCore \
     TemblorCommands
   Temblor plain HapticFormats HapticModel HapticOutputs HapticPlayback HapticRender PatternComparison PatternRules \
     PatternWorkflows Reading ReviewPages ShippedFiles SignalAnalysis SignalPlots SoundFile SystemSupport \

@@ -106,3 +106,5 @@
     (pcm, buffer, size))
 
 TEMBLOR_LATE_LIBRARY("libasound.so.2", RTLD_NOW, FUNCTIONS)
+
+_Bool temblor_has_asound(void) { return temblor_has_library("libasound.so.2"); }

@@ -18,3 +18,5 @@
   F(enum XML_Status, XML_StopParser, (XML_Parser parser, XML_Bool resumable), (parser, resumable))
 
 TEMBLOR_LATE_LIBRARY("libexpat.so.1", RTLD_LAZY, FUNCTIONS)
+
+_Bool temblor_has_expat(void) { return temblor_has_library("libexpat.so.1"); }

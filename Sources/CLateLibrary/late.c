@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+_Bool temblor_has_library(const char *file) { return dlopen(file, RTLD_LAZY | RTLD_LOCAL) != NULL; }
+
 void temblor_load_library(
     const char *file, int binding, const char *const *names, void **functions, size_t count, atomic_bool *is_loaded) {
   static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;

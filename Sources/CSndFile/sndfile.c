@@ -16,3 +16,5 @@
   F(sf_count_t, sf_writef_short, (SNDFILE *sndfile, const short *ptr, sf_count_t frames), (sndfile, ptr, frames))
 
 TEMBLOR_LATE_LIBRARY("libsndfile.so.1", RTLD_LAZY, FUNCTIONS)
+
+_Bool temblor_has_sndfile(void) { return temblor_has_library("libsndfile.so.1"); }

@@ -6,8 +6,12 @@
 
   /// The funnel to libsndfile: one function for each call, results checked, errors in our words.
   enum SndFileBindings {
+    /// Whether libsndfile is there.
+    static let isThere = temblor_has_sndfile()
+
     /// `sf_format_check`: whether a format can be written.
     static func canWrite(_ info: SF_INFO) -> Bool {
+      guard isThere else { return true }
       var info = info
       return unsafe sf_format_check(&info) != 0
     }
@@ -19,6 +23,10 @@
     static func open(descriptor: Int32, mode: Int, info: inout SF_INFO, path: String) throws(SoundFileError)
       -> OpaquePointer
     {
+      guard isThere else {
+        throw SoundFileError(
+          kind: .systemRefused, path: path, description: "needs libsndfile; install the package libsndfile1")
+      }
       // Libsndfile closes what it cannot open, even where it is to leave the descriptor open.
       let own = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
       guard own >= 0 else {

@@ -2,7 +2,7 @@
   import CSndFile
   internal import Glibc
 
-  /// A sound file being written, block by block, through libsndfile.
+  /// A sound file being written, block by block, through libsndfile; where that is not there, a plain WAV.
   @safe public struct SoundFileWriter: ~Copyable {
     private var handle: OpaquePointer?
     private let descriptor: Int32
@@ -13,6 +13,7 @@
     private var encoder: SampleEncoder
     private var shorts: [Int16] = []
     private var longs: [Int32] = []
+    private var plain: PlainWAV?
 
     /// Starts a file.
     ///
@@ -31,17 +32,24 @@
       if let unsupportedReason = format.unsupportedReason(rate: rate, channelCount: channelCount) {
         throw SoundFileError(kind: .unsupportedFormat, path: path, description: unsupportedReason)
       }
+      let isPlain = !SndFileBindings.isThere && format.container == .wav
       var info = SF_INFO()
       info.samplerate = Int32(clamping: rate)
       info.channels = Int32(clamping: channelCount)
       info.format = format.code(frameCount: frameCount, channelCount: channelCount)
-      let opened = try unsafe SndFileBindings.open(descriptor: descriptor, mode: SFM_WRITE, info: &info, path: path)
+      let opened =
+        unsafe isPlain
+        ? nil : try SndFileBindings.open(descriptor: descriptor, mode: SFM_WRITE, info: &info, path: path)
       unsafe handle = opened
       self.descriptor = descriptor
       self.path = path
       self.format = format
       self.channelCount = channelCount
       encoder = SampleEncoder(format.samples.encoding)
+      plain =
+        isPlain
+        ? PlainWAV(descriptor, path: path, samples: format.samples, rate: rate, channelCount: channelCount) : nil
+      guard let opened = unsafe opened else { return }
       unsafe SndFileBindings.omitPeakChunk(of: opened)
       for (tag, text) in [(SF_STR_TITLE, tags.title), (SF_STR_SOFTWARE, tags.software), (SF_STR_COMMENT, tags.comment)]
       where !text.isEmpty { unsafe SndFileBindings.set(Int(tag), text, of: opened) }
@@ -76,6 +84,7 @@
 
     /// Writes interleaved samples in −1…1, a whole number of frames.
     public mutating func write(_ samples: Span<Float>) throws(SoundFileError) {
+      try plain?.write(samples)
       guard let handle = unsafe handle else { return }
       let frameCount = samples.count / channelCount
       guard format.container != .ogg else {
@@ -100,6 +109,9 @@
 
     /// Completes the file's header and releases it; nothing can be written afterwards.
     public mutating func close() throws(SoundFileError) {
+      try plain?.finish()
+      if plain != nil, ownsDescriptor { Glibc.close(descriptor) }
+      plain = nil
       guard let open = unsafe handle else { return }
       unsafe handle = nil
       defer { if ownsDescriptor { Glibc.close(descriptor) } }
@@ -156,6 +168,59 @@
       }
       guard count == size else { throw SoundFileError.system(name, "cannot be read") }
       return bytes
+    }
+  }
+
+  /// A WAV file without tags, for where libsndfile is not there.
+  struct PlainWAV {
+    private let descriptor: Int32
+    private let path: String
+    private let isFloat: Bool
+    private let rate: Int
+    private let frameSize: Int
+    private let sampleSize: Int
+    private var encoder: SampleEncoder
+    private var byteCount = 0
+    private static let headerSize = 44
+
+    init(_ descriptor: Int32, path: String, samples: SampleFormat, rate: Int, channelCount: Int) {
+      let encoding = samples == .s24 ? SampleEncoding.s24Packed : samples.encoding
+      (self.descriptor, self.path, self.rate) = (descriptor, path, rate)
+      (sampleSize, frameSize, isFloat) = (
+        encoding.byteCount, encoding.byteCount * channelCount, samples == .float
+      )
+      encoder = SampleEncoder(encoding)
+    }
+
+    mutating func write(_ samples: Span<Float>) throws(SoundFileError) {
+      var bytes = [UInt8](repeating: 0, count: samples.count * sampleSize)
+      var span = bytes.mutableSpan
+      var raw = unsafe span.mutableBytes
+      encoder.encode(samples, into: &raw)
+      try write(bytes, at: Self.headerSize + byteCount)
+      byteCount += bytes.count
+    }
+
+    func finish() throws(SoundFileError) {
+      func number(_ value: Int, _ size: Int) -> [UInt8] {
+        (0..<size).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+      }
+      var header = Array("RIFF".utf8) + number(Self.headerSize - 8 + byteCount, 4) + Array("WAVEfmt ".utf8)
+      header += number(16, 4) + number(isFloat ? 3 : 1, 2) + number(frameSize / sampleSize, 2) + number(rate, 4)
+      header += number(rate * frameSize, 4) + number(frameSize, 2) + number(8 * sampleSize, 2)
+      try write(header + Array("data".utf8) + number(byteCount, 4), at: 0)
+    }
+
+    private func write(_ bytes: [UInt8], at place: Int) throws(SoundFileError) {
+      var done = 0
+      while done < bytes.count {
+        let count = unsafe bytes.withUnsafeBytes { buffer in
+          unsafe pwrite(
+            descriptor, buffer.baseAddress?.advanced(by: done), bytes.count - done, off_t(place + done))
+        }
+        guard count > 0 else { throw SoundFileError.system(path, "cannot be written") }
+        done += count
+      }
     }
   }
 

@@ -67,7 +67,9 @@ internal import TransducerProfiles
   }
 }
 
+/// A host, as callers hold it.
 public typealias Handle = UnsafeMutableRawPointer
+/// Bytes that a caller lends for a call, with their number beside them.
 public typealias Bytes = UnsafePointer<UInt8>
 
 /// Bytes that a caller lent for a call.

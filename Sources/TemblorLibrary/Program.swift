@@ -1,3 +1,4 @@
+internal import CLateLibrary
 internal import CommandLineKit
 internal import HapticPlayback
 internal import Reading
@@ -21,6 +22,11 @@ public func temblorProgram(_ count: Int32, _ words: UnsafePointer<UnsafePointer<
 @_cdecl("temblor_run")
 public func temblorRun(_ host: Handle, _ words: Bytes?, _ length: Int32) -> Int32 {
   let words = unsafe bytes(words, length).split(separator: 0, omittingEmptySubsequences: false).dropLast()
+  // Without a library that it calls, a verb would end the process.
+  if let missing = missingLibrary(for: words.first.map { String(decoding: $0, as: UTF8.self) } ?? "") {
+    _ = unsafe Host.of(host).give(Array("\0temblor: \(missing)\n".utf8))
+    return 1
+  }
   let (printed, reported) = (Gathering(), Gathering())
   let terminal = Terminal(output: printed.output, error: reported.output) {
     SystemTimeSource().now
@@ -28,6 +34,17 @@ public func temblorRun(_ host: Handle, _ words: Bytes?, _ length: Int32) -> Int3
   let status = TemblorProgram.run(words.map { String(decoding: $0, as: UTF8.self) }, on: terminal)
   _ = unsafe Host.of(host).give(printed.bytes + [0] + reported.bytes)
   return status
+}
+
+/// The library that a verb may call and is not there, with what to do.
+private func missingLibrary(for verb: String) -> String? {
+  guard !["patterns", "profiles", "formats", "render", "convert", "--version"].contains(verb) else { return nil }
+  let libraries = [
+    ("libsndfile.so.1", "libsndfile1"), ("libsamplerate.so.0", "libsamplerate0"), ("libebur128.so.1", "libebur128-1"),
+    ("libkissfft-float.so.131", "libkissfft-float131"),
+  ]
+  let missing = libraries.first { file, _ in unsafe !temblor_has_library(file) }
+  return missing.map { "\($0.0) is missing; install the package \($0.1)" }
 }
 
 /// What is written to a stream.

@@ -81,7 +81,7 @@ struct ModuleTests {
     "HapticPlayback": 2_900, "HapticRender": 7_900, "HapticTesting": 300, "PatternComparison": 6_400,
     "PatternRules": 1_000, "PatternWorkflows": 1_500, "QuartzCore": 100, "Reading": 2_900,
     "RealtimeMemory": 300, "ReviewPages": 2_100, "ShippedFiles": 100, "SignalAnalysis": 2_100,
-    "SignalPlots": 4_200, "SoundFile": 1_200, "StudioCore": 1_300, "SwiftUI": 400, "SystemSupport": 1_600,
+    "SignalPlots": 4_200, "SoundFile": 1_300, "StudioCore": 1_400, "SwiftUI": 400, "SystemSupport": 1_600,
     "Temblor": 200, "TemblorCommands": 12_100, "TemblorLibrary": 300, "TransducerCalibration": 2_400,
     "TransducerProfiles": 2_100,
     "UIKit": 400, "VendorFormats": 7_500, "WatchKit": 100, "_Testing_AppKit": 100, "_Testing_UIKit": 100,

@@ -4,6 +4,9 @@ TEMBLOR_PACKAGES_ARE_MISSING
 #endif
 #include <alsa/asoundlib.h>
 
+/* Whether the library is there; without it, a call of it ends the process. */
+_Bool temblor_has_asound(void);
+
 /* Swift cannot make a function with a variable number of arguments, which this handler must be. */
 static void temblor_alsa_ignore(
     const char *file, int line, const char *function, int code, const char *format, ...) {

@@ -3,3 +3,6 @@
 TEMBLOR_PACKAGES_ARE_MISSING
 #endif
 #include <expat.h>
+
+/* Whether the library is there; without it, a call of it ends the process. */
+_Bool temblor_has_expat(void);

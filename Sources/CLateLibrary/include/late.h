@@ -14,6 +14,9 @@
 void temblor_load_library(
     const char *file, int binding, const char *const *names, void **functions, size_t count, atomic_bool *is_loaded);
 
+/* Whether a library can be loaded, for callers that can do without. */
+_Bool temblor_has_library(const char *file);
+
 #define TEMBLOR_LATE_POINTER(result, name, parameters, arguments) __typeof__(name) *name;
 #define TEMBLOR_LATE_NAME(result, name, parameters, arguments) #name,
 #define TEMBLOR_LATE_FUNCTION(result, name, parameters, arguments) \

@@ -40,6 +40,9 @@ public struct ALSABackend: OutputBackend {
   public func open(_ name: String, _ request: OutputRequest, time: any TimeSource) throws(OutputError)
     -> sending OpenedOutput
   {
+    guard temblor_has_asound() else {
+      throw OutputError(.other, output: name, "needs ALSA; install the package libasound2")
+    }
     let encoding: SampleEncoding? = try request.encoding.map { word throws(OutputError) in
       if let encoding = SampleEncoding(rawValue: word) { return encoding }
       throw OutputError(

@@ -95,6 +95,9 @@ struct XMLTree: Sendable {
       init(text: [UInt8]) { self.text = text }
 
       @unsafe mutating func read(keepsComments: Bool) throws(Fault) -> [Element] {
+        guard temblor_has_expat() else {
+          throw Fault(offset: 0, message: "XML needs libexpat; install the package libexpat1")
+        }
         guard let parser = unsafe XML_ParserCreate("UTF-8") else {
           throw Fault(offset: 0, message: "there is no memory to read the text")
         }
