@@ -69,7 +69,7 @@ let all = table(
   SignalAnalysisTests strict HapticRender; SoundFileTests strict; StudioCoreTests strict PatternWorkflows
   SystemSupportTests strict
   TemblorCommandsTests strict temblor terminal-probe; TemblorTests strict SoundFile temblor
-  TemblorLibraryTests strict SoundFile StudioCore; TransducerCalibrationTests strict; TransducerProfilesTests strict; UIKitTests strict HapticTesting _Testing_UIKit
+  TemblorLibraryTests strict HapticPlayback StudioCore; TransducerCalibrationTests strict; TransducerProfilesTests strict; UIKitTests strict HapticTesting _Testing_UIKit
   """)
 
 typealias Row = (name: String, path: String, settings: String, uses: [String])

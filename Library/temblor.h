@@ -95,7 +95,8 @@ void temblor_live_loop(temblor *host, int32_t is_looping, int32_t start, int32_t
 void temblor_live_hear(temblor *host, int32_t slot);
 // Sets a control: 0 the factor on intensity, 0 to 1; 1 the change of sharpness, -1 to 1.
 void temblor_live_control(temblor *host, int32_t control, double value);
-// Renders the next frames, at most 4,096; their samples until the next call. Neither locks nor allocates.
+// Renders the next frames, at most 4,096; their samples until the next call. Waits for nothing; the memory of a plan or
+// profile that was exchanged is freed here.
 const float *temblor_live_render(temblor *host, int32_t count);
 // The frame of the pattern that comes next.
 int32_t temblor_live_position(temblor *host);
@@ -115,8 +116,8 @@ int32_t temblor_session_play(temblor *host, int32_t slot, int32_t profile, int64
 int32_t temblor_session_control(temblor *host, int32_t play, int32_t control, double value, double seconds,
                                 int64_t frame);
 // Makes the state the output, as JSON; its bytes, 0 where no device is open. "rendered" and "heard" are frames, "time" and
-// "onset" (of each of "plays") seconds of the monotonic clock, "missed" frames that were not heard, "events" what happened
-// since the last call.
+// "onset" (of each of "plays") seconds of the monotonic clock, final once it was heard, "missed" frames that were not heard,
+// "events" what happened since the last call.
 int32_t temblor_session_status(temblor *host);
 // Fades out, lets the rest be heard and closes the device; waits for it, at most its buffer and two seconds.
 void temblor_session_close(temblor *host);

@@ -115,7 +115,7 @@ def test_a_session_plays_at_the_frame(tmp_path):
     """Onsets in the file that a session writes, against the starts and onsets it reports."""
     tap = haptics.Pattern(haptics.Transient(0, sharpness=1))
     with haptics.Session(f"wav:{tmp_path}/played.wav", rate=48_000) as session:
-        first = session.now + 0.3
+        first = session.now + 2
         plays = [session.play(tap, at=first + 0.2 * number) for number in range(4)]
         assert plays[3].wait(timeout=30)
         starts, onsets = [play.start for play in plays], [play.onset for play in plays]

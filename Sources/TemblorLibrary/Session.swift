@@ -7,12 +7,14 @@ public import StudioCore
 internal import Synchronization
 
 /// A device that is open, and what is played on it.
-private final class Session {
+final class Session {
   /// One time that a pattern is played; its player is let go when it has ended.
   struct Play {
     var player: PatternPlayer?
     var start: Int64?
     var end: Int64?
+    /// Seconds of the monotonic clock, by the device's own clock when it was heard: clocks of devices drift.
+    var onset: Double?
     /// The intensity control and the sharpness control as they were set last.
     var controls: [Float] = [1, 0]
   }
@@ -23,7 +25,9 @@ private final class Session {
   let engine: PlaybackEngine
   /// Frames by which limiters and transducer stages are behind what is played.
   private let latency: Int
-  private let playback: LivePlayback
+  private let clock: PlaybackClock
+  /// What renders the engine; nil where somebody else does.
+  private var playback: LivePlayback?
   private let notices: Notices
   private var plays: [Int32: Play] = [:]
   private var last: Int32 = 0
@@ -31,23 +35,31 @@ private final class Session {
 
   private final class Notices: Sendable { let events = Mutex<[SinkEvent]>([]) }
 
-  init(_ device: String, profile: TransducerProfile, rate: Double, strength: Double) throws {
+  convenience init(_ device: String, profile: TransducerProfile, rate: Double, strength: Double) throws {
     let rate = rate.isFinite ? Int(min(max(rate, 8_000), 192_000)) : 48_000
     let request = OutputRequest(rate: rate, allowsOtherRate: true, channels: .atLeast(2))
     let output = try OutputRegistry.standard.open(device, request)
     let routing = OutputRouting(channelCount: output.format.channelCount)
-    engine = PlaybackEngine(
+    let engine = PlaybackEngine(
       rate: output.format.rate, routing: routing, profiles: [profile], strength: Float(strength))
+    let notices = Notices()
+    let playback = try LivePlayback(engine, sink: output.sink, wantsRealTime: true) { event in
+      if case .notice(let notice) = event { notices.events.withLock { $0.append(notice) } }
+    }
+    self.init(engine, clock: playback.clock, notices)
+    self.playback = playback
+  }
+
+  /// A session of an engine that is driven already.
+  convenience init(_ engine: PlaybackEngine, clock: PlaybackClock) { self.init(engine, clock: clock, Notices()) }
+
+  private init(_ engine: PlaybackEngine, clock: PlaybackClock, _ notices: Notices) {
+    (self.engine, self.clock, self.notices) = (engine, clock, notices)
     latency =
       Renderer(
         rate: engine.rate, settings: RenderSettings(routing: engine.routing),
         link: RendererPort(channelCount: engine.routing.channels.count)
       ).latency
-    let notices = Notices()
-    self.notices = notices
-    playback = try LivePlayback(engine, sink: output.sink, wantsRealTime: true) { event in
-      if case .notice(let notice) = event { notices.events.withLock { $0.append(notice) } }
-    }
   }
 
   /// Plays a plan at a frame, or at once; the number of the play.
@@ -102,10 +114,13 @@ private final class Session {
   /// Where everything is, as JSON; what happened since the last time is in it once.
   func status() -> [UInt8] {
     settle()
-    let reading = playback.clock.reading
+    let reading = clock.reading
     // When what is played at a frame is heard, in seconds of the monotonic clock.
     let heard = Double(reading.position) - Double(reading.delay + latency)
     func seconds(_ frame: Int64) -> Double { reading.moment / .seconds(1) + (Double(frame) - heard) / engine.rate }
+    for (number, play) in plays {
+      if let start = play.start, play.onset == nil, Double(start) <= heard { plays[number]?.onset = seconds(start) }
+    }
     let events = notices.events.withLock { events in
       defer { events = [] }
       return events
@@ -115,11 +130,11 @@ private final class Session {
     writer.object { object in
       object.member("rate", engine.rate)
       object.member("latency", latency)
-      object.member("channels", playback.format.channelCount)
+      object.member("channels", engine.routing.channels.count)
       object.member("rendered", Int(engine.position))
-      object.member("heard", Int(playback.clock.heardFrame))
+      object.member("heard", Int(clock.heardFrame))
       object.member("time", SystemTimeSource().now / .seconds(1))
-      object.member("isOver", playback.isOver)
+      object.member("isOver", playback?.isOver == true)
       object.member("missed", missedFrameCount)
       object.array("events") { list in
         for event in events {
@@ -137,7 +152,7 @@ private final class Session {
             object.member("state", play.end != nil ? "ended" : play.start == nil ? "waiting" : "playing")
             if let start = play.start {
               object.member("start", Int(start))
-              object.member("onset", seconds(start))
+              object.member("onset", play.onset ?? seconds(start))
             }
             if let end = play.end { object.member("end", Int(end)) }
           }

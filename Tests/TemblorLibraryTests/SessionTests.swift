@@ -1,5 +1,5 @@
 import Foundation
-import SoundFile
+import HapticPlayback
 import TestSupport
 import Testing
 
@@ -40,38 +40,68 @@ import Testing
 
   private let tap = #"{"Version":1,"Pattern":[{"Event":{"Time":0,"EventType":"HapticTransient"}}]}"#
 
-  @Test(.timeLimit(.minutes(30))) func whatIsPlayedStartsAtItsFrame() throws {
+  /// A session in virtual time.
+  private func virtualSession() -> VirtualPlayback {
+    let engine = PlaybackEngine()
+    let playback = VirtualPlayback(engine)
+    unsafe Host.of(host).companion = Session(engine, clock: playback.playbackClock)
+    return playback
+  }
+
+  private func plays() throws -> [[String: Any]] { try #require(try status()["plays"] as? [[String: Any]]) }
+
+  @Test func whatIsPlayedStartsAtItsFrame() throws {
     #expect(open(tap) == 1)
-    #expect(openSession("null:") == 1)
-    let first = try #require(try status()["rendered"] as? Int) + 4_800
-    let plays = (0..<3).map { unsafe temblorSessionPlay(host, 0, 0, Int64(first + 2_400 * $0)) }
-    #expect(plays == [1, 2, 3])
-    var states: [[String: Any]] = []
-    repeat {
-      states = try #require(try status()["plays"] as? [[String: Any]])
-    } while states.contains {
-      $0["state"] as? String != "ended"
-    }
-    #expect(states.map { $0["start"] as? Int } == [first, first + 2_400, first + 4_800])
-    let onsets = states.compactMap { $0["onset"] as? Double }
-    #expect(zip(onsets, onsets.dropFirst()).allSatisfy { abs($1 - $0 - 0.05) < 1e-6 })
+    let playback = virtualSession()
+    playback.advance(seconds: 0.1)
+    let frames: [Int64] = [7_777, 10_177, 12_577]
+    #expect(frames.map { unsafe temblorSessionPlay(host, 0, 0, $0) } == [1, 2, 3])
+    #expect(try plays().map { $0["state"] as? String } == ["waiting", "waiting", "waiting"])
+    playback.advance(seconds: 1)
+    #expect(try plays().map { $0["state"] as? String } == ["ended", "ended", "ended"])
+    #expect(try plays().map { $0["start"] as? Int } == frames.map { Int($0) })
+    // The first sample that is heard is 96 frames of the limiter behind the start.
+    let first = try #require(playback.samples().firstIndex { abs($0) > 1e-4 })
+    #expect((7_873...7_877).contains(first))
     #expect(try status()["latency"] as? Int == 96)
+    let onsets = try plays().compactMap { $0["onset"] as? Double }
+    #expect(zip(onsets, onsets.dropFirst()).allSatisfy { abs($1 - $0 - 0.05) < 1e-6 })
+    #expect(abs(onsets[0] - 7_873 / 48_000) < 0.002)
+    playback.advance(seconds: 10)
+    #expect(try plays().compactMap { $0["onset"] as? Double } == onsets)
     #expect(unsafe temblorSessionControl(host, 1, 2, 0.5, 0, -1) == 0)
   }
 
-  @Test(.timeLimit(.minutes(30))) func whatIsPlayedIsStopped() throws {
+  @Test func controlsMoveAndEnd() throws {
     #expect(
       open(
         #"{"Version":1,"Pattern":[{"Event":{"Time":0,"EventType":"HapticContinuous","EventDuration":30}}]}"#) == 1)
-    #expect(openSession("null:") == 1)
+    let playback = virtualSession()
     #expect(unsafe temblorSessionPlay(host, 0, 0, -1) == 1)
-    for (control, value) in [(0, 0.5), (1, -0.5), (2, 0.5)] {
-      #expect(unsafe temblorSessionControl(host, 1, Int32(control), value, 0.1, -1) == 1)
+    playback.advance(seconds: 1)
+    #expect(unsafe temblorSessionControl(host, 1, 2, 0.5, 0.1, -1) == 1)
+    playback.advance(seconds: 1)
+    func peak(_ seconds: ClosedRange<Double>) -> Float {
+      playback.samples()[Int(seconds.lowerBound * 48_000)..<Int(seconds.upperBound * 48_000)].max() ?? 0
     }
+    #expect(abs(peak(1.5...1.9) / peak(0.5...0.9) - 0.5) < 0.001)
+    #expect(unsafe temblorSessionControl(host, 1, 0, 0.5, 0.1, 144_000) == 1)
+    #expect(unsafe temblorSessionControl(host, 1, 1, -0.5, 0, -1) == 1)
+    playback.advance(seconds: 2)
+    // The phone's amplitude is the square of intensity.
+    #expect(abs(peak(3.5...3.9) / peak(2.5...2.9) - 0.25) < 0.01)
     #expect(unsafe temblorSessionControl(host, 1, 4, 0, 0, -1) == 0)
     #expect(unsafe temblorSessionControl(host, 9, 3, 0, 0, -1) == 0)
-    #expect(unsafe temblorSessionControl(host, 1, 3, 0, 0, -1) == 1)
-    while (try status()["plays"] as? [[String: Any]])?.first?["state"] as? String != "ended" {}
+    #expect(unsafe temblorSessionControl(host, 1, 3, 0, 0, 200_000) == 1)
+    playback.advance(seconds: 1)
+    #expect(try plays().map { $0["end"] as? Int } == [200_000])
+  }
+
+  @Test func aDeviceIsOpenedAndClosed() throws {
+    #expect(open(tap) == 1)
+    #expect(openSession("null:") == 1)
+    #expect(try status()["channels"] as? Int == 2)
+    #expect(unsafe temblorSessionPlay(host, 0, 0, -1) == 1)
     unsafe temblorSessionClose(host)
     #expect(unsafe temblorSessionStatus(host) == 0)
     #expect(unsafe temblorSessionPlay(host, 0, 0, -1) == -1)
