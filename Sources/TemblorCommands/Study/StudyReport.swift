@@ -12,19 +12,28 @@ enum StudyReport {
       try StudyResults(path, bytes: FileSystem.read(path)).rows.map { (path, $0.line, $0.fields) }
     }
     guard let first = rows.first else { throw FileError("results", "hold no answers") }
+    let procedure = StudyProcedure(rawValue: first.2["procedure"] ?? "") ?? .abx
+    var seen: Set<[String?]> = []
     for (path, line, fields) in rows {
       for key in ["study", "procedure"] where fields[key] != first.2[key] {
         throw StudyResults.error(path, line, "is of another \(key) than \(first.0.inQuotes)")
       }
+      if !seen.insert(["participant", "seed", "trial"].map { fields[$0] }).inserted {
+        throw StudyResults.error(path, line, "is a trial that was given before")
+      }
+      let answer = fields["answer"].flatMap(Double.init)
+      guard let answer, procedure.takes(answer), !procedure.hasTwoAnswers || ["1", "2"].contains(fields["right"]) else {
+        throw StudyResults.error(path, line, "has an answer that '\(procedure.rawValue)' does not take")
+      }
     }
-    let lines = try summary(rows.map(\.2), StudyProcedure(rawValue: first.2["procedure"] ?? "") ?? .abx)
+    let lines = try summary(rows.map(\.2), procedure)
     if arguments.flag("--json") {
       try terminal.output.write(json: ["procedure": first.2["procedure"] ?? "", "stimuli": lines.map(\.fields)])
     } else if arguments.flag("--csv") {
       var table = CSVTable(columns: ["stimulus", "count", "figure", "low", "high", "pValue"])
       for line in lines {
         table.append(
-          [line.stimulus, "\(line.count)", "\(line.figure)"]
+          [line.stimulus, "\(line.count)", line.figure.map { "\($0)" } ?? ""]
             + [line.low, line.high, line.pValue].map { $0.map { "\($0)" } ?? "" })
       }
       try terminal.output.write(table.text, wraps: false)
@@ -39,7 +48,7 @@ enum StudyReport {
     var stimulus: String
     var count: Int
     /// Right answers, a threshold or a mean.
-    var figure: Double
+    var figure: Double?
     var low: Double?
     var high: Double?
     var pValue: Double?
@@ -53,10 +62,13 @@ enum StudyReport {
   }
 
   static func summary(_ rows: [[String: String]], _ procedure: StudyProcedure) throws -> [Line] {
-    let key = procedure == .staircase ? "participant" : "tested"
+    // Each run of a staircase is one by itself.
+    func name(_ row: [String: String]) -> String {
+      procedure == .staircase ? "\(row["participant"] ?? "") (seed \(row["seed"] ?? ""))" : row["tested"] ?? ""
+    }
     var groups: [(name: String, rows: [[String: String]])] = []
     for row in rows {
-      let name = row[key] ?? ""
+      let name = name(row)
       if let place = groups.firstIndex(where: { $0.name == name }) {
         groups[place].rows.append(row)
       } else {
@@ -80,7 +92,7 @@ enum StudyReport {
         }
         let found = staircase.threshold.map { "threshold \(NumberFormatting.fixed($0, places: 2))" } ?? "no threshold"
         return Line(
-          stimulus: name, count: rows.count, figure: staircase.threshold ?? .nan,
+          stimulus: name, count: rows.count, figure: staircase.threshold,
           sentence: "\(found) after \(rows.count) trials")
       case .magnitude, .rating:
         let isRatio = procedure == .magnitude

@@ -6,7 +6,7 @@ import SystemSupport
 enum StudyProcedure: String, CaseIterable {
   /// The reference, another stimulus and one of the two again; which was it?
   case abx
-  /// The reference and another stimulus; the other one is right.
+  /// The reference and another stimulus; the one of the greater value is right, or else the other one.
   case twoChoices = "2afc"
   /// The same with the other stimulus chosen by the answers: one step down after two right ones, up after a wrong one,
   /// which ends where 70.7 % are right (Levitt 1971).
@@ -53,7 +53,7 @@ struct StudyRun {
   private let reference: Int
   /// The places of stimuli in the order they are tested; of a staircase from the weakest to the strongest.
   private let order: [Int]
-  private let values: [Double]
+  private let values: [Double?]
   private var numbers: SplitMix64
   private(set) var answers: [(trial: Trial, answer: Double)] = []
   private(set) var trial: Trial?
@@ -61,16 +61,16 @@ struct StudyRun {
   private(set) var staircase = Staircase()
 
   /// - Parameters:
-  ///   - values: What a staircase goes by, of each stimulus.
+  ///   - values: How strong each stimulus is, where that is known.
   ///   - reference: The place of the stimulus that others are held against.
   ///   - repeats: How often each is tested.
-  init(_ procedure: StudyProcedure, values: [Double], reference: Int, repeats: Int, seed: UInt64) {
+  init(_ procedure: StudyProcedure, values: [Double?], reference: Int, repeats: Int, seed: UInt64) {
     (self.procedure, self.reference, self.values) = (procedure, reference, values)
     numbers = SplitMix64(seed: seed)
     let places = Array(values.indices)
     let tested = procedure == .magnitude || procedure == .rating ? places : places.filter { $0 != reference }
     if procedure == .staircase {
-      order = tested.sorted { values[$0] < values[$1] }
+      order = tested.sorted { (values[$0] ?? 0) < (values[$1] ?? 0) }
     } else {
       var numbers = numbers
       order = (0..<repeats).flatMap { _ in tested.shuffled(using: &numbers) }
@@ -97,8 +97,10 @@ struct StudyRun {
     case .magnitude: return Trial(intervals: [tested], right: nil, tested: tested)
     case .rating: return Trial(intervals: [reference, tested], right: nil, tested: tested)
     case .twoChoices, .staircase:
+      let isWeaker = (values[tested] ?? .infinity) < (values[reference] ?? -.infinity)
       return Trial(
-        intervals: isFirst ? [tested, reference] : [reference, tested], right: isFirst ? 1 : 2, tested: tested)
+        intervals: isFirst ? [tested, reference] : [reference, tested], right: isFirst != isWeaker ? 1 : 2,
+        tested: tested)
     case .abx:
       let pair = isFirst ? [tested, reference] : [reference, tested]
       let last = Int(numbers.next() >> 63)
@@ -111,7 +113,7 @@ struct StudyRun {
     guard let trial else { return }
     answers.append((trial, answer))
     if procedure == .staircase {
-      step += staircase.take(isRight: answer == trial.right, at: values[trial.tested])
+      step += staircase.take(isRight: answer == trial.right, at: values[trial.tested] ?? 0)
       step = min(max(0, step), order.count - 1)
     }
     self.trial = next()

@@ -117,6 +117,20 @@ struct StudyTable {
       profile: profile, level: level, value: level ?? intensity)
   }
 
+  /// Refuses what a staircase cannot go by: steps without a value, of two kinds, or not above the reference.
+  func checkStaircase(reference: Int) throws {
+    let lowest = stimuli[reference].value ?? -.infinity
+    for (place, stimulus) in stimuli.enumerated() {
+      if stimulus.value == nil || (stimulus.level == nil) != (stimuli[reference].level == nil) {
+        throw Self.error(
+          path, stimulus.line, nil, "a staircase needs a level of each stimulus, or an intensity of each")
+      }
+      if place != reference, (stimulus.value ?? 0) <= lowest {
+        throw Self.error(path, stimulus.line, nil, "a staircase needs stimuli that are stronger than the reference")
+      }
+    }
+  }
+
   private static func error(_ path: String, _ line: Int, _ column: String?, _ message: String) -> InputError {
     InputError(
       Finding(

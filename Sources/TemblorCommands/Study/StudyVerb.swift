@@ -95,9 +95,7 @@ enum StudyVerb {
     guard table.stimuli.count > (kind == .magnitude ? 0 : 1) else {
       throw FileError(path, "needs a reference and another stimulus for '\(kind.rawValue)'")
     }
-    if kind == .staircase, let bare = table.stimuli.first(where: { $0.value == nil }) {
-      throw FileError(path, "line \(bare.line): a staircase needs a level or an intensity of each stimulus")
-    }
+    if kind == .staircase { try table.checkStaircase(reference: reference) }
     let save = arguments.value("--save") ?? "study-\(FileSystem.stem(of: path))-\(participant).csv"
     try OutputGuard(reading: [path]).check(save, option: "--save")
     let past = (FileSystem.entry(at: save) == .file) ? try StudyResults(save, bytes: FileSystem.read(save)) : nil
@@ -105,7 +103,7 @@ enum StudyVerb {
     let known = past?.rows.first?.fields["seed"].flatMap { UInt64($0) }
     let number = used ?? known ?? seed()
     let run = StudyRun(
-      kind, values: table.stimuli.map { $0.value ?? 0 }, reference: reference, repeats: try arguments[repeats],
+      kind, values: table.stimuli.map(\.value), reference: reference, repeats: try arguments[repeats],
       seed: number)
     var record = StudyRecord(
       run: run, table: table, participant: participant, seed: number, profile: live.profile.name, path: save, now: now)
@@ -265,7 +263,6 @@ final class StudyTask: SessionTask {
   private let breakEvery: Int?
   private let console: LiveConsole
   private var players: [PatternPlayer] = []
-  private var start: Int64 = 0
   private var end: Int64 = 0
   private var typed = ""
   private var isResting = false
@@ -301,7 +298,6 @@ final class StudyTask: SessionTask {
     for player in players { try player.stop() }
     players = []
     var frame = engine.position + FrameConversion.frame(seconds: Playlist.leadIn, rate: engine.rate)
-    start = frame
     for place in trial.intervals {
       let rendering = renderings[place]
       let length = rendering.plans.map(\.length).max() ?? 0
@@ -339,8 +335,9 @@ final class StudyTask: SessionTask {
       typed = ""
       return console.remark("\(question), then enter.")
     }
+    guard engine.position >= end else { return console.remark("Answer when all has been played.") }
     typed = ""
-    try record.answer(answer, after: Double(engine.position - start) / engine.rate)
+    try record.answer(answer, after: Double(engine.position - end) / engine.rate)
     guard record.run.trial != nil else { return }
     if let breakEvery, record.run.answers.count % breakEvery == 0 { isResting = true } else { try play() }
   }

@@ -135,6 +135,63 @@ struct StudyVerbTests {
     }
   }
 
+  @Test func theStrongerOneIsRight() throws {
+    let table = try write("t.csv", "id,level\nreference,-30\nweak,-40\nstrong,-20\n")
+    try study([table, "--repeats", "8", "--seed", "2", "--simulate", "right", "--save", place("r.csv")])
+    for row in try rows("r.csv") {
+      let stronger = row["tested"] == "weak" ? "reference" : "strong"
+      let place = try #require(row["intervals"]?.split(separator: " ").firstIndex { $0 == stronger })
+      #expect(row["right"] == "\(place + 1)")
+    }
+    #expect {
+      try study([table, "--procedure", "staircase", "--simulate", "right", "--save", place("s.csv")])
+    } throws: {
+      "\($0)" == "\(table):3:1: error: a staircase needs stimuli that are stronger than the reference"
+    }
+    let mixed = try write("m.csv", "id,level,intensity\nreference,-30,\na,,1\n")
+    #expect {
+      try study([mixed, "--procedure", "staircase", "--simulate", "right", "--save", place("s.csv")])
+    } throws: {
+      "\($0)" == "\(mixed):3:1: error: a staircase needs a level of each stimulus, or an intensity of each"
+    }
+  }
+
+  @Test func aReportCountsATrialOnceAndChecksAnswers() throws {
+    let table = try write("steps.csv", Self.steps)
+    try study([table, "--procedure", "staircase", "--simulate", "wrong", "--save", place("w.csv")])
+    // Without a threshold there is none, in JSON too.
+    #expect(try !study(["--report", "--json", place("w.csv")]).contains("figure"))
+    #expect(try study(["--report", place("w.csv")]) == "p1 (seed 3)  no threshold after 100 trials\n")
+    #expect {
+      try study(["--report", place("w.csv"), place("w.csv")])
+    } throws: {
+      "\($0)" == "\(place("w.csv")):2:1: error: is a trial that was given before"
+    }
+    try study([table, "--procedure", "magnitude", "--simulate", "right", "--save", place("m.csv")])
+    let text = String(decoding: try FileSystem.read(place("m.csv")), as: UTF8.self)
+    let row = try #require(text.split(separator: "\r\n").dropFirst().first)
+    let answer = row.split(separator: ",", omittingEmptySubsequences: false)[9]
+    let broken = try write("b.csv", text.replacing(",\(answer),,", with: ",-5,,"))
+    #expect {
+      try study(["--report", broken])
+    } throws: {
+      "\($0)" == "\(broken):2:1: error: has an answer that 'magnitude' does not take"
+    }
+  }
+
+  @Test func anAnswerWaitsForTheLastInterval() throws {
+    let table = try write("t.csv", "id,duration,level\nreference,1,-40\na,1,-30\n")
+    let words = [table, "--save", place("r.csv"), "--gap", "0.5"]
+    // The intervals end behind 2.5 s: the first answer comes too early.
+    let stage = VirtualStage([
+      (1, .key(.character("1"))), (1.1, .key(.enter)), (4, .key(.character("2"))), (4.1, .key(.enter)),
+    ])
+    try study(words, on: stage)
+    let found = try rows("r.csv")
+    #expect(found.map { $0["answer"] } == ["2"])
+    #expect(try #require(found[0]["seconds"].flatMap { Double($0) }) < 1.6)
+  }
+
   @Test(arguments: [(1, 12.706), (2, 4.303), (3, 3.182), (5, 2.571), (10, 2.228), (30, 2.042)])
   func intervalsAreStudents(degrees: Int, point: Double) {
     #expect(abs(StudyReport.studentT(degrees) - point) < 0.004)
