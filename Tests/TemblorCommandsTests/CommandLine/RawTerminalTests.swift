@@ -1,5 +1,7 @@
 @testable import CommandLineKit
+import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 @Suite(.enabled(if: Pseudoterminal.canBeMade, "no terminals can be made here")) struct RawTerminalTests {
@@ -123,11 +125,18 @@ import Testing
   }
 
   @Test func aClosedTerminalEndsTheKeysAndNotTheProgram() throws {
+    let place = try Scratch()
+    let file = place("told")
     let terminal = try Pseudoterminal(
-      #"trap '' HUP; f=$(mktemp); echo "file $f."; $PROBE 2> >(tee $f); s=$?; "#
-        + "wait; grep -q closed $f && grep -q told $f && rm $f && exit $s", shell: "bash")
+      "trap '' HUP; $PROBE 2> >(tee \(file)); s=$?; wait; grep -q closed \(file) && grep -q told \(file) && exit $s",
+      shell: "bash")
     let process = try terminal.waitForProbe()
     terminal.close()
+    // Asked to end before it has seen the end of the keys, it would not tell of it.
+    let end = ContinuousClock.now + .seconds(60)
+    while (try? String(contentsOfFile: file, encoding: .utf8))?.contains("closed") != true, .now < end {
+      _ = poll(nil, 0, 1)
+    }
     kill(process, SIGTERM)
     #expect(terminal.finish() == 128 + SIGTERM)
   }
