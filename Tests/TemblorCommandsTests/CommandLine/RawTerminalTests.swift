@@ -132,7 +132,7 @@ import Testing
       shell: "bash")
     let process = try terminal.waitForProbe()
     terminal.close()
-    // Asked to end before it has seen the end of the keys, it would not tell of it.
+    // Asked to end before it has seen the end of the keys, it would not report it.
     let end = ContinuousClock.now + .seconds(60)
     while (try? String(contentsOfFile: file, encoding: .utf8))?.contains("closed") != true, .now < end {
       _ = poll(nil, 0, 1)
