@@ -218,6 +218,7 @@
           unsafe pwrite(
             descriptor, buffer.baseAddress?.advanced(by: done), bytes.count - done, off_t(place + done))
         }
+        if count < 0 && errno == EINTR { continue }
         guard count > 0 else { throw SoundFileError.system(path, "cannot be written") }
         done += count
       }

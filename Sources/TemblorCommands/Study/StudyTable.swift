@@ -91,10 +91,9 @@ struct StudyTable {
       if let column = numbers.first(where: { $0 != "level" && fields[$0] != nil }) {
         throw error(path, line, column, "is for stimuli without a 'file'")
       }
-      let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
-      let beside = file.hasPrefix("/") || folder.isEmpty ? file : folder + "/" + file
+      let beside = file.hasPrefix("/") ? file : FileSystem.join(FileSystem.folder(of: path), file)
       let (inputs, problems) = PatternInput.find(
-        [(FileSystem.entry(at: beside) == .file) ? beside : file], formats: formats)
+        [FileSystem.entry(at: beside) == .file ? beside : file], formats: formats)
       if let problem = problems.first { throw error(path, line, "file", "\(problem)") }
       guard inputs.count == 1 else { throw error(path, line, "file", "\(file.inQuotes) is not one pattern") }
       let pattern = try LoadedPattern(inputs[0])

@@ -22,9 +22,6 @@ enum StudyVerb {
   private static let breakEvery = Option(
     "--break-every", value: "N", help: "Rest after each N trials, until a key is pressed."
   ).int(in: 1...10_000)
-  private static let seed = Option(
-    "--seed", value: "N", help: "Seed of the random order, 0 to \(ABXTest.greatestSeed).", defaultText: "random"
-  ).int(in: 0...Int(ABXTest.greatestSeed))
 
   static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {
     CommandDescription(
@@ -44,7 +41,8 @@ enum StudyVerb {
           isRepeatable: true)
       ],
       options: [
-        procedure, repeats, Option("--participant", value: "NAME", help: "Who takes part.", defaultText: "p1"), seed,
+        procedure, repeats, Option("--participant", value: "NAME", help: "Who takes part.", defaultText: "p1"),
+        ABXOptions.seedOption,
         breakEvery, AuditionVerb.gap,
         Option("--question", value: "TEXT", help: "What to ask instead.", defaultText: "by the procedure"),
         Option(
@@ -98,8 +96,8 @@ enum StudyVerb {
     if kind == .staircase { try table.checkStaircase(reference: reference) }
     let save = arguments.value("--save") ?? "study-\(FileSystem.stem(of: path))-\(participant).csv"
     try OutputGuard(reading: [path]).check(save, option: "--save")
-    let past = (FileSystem.entry(at: save) == .file) ? try StudyResults(save, bytes: FileSystem.read(save)) : nil
-    let used = try arguments[Self.seed].map { UInt64($0) }
+    let past = FileSystem.entry(at: save) == .file ? try StudyResults(save, bytes: FileSystem.read(save)) : nil
+    let used = try arguments[ABXOptions.seedOption].map { UInt64($0) }
     let known = past?.rows.first?.fields["seed"].flatMap { UInt64($0) }
     let number = used ?? known ?? seed()
     let run = StudyRun(
@@ -116,7 +114,6 @@ enum StudyVerb {
         throw FileError("standard input", "is not a terminal; run the study in a terminal or use '--simulate'")
       }
       var task: StudyTask?
-      defer { task = nil }
       let outcome = try live.play(in: session) { engine in
         var job = job
         job.rate = Int(engine.rate)
@@ -214,9 +211,7 @@ struct StudyRecord {
     guard let trial = run.trial else { return }
     results.append(fields(trial, answer, now().text, seconds))
     run.answer(answer)
-    var file = try AtomicFileWriter(path)
-    try file.write(Array(results.table.text.utf8))
-    try file.commit()
+    try AtomicFileWriter.write(Array(results.table.text.utf8), to: path)
   }
 
   /// Answers all that is left as a word says.

@@ -184,7 +184,7 @@ struct ABXOptions {
   ).int(in: 0...maximumTrialCount)
   private static let levelMatch = Option("--match", value: "MATCH", help: "Level matching.")
     .choice(default: LevelMatch.loudness)
-  private static let seedOption = Option(
+  static let seedOption = Option(
     "--seed", value: "N", help: "Seed of the random order, 0 to \(ABXTest.greatestSeed).", defaultText: "random"
   ).int(in: 0...Int(ABXTest.greatestSeed))
 
