@@ -233,7 +233,8 @@ extension PatternContent {
     try writer.write(dictionary)
     let text = SourceFile(writer.bytes, name: "dictionary")
     do throws(InputError) {
-      let options = ReadingOptions(wantsFindings: false)
+      var options = ReadingOptions(wantsFindings: false)
+      options.refusesUnknownParameters = true
       let composition = try HapticFormat.ahap.examine(text, options: options).get()
       self.init(HapticComposition(layers: composition.layers))
     } catch { throw CHHapticError(error, stranger: writer.strangers[error.place.path]) }

@@ -15,8 +15,13 @@ public struct ReadingOptions: Equatable, Sendable {
   /// How intensity follows from the amplitudes of formats that hold amplitudes.
   public var amplitude: AmplitudeLaw
   /// Whether findings below errors, allowances and losses are wanted; without them reading is
-  /// faster.
+  /// faster, and reports errors and what plays otherwise than it is written.
   public var wantsFindings: Bool
+  /// The frames per second of signals that take the place of events where a format describes signals, or nil for
+  /// events.
+  public var signalRate: Double?
+  /// Whether an unknown name of a parameter is an error in AHAP; else the parameter is ignored.
+  public var refusesUnknownParameters = false
 
   /// Makes options; those not given read everything as the format documents it.
   public init(

@@ -18,6 +18,7 @@ public struct LoadedPattern: Sendable {
   public let details: [(name: String, value: String)]
   private let places: SourcePlaces
   private let sounds: [Examination.SoundReference]
+  private let findings: [Finding]
 
   /// Reads a pattern of any format, or throws its first error.
   ///
@@ -37,6 +38,7 @@ public struct LoadedPattern: Sendable {
     details = examination.details
     places = examination.places
     sounds = input.sounds == .none ? [] : examination.sounds
+    findings = examination.findings
   }
 
   /// The paths of the files that the pattern is made from.
@@ -51,8 +53,8 @@ public struct LoadedPattern: Sendable {
     try WaveformFiles.load(sounds, from: input.folder, rate: rate)
   }
 
-  /// What of the pattern's sound files does not play as it should; reads them once more.
-  public func soundWarnings() -> [Finding] { WaveformFiles.warnings(sounds, from: input.folder) }
+  /// What of the pattern and its sound files does not play as it is written; reads the sound files once more.
+  public func warnings() -> [Finding] { findings + WaveformFiles.warnings(sounds, from: input.folder) }
 
   /// That places of the pattern sound together, where none of the profiles is that of one place.
   public func mergedPlaces(on profiles: [TransducerProfile]) -> Finding? {

@@ -58,6 +58,8 @@ public struct RenderJob: Sendable {
   public func plans(_ input: PatternInput, for profiles: [TransducerProfile]? = nil) throws -> (
     plans: [RenderPlan], pattern: LoadedPattern
   ) {
+    var reading = reading
+    if isRaw, profile.name == "mpeg" { reading.signalRate = Double(rate) }
     let pattern = try LoadedPattern(input, reading: reading)
     let plans = try pattern.plans(
       for: profiles ?? channels(placeCount: pattern.composition.placeCount).profiles, rate: Double(rate),
@@ -206,7 +208,7 @@ public struct RenderBatch: Sendable {
   /// What became of one file.
   public enum Outcome: Sendable {
     /// The file is complete: seconds of sound, without the silence behind it unless the job has a duration; what
-    /// the renderer counted; and what is wrong with the sound files of the pattern.
+    /// the renderer counted; and what of the pattern does not play as it is written.
     case written(seconds: Double, statistics: RenderStatistics, warnings: [Finding])
     /// Nothing was written, and why.
     case failed(any Error)
@@ -292,7 +294,7 @@ public struct RenderBatch: Sendable {
       let seconds = job.duration ?? Double(job.soundLength(of: plans)) / Double(job.rate)
       return .written(
         seconds: seconds, statistics: statistics,
-        warnings: pattern.soundWarnings()
+        warnings: pattern.warnings()
           + [pattern.mergedPlaces(on: job.channels(of: plans).profiles)].compactMap(\.self))
     } catch { return .failed(error) }
   }

@@ -24,6 +24,9 @@ public struct FindingLog: Sendable {
   /// Makes an empty log that keeps `limit` findings of a rule and counts the rest.
   public init(limit: Int = 1000) { self.limit = limit }
 
+  /// Whether there are findings of a rule.
+  public func contains(_ rule: Rule) -> Bool { counts[rule.id] != nil }
+
   /// Adds a finding about a value of the input at an offset.
   ///
   /// Beyond the limit of its rule it is only counted, and no text is made for it.

@@ -57,9 +57,11 @@ package struct AHAPDocument: Sendable {
       allowances = decoder.allowances()
     }
     let isReadable = decoder.log.errorCount == 0
+    let findings = decoder.log.findings(in: json, for: options)
+    let ignored = options.wantsFindings ? findings.filter { $0.rule == Rule.unknownParameter.id } : []
     return Examination(
-      composition: isReadable ? reading.composition : nil, findings: decoder.log.findings(in: json, for: options),
-      errorCount: decoder.log.errorCount,
+      composition: isReadable ? reading.composition : nil, findings: findings, errorCount: decoder.log.errorCount,
+      losses: ignored.map { Loss(.dropped, .composition, at: $0.place, $0.message) },
       places: SourcePlaces(
         AHAPPlaces(
           json: json, entries: (json.root["Pattern"] ?? json.root).index, events: decoder.eventValues,

@@ -32,8 +32,9 @@ extension Rule {
   static let unknownEventType = error(
     "unknown-event-type", "grammar",
     "EventType must be HapticTransient, HapticContinuous, AudioContinuous or AudioCustom.")
-  static let unknownParameter = error(
-    "unknown-parameter", "grammar", "ParameterID must be a Core Haptics parameter that is valid in this position.")
+  static let unknownParameter = warning(
+    "unknown-parameter", "grammar",
+    "ParameterID should be a Core Haptics parameter that is valid in this position; others are ignored.")
   static let unknownEntry = warning(
     "unknown-entry", "grammar", "An entry should be one Event, Parameter or ParameterCurve; others are ignored.")
   package static let unknownKey = note("unknown-key", "grammar", "Unknown keys are ignored.")

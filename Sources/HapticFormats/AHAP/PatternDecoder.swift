@@ -303,6 +303,14 @@ struct PatternDecoder: JSONFieldReader {
       "\(isFormer ? "the" : "unknown") key \(key.quoted()) is ignored", hint: shape.names.hint(for: key))
   }
 
+  mutating func noteUnknownWord(_ text: String, _ names: JSONNames, _ key: JSONKey, at value: JSONValue) {
+    let isIgnored = key.rule == .unknownParameter && !options.refusesUnknownParameters
+    log.add(
+      key.rule ?? .wrongType, at: value, severity: isIgnored ? .warning : .error,
+      "unknown \(key.noun ?? key.name) \(text.quoted())" + (isIgnored ? " is ignored" : ""),
+      hint: names.hint(for: text), code: key.code)
+  }
+
   /// The value of a key that may be left out; null counts as absent.
   private mutating func present(_ object: borrowing AHAPObject, _ index: Int) -> JSONValue? {
     guard let value = object.members[index] else { return nil }

@@ -10,10 +10,12 @@ extension FindingLog {
     return errorCount == 0 ? [] : findings(place).filter { $0.severity == .error }
   }
 
-  /// The findings that reading a JSON text with options reports.
+  /// The findings that reading a JSON text with options reports: all, or those of parameters that are ignored and
+  /// the errors alone.
   package func findings(in json: JSONDocument, for options: ReadingOptions) -> [Finding] {
     if options.wantsFindings { return findings(in: json) }
-    return errorCount == 0 ? [] : findings(in: json).filter { $0.severity == .error }
+    guard errorCount > 0 || contains(.unknownParameter) else { return [] }
+    return findings(in: json).filter { $0.severity == .error || $0.rule == Rule.unknownParameter.id }
   }
 
   /// Notes what a text has that JSON forbids, or leaves open.

@@ -78,7 +78,7 @@ struct LivePatterns {
       do {
         let pattern = try LoadedPattern(input, reading: reading)
         loaded.append(pattern)
-        for warning in pattern.soundWarnings() { terminal.report(warning.description.printable) }
+        for warning in FindingFolding.fold(pattern.warnings()) { terminal.report(warning.description.printable) }
       } catch { fail(input.name, error, terminal) }
     }
   }

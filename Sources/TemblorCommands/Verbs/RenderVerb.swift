@@ -58,7 +58,7 @@ enum RenderVerb {
             Option(
               "--raw",
               help:
-                "Write the model's signal as it is, without limiter, removal of offsets, hardware stage and edges, to compare it with other decoders. It may click; '--sample-format float' keeps what is beyond full scale."
+                "Write the model's signal as it is, without limiter, removal of offsets, hardware stage and edges, to compare it with other decoders; with '--profile mpeg', HJIF and HMPG keep their own amplitudes and frequencies. It may click; '--sample-format float' keeps what is beyond full scale."
             ),
             Option("--stems", help: "Write haptics and audio to separate files, NAME.haptic and NAME.audio."),
           ]),
@@ -170,7 +170,7 @@ struct RenderReport {
       case .written(let seconds, let statistics, let warnings):
         written += 1
         guard !isQuiet else { continue }
-        for warning in warnings { terminal.report(warning.description.printable) }
+        for warning in FindingFolding.fold(warnings) { terminal.report(warning.description.printable) }
         // Of two stems one is often silent, and strength 0 is silent on purpose.
         if statistics.peak == 0, item.buses == .all, batch.job.strength > 0 {
           terminal.report(

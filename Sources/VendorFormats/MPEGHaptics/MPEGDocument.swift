@@ -181,7 +181,7 @@ extension Rule {
   /// Those of both.
   private static let mpeg: [Rule] = [
     .mpegUnknownReference, .mpegDuplicateID, .mpegMissingKeys, .mpegMissingAmplitude, .mpegMissingFrequency,
-    .mpegKeyOrder, .mpegFrequencyOutsideBand, .mpegBlockLength, .mpegTooLarge,
+    .mpegKeyOrder, .mpegFrequencyOutsideBand, .mpegClamped, .mpegBlockLength, .mpegTooLarge,
   ]
 
   static let mpegUnknownReference = warning(
@@ -200,6 +200,8 @@ extension Rule {
     "keyframe-order", "compatibility", "Key frames should be sorted by position; others are sorted on reading.")
   static let mpegFrequencyOutsideBand = warning(
     "frequency-outside-band", "range", "Frequencies should be within the limits of their band; others are clamped.")
+  static let mpegClamped = warning(
+    "clamped", "range", "Amplitudes and frequencies should be within those of the profile mpeg; others are clamped.")
   static let mpegBlockLength = warning(
     "block-length", "range", "A wavelet band must have blocks of a power of two samples, 4 to 4096; others are silent.")
   static let mpegTooLarge = error(

@@ -1,3 +1,4 @@
+internal import CMath
 internal import HapticFormats
 import Reading
 import HapticModel
@@ -15,14 +16,20 @@ struct MPEGExamination {
   func examination(_ options: ReadingOptions) -> Examination {
     let resolver = MPEGResolver(document, log: log, offset: offset)
     var mapping = MPEGMapping(document, resolver: resolver, sourcePlace: place)
+    mapping.signalRate = options.signalRate
     mapping.map()
     let log = mapping.resolver.log
     let isReadable = log.errorCount == 0
+    let losses = mapping.losses.finish()
+    // What is clamped alone has a size; it sounds otherwise than the file says.
+    let clamped = losses.filter { $0.size != nil }.map {
+      Finding(.mpegClamped, place: $0.place ?? place(0), $0.message)
+    }
     var composition = HapticComposition(layers: mapping.layers)
     if !document.description.isEmpty { composition.notes = document.description }
     return Examination(
-      composition: isReadable ? composition : nil, findings: log.findings(for: options, findingPlace),
-      errorCount: log.errorCount, losses: isReadable && options.wantsFindings ? mapping.losses.finish() : [],
+      composition: isReadable ? composition : nil, findings: log.findings(for: options, findingPlace) + clamped,
+      errorCount: log.errorCount, losses: isReadable && options.wantsFindings ? losses : [],
       places: SourcePlaces(
         MPEGPlaces(layers: mapping.layerPlaces, events: mapping.eventPlaces, sourcePlace: place).place(of:)),
       details: details
@@ -88,6 +95,8 @@ struct MPEGMapping {
   private var sampleCount = 0
   private var signalSeconds = 0.0
   private let sourcePlace: (Int) -> SourcePlace
+  /// The rate at which channels become one signal each, or nil for events wherever they say the same.
+  var signalRate: Double?
 
   init(_ document: MPEGDocument, resolver: MPEGResolver, sourcePlace: @escaping (Int) -> SourcePlace) {
     self.document = document
@@ -138,7 +147,7 @@ struct MPEGMapping {
     var places: [Int] = []
     var signals: [SampledSignal] = []
     for band in channel.bands {
-      for effect in band.effects {
+      for effect in band.effects where signalRate == nil {
         switch band.description.kind {
         case .transient: add(transients: effect, gain: channel.gain, to: &builder, &places)
         case .vectorial:
@@ -158,6 +167,7 @@ struct MPEGMapping {
         signals.append(signal)
       }
     }
+    if let signalRate, let sum = sum(of: channel, rate: signalRate) { signals.append(sum) }
     var (made, references) = builder.build()
     var eventPlaces = made.map { Array(repeating: 0, count: $0.pattern.events.count) }
     for (place, reference) in zip(places, references) { eventPlaces[reference.layer][reference.event] = place }
@@ -235,7 +245,7 @@ struct MPEGMapping {
     let count = seconds * rate + 1
     guard signalSeconds + seconds <= SampledSignal.longestTotal, Double(sampleCount) + count <= Double(Self.sampleLimit)
     else {
-      refuse(place, "curves, wavelets and shaped waves last too long to be played as samples")
+      refuse(place, "curves, wavelets and waves last too long to be played as samples")
       return false
     }
     sampleCount += FrameConversion.integer(count.rounded(.down))
@@ -271,6 +281,58 @@ struct MPEGMapping {
     }
     return SampledSignal(
       time: seconds(effect.position + Int(first)), rate: rate, samples: samples.map { Float($0) })
+  }
+
+  /// The sum of a channel's transients, waves and curves, each exact at each frame; nothing is clamped.
+  ///
+  /// As in the reference software, effects have both their first and their last frame, waves sound from the position
+  /// of their effect, and the frame at the end of the channel is left out.
+  private mutating func sum(of channel: MPEGResolver.Channel, rate: Double) -> SampledSignal? {
+    let perTick = rate / Double(document.timescale)
+    let burst = Self.transientSeconds * Double(document.timescale)
+    let end =
+      channel.bands.filter { $0.description.kind != .wavelet }.flatMap { band in
+        band.effects.map {
+          Double($0.position) + Double($0.keys.last?.position ?? 0) + (band.description.kind == .transient ? burst : 0)
+        }
+      }.max() ?? 0
+    let count = FrameConversion.integer((end * perTick).rounded())
+    guard count > 0, resolver.log.errorCount == 0,
+      hasRoom(for: end * perTick / rate, rate: rate, at: channel.place)
+    else { return nil }
+    var samples = [Float](repeating: 0, count: count)
+    let gain = channel.gain / Self.continuousAmplitude
+    func add(from start: Double, to end: Double, _ value: (_ position: Double) -> Double) {
+      let last = min(FrameConversion.integer((end * perTick).rounded(.down)), count - 1)
+      for frame in stride(from: FrameConversion.integer((start * perTick).rounded(.up)), through: last, by: 1) {
+        samples[frame] += Float(value(Double(frame) / perTick) * gain)
+      }
+    }
+    for band in channel.bands {
+      for effect in band.effects {
+        let start = Double(effect.position)
+        switch band.description.kind {
+        case .transient:
+          for key in effect.keys {
+            let onset = start + Double(key.position)
+            add(from: onset, to: onset + burst) { sin(4 * .pi * ($0 - onset) / burst) * Double(key.amplitude) }
+          }
+        case .vectorial:
+          var wave = VectorialWave(effect, timescale: document.timescale)
+          add(from: start, to: start + Double(effect.keys.last?.position ?? 0)) { wave.value(at: $0 - start) }
+        case .curve:
+          let keys = effect.keys.map { (frame: (start + Double($0.position)) * perTick, value: Double($0.amplitude)) }
+          guard let first = keys.first?.frame.rounded(.down) else { continue }
+          let curve = CurveInterpolator(points: keys.map { .init(x: $0.frame - first, y: $0.value) })
+          for (index, value) in curve.samples(band.description.curve).enumerated() {
+            let frame = FrameConversion.integer(first) + index
+            if frame < count { samples[frame] += Float(value * gain) }
+          }
+        case .wavelet: break
+        }
+      }
+    }
+    return SampledSignal(time: 0, rate: rate, samples: samples)
   }
 
   private mutating func sampled(blocks band: MPEGResolver.Band, gain: Double) -> SampledSignal? {

@@ -63,12 +63,6 @@ import Testing
       -4831 wrong-type t.ahap:3:5: error: an event parameter must be an object, not a number (Pattern[0].Event.EventParameters[0])
     {"Pattern": [⏎  {"Event": {"Time": 0, "EventType": "HapticTransient", "EventParameters": [⏎    {}]}}⏎]}
       -4831 missing-key t.ahap:3:5: error: an event parameter must have the key "ParameterID" (Pattern[0].Event.EventParameters[0])
-    {"Pattern": [⏎  {"Event": {"Time": 0, "EventType": "HapticTransient", "EventParameters": [⏎    {"ParameterID": "HapticIntensty", "ParameterValue": 1}]}}⏎]}
-      -4820 unknown-parameter t.ahap:3:21: error: unknown event parameter "HapticIntensty" (Pattern[0].Event.EventParameters[0].ParameterID); did you mean "HapticIntensity"?
-    {"Pattern": [⏎  {"Event": {"Time": 0, "EventType": "HapticTransient", "EventParameters": [⏎    {"ParameterID": "HapticIntensityControl", "ParameterValue": 1}]}}⏎]}
-      -4820 unknown-parameter t.ahap:3:21: error: unknown event parameter "HapticIntensityControl" (Pattern[0].Event.EventParameters[0].ParameterID); did you mean "HapticIntensity"?
-    {"Pattern": [⏎  {"Event": {"Time": 0, "EventType": "HapticTransient", "EventParameters": [⏎    {"ParameterID": "Intensity", "ParameterValue": 1}]}}⏎]}
-      -4820 unknown-parameter t.ahap:3:21: error: unknown event parameter "Intensity" (Pattern[0].Event.EventParameters[0].ParameterID); did you mean "HapticIntensity"?
     {"Pattern": [⏎  {"Event": {"Time": 0, "EventType": "HapticTransient", "EventParameters": [⏎    {"ParameterID": "HapticIntensity"}]}}⏎]}
       -4831 missing-key t.ahap:3:5: error: an event parameter must have the key "ParameterValue" (Pattern[0].Event.EventParameters[0])
     {"Pattern": [⏎  {"Event": {"Time": 0, "EventType": "HapticTransient", "EventParameters": [⏎    {"ParameterID": "HapticIntensity", "Value": 1}]}}⏎]}
@@ -83,8 +77,6 @@ import Testing
       -4820 wrong-type t.ahap:3:21: error: ParameterID must be a string, not a number (Pattern[0].Event.EventParameters[0].ParameterID)
     {"Pattern": [⏎  {"Parameter": []}⏎]}
       -4831 wrong-type t.ahap:2:17: error: Parameter must be an object, not an array (Pattern[0].Parameter)
-    {"Pattern": [⏎  {"Parameter": {"ParameterID": "HapticIntensity", "ParameterValue": 1, "Time": 0}}⏎]}
-      -4820 unknown-parameter t.ahap:2:33: error: unknown dynamic parameter "HapticIntensity" (Pattern[0].Parameter.ParameterID); did you mean "HapticIntensityControl"?
     {"Pattern": [⏎  {"Parameter": {"ParameterID": "HapticIntensityControl", "ParameterValue": 1}}⏎]}
       -4831 missing-key t.ahap:2:17: error: a parameter must have the key "Time" (Pattern[0].Parameter)
     {"Pattern": [⏎  {"Parameter": {"ParameterID": "HapticIntensityControl", "ParameterValue": 1, "Time": -1}}⏎]}

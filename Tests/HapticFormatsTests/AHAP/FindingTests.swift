@@ -67,6 +67,14 @@ import Testing
       out-of-range t.ahap:1:251: warning: HapticIntensityControl is 1.25, outside 0.0 to 1.0; 1.0 is used (Pattern[1].ParameterCurve.ParameterCurveControlPoints[1].ParameterValue)
       curve-overlap t.ahap:1:280: warning: overlaps another curve of HapticIntensityControl that ends at 1.0 s; this one takes precedence (Pattern[2].ParameterCurve)
       curve-point-count t.ahap:1:366: warning: the curve has no control points and no effect (Pattern[2].ParameterCurve.ParameterCurveControlPoints)
+    {"Version": 1, "Pattern": [⏎  {"Event": {"Time": 0, "EventType": "HapticTransient", "EventParameters": [⏎    {"ParameterID": "HapticIntensty", "ParameterValue": 1}]}}⏎]}
+      unknown-parameter t.ahap:3:21: warning: unknown event parameter "HapticIntensty" is ignored (Pattern[0].Event.EventParameters[0].ParameterID); did you mean "HapticIntensity"?
+    {"Version": 1, "Pattern": [⏎  {"Event": {"Time": 0, "EventType": "HapticTransient", "EventParameters": [⏎    {"ParameterID": "HapticIntensityControl", "ParameterValue": 1}]}}⏎]}
+      unknown-parameter t.ahap:3:21: warning: unknown event parameter "HapticIntensityControl" is ignored (Pattern[0].Event.EventParameters[0].ParameterID); did you mean "HapticIntensity"?
+    {"Version": 1, "Pattern": [⏎  {"Event": {"Time": 0, "EventType": "HapticTransient", "EventParameters": [⏎    {"ParameterID": "Intensity", "ParameterValue": 1}]}}⏎]}
+      unknown-parameter t.ahap:3:21: warning: unknown event parameter "Intensity" is ignored (Pattern[0].Event.EventParameters[0].ParameterID); did you mean "HapticIntensity"?
+    {"Version": 1, "Pattern": [{"Event": {"Time": 0, "EventType": "HapticTransient"}},⏎  {"Parameter": {"ParameterID": "HapticIntensity", "ParameterValue": 1, "Time": 0}}⏎]}
+      unknown-parameter t.ahap:2:33: warning: unknown dynamic parameter "HapticIntensity" is ignored (Pattern[1].Parameter.ParameterID); did you mean "HapticIntensityControl"?
     """#)
 
   @Test(arguments: findings) func reportsWhatShouldBeLookedAt(row: TableRow) throws {

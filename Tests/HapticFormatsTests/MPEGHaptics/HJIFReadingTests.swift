@@ -68,7 +68,10 @@ import Testing
     let text = Self.good.replacing("0.5", with: "1.5").replacing("90", with: "20000").replacing(
       "\"relative_position\": 0", with: "\"relative_position\": 2.6")
     let examination = MPEG.examine(text)
-    #expect(examination.findings.map(\.rule) == ["hjif/whole-number", "hjif/out-of-range", "hjif/out-of-range"])
+    #expect(
+      examination.findings.map(\.rule) == [
+        "hjif/whole-number", "hjif/out-of-range", "hjif/out-of-range", "hjif/clamped", "hjif/clamped",
+      ])
     let event = try #require(examination.composition?.layers[0].pattern.events.first)
     #expect(event.time == 0.003 && event.value(of: .hapticIntensity) == 1)
   }
@@ -83,7 +86,7 @@ import Testing
     Silence(band: MPEG.tap, keys: [(0, nil, 90)], rules: ["missing-amplitude", "missing-keyframes"]),
     Silence(band: MPEG.wave, keys: [(0, 0.5, nil), (9, 0.5, nil)], rules: ["missing-frequency"]),
     Silence(band: MPEG.wave, keys: [(9, 0.5, 90), (0, 0.5, 90)], rules: ["keyframe-order"]),
-    Silence(band: MPEG.wave, keys: [(0, 0.5, 90), (9, 0.5, 1_500)], rules: ["frequency-outside-band"]),
+    Silence(band: MPEG.wave, keys: [(0, 0.5, 90), (9, 0.5, 1_500)], rules: ["frequency-outside-band", "clamped"]),
     Silence(band: MPEG.wave, keys: [], rules: ["missing-keyframes"]),
     Silence(band: "\"band_type\": \"WaveletWave\"", keys: [], rules: ["block-length"]),
   ]

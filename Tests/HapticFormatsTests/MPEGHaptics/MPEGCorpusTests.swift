@@ -23,7 +23,7 @@ import Testing
       let file = SourceFile(try MPEG.bytes("hjif", name), name: "x")
       #expect(try FormatRegistry.standard.format(of: file).id == "hjif", "\(name)")
       let examination = FormatRegistry.standard.examine(file)
-      #expect(examination.findings.filter { $0.severity > .note }.isEmpty, "\(name)")
+      #expect(examination.findings.filter { $0.severity > .note && $0.rule != "hjif/clamped" }.isEmpty, "\(name)")
       #expect(examination.composition?.layers.contains { !$0.isEmpty } == true, "\(name)")
     }
   }

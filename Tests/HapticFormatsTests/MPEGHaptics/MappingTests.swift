@@ -45,6 +45,13 @@ import Testing
       ])
     #expect(examination.losses.compactMap(\.size).map { ($0 * 1e4).rounded() / 1e4 } == [0.2862, 40])
     #expect(examination.losses[0].place?.description == "t:6:44")
+    #expect(
+      examination.findings.map(\.description) == [
+        "t:6:44: warning: amplitudes above that of intensity 1 are clamped by up to 0.286 of full scale "
+          + "(perceptions[0].channels[0].bands[0].effects[0])",
+        "t:6:44: warning: frequencies outside 65 to 300 Hz are clamped by up to 40 Hz "
+          + "(perceptions[0].channels[0].bands[0].effects[0])",
+      ])
     // The corner where the amplitude comes below the limit is kept.
     let pattern = try #require(examination.composition?.layers[0].pattern)
     let intensity = ControlTimeline(of: .hapticIntensityControl, in: pattern)
@@ -144,6 +151,6 @@ import Testing
     #expect(circle.composition == nil && circle.findings.first?.rule == "hjif/too-large")
     let long = MPEG.examine(
       MPEG.text(MPEG.curve("Linear"), effects: MPEG.effect([(0, 0, nil), (2_000_000_000, 1, nil)])))
-    #expect(long.findings.map(\.message) == ["curves, wavelets and shaped waves last too long to be played as samples"])
+    #expect(long.findings.map(\.message) == ["curves, wavelets and waves last too long to be played as samples"])
   }
 }

@@ -82,6 +82,28 @@ import Testing
     #expect(try MPEG.signal(offset).time == 0.06)
   }
 
+  /// Beyond the profile, with amplitudes below 0, effects that meet at a frame, and keys between frames.
+  @Test func signalsAtARateAreThoseOfTheReference() throws {
+    var options = ReadingOptions()
+    options.signalRate = 8_000
+    let meeting = [
+      MPEG.effect([(0, 0.9, 50), (60, 1, 50)]), MPEG.effect(at: 60, [(0, 0.7, 400), (40, -0.3, 500), (80, 0.1, 340)]),
+    ].joined(separator: ",")
+    for text in [
+      MPEG.text(MPEG.wave, effects: MPEG.effect([(0, -1 / 255, 83), (250, 0.294, nil), (500, -1 / 255, 83)])),
+      MPEG.text(MPEG.wave, effects: meeting, gain: 0.5),
+      MPEG.text(MPEG.curve("Akima"), effects: MPEG.effect(Self.keys)),
+      MPEG.text(MPEG.tap, effects: MPEG.effect(at: 5, [(0, 0.9, 65), (15, -0.5, nil)])),
+      MPEG.text(MPEG.tap, effects: MPEG.effect(at: 17, [(0, 0.9, nil), (310, 0.4, nil)]), timescale: 11_025),
+    ] {
+      let file = SourceFile(Array(text.utf8), name: "t")
+      let layers = try HapticFormat.hjif.examine(file, options: options).get().layers
+      #expect(layers.count == 1 && layers[0].signals.count == 1 && layers[0].pattern.events.isEmpty)
+      let (ours, theirs) = (layers[0].signals[0].samples.map(MPEG.quantised), try quantised(text))
+      #expect(ours.count == theirs.count && zip(ours, theirs).allSatisfy { abs($0 - $1) <= 1 }, "\(text)")
+    }
+  }
+
   @Test func ticksOfTheTimescaleCountForPhases() throws {
     func text(_ timescale: Int, _ factor: Int) -> String {
       MPEG.text(
