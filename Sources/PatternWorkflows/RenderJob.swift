@@ -59,7 +59,7 @@ public struct RenderJob: Sendable {
     plans: [RenderPlan], pattern: LoadedPattern
   ) {
     var reading = reading
-    if isRaw, profile.name == "mpeg" { reading.signalRate = Double(rate) }
+    if isRaw, channels().profiles.allSatisfy({ $0.name == "mpeg" }) { reading.signalRate = Double(rate) }
     let pattern = try LoadedPattern(input, reading: reading)
     let plans = try pattern.plans(
       for: profiles ?? channels(placeCount: pattern.composition.placeCount).profiles, rate: Double(rate),
