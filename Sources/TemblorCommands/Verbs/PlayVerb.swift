@@ -265,6 +265,7 @@ final class SavedPattern: SessionTask {
       let pattern = try LoadedPattern(input, reading: reading)
       try watch.watch([path] + pattern.sources.filter(isInside))
       piece = try CompiledPattern(name: path, pattern, for: engine)
+      for warning in FindingFolding.fold(pattern.warnings()) { console.report(warning.description.printable) }
     } catch {
       brokenCount += 1
       return show(error)
