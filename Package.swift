@@ -21,6 +21,7 @@ let all = table(
   PatternRules core HapticModel HapticRender Reading SystemSupport
   SignalPlots core CCairo CMath HapticModel HapticRender SignalAnalysis
   PatternComparison core CMath HapticModel HapticRender Reading SignalAnalysis SystemSupport
+  SoundTracing core CMath HapticModel HapticRender SignalAnalysis
   TransducerCalibration core CMath HapticRender SignalAnalysis SystemSupport
   ReviewPages strict HapticModel HapticRender PatternComparison Reading ShippedFiles SignalAnalysis SignalPlots \
     SoundFile SystemSupport
@@ -28,13 +29,13 @@ let all = table(
     SignalAnalysis SoundFile SystemSupport TransducerProfiles VendorFormats
   TemblorCommands plain CommandLineKit HapticFormats HapticModel HapticOutputs HapticPlayback HapticRender \
     PatternComparison PatternRules PatternWorkflows Reading ReviewPages ShippedFiles SignalAnalysis SignalPlots \
-    SoundFile SystemSupport TransducerCalibration TransducerProfiles VendorFormats
+    SoundFile SoundTracing SystemSupport TransducerCalibration TransducerProfiles VendorFormats
   StudioCore core CMath HapticFormats HapticModel HapticRender PatternRules Reading RealtimeMemory TransducerProfiles \
     VendorFormats
   TemblorLibrary plain CLateLibrary CommandLineKit HapticModel HapticOutputs HapticPlayback HapticRender Reading StudioCore \
     TemblorCommands
   Temblor plain HapticFormats HapticModel HapticOutputs HapticPlayback HapticRender PatternComparison PatternRules \
-    PatternWorkflows Reading ReviewPages ShippedFiles SignalAnalysis SignalPlots SoundFile SystemSupport \
+    PatternWorkflows Reading ReviewPages ShippedFiles SignalAnalysis SignalPlots SoundFile SoundTracing SystemSupport \
     TransducerCalibration TransducerProfiles VendorFormats
   CoreHaptics strict AVFAudio Combine HapticFormats HapticModel HapticOutputs? HapticPlayback HapticRender Reading SoundFile \
     TransducerProfiles?
@@ -67,7 +68,7 @@ let all = table(
   PatternWorkflowsTests strict; ReadingTests strict; RealtimeTests strict CRealtimeGuard; ReviewPagesTests strict
   SamplesTests strict TemblorCommands; ServerTests strict PlayRig SoundFile play-probe; SignalPlotsTests strict
   SignalAnalysisTests strict HapticRender; SoundFileTests strict; StudioCoreTests strict PatternWorkflows
-  SystemSupportTests strict
+  SoundTracingTests strict TransducerProfiles; SystemSupportTests strict
   TemblorCommandsTests strict temblor terminal-probe; TemblorTests strict SoundFile temblor
   TemblorLibraryTests strict HapticPlayback StudioCore; TransducerCalibrationTests strict; TransducerProfilesTests strict; UIKitTests strict HapticTesting _Testing_UIKit
   """)

@@ -68,7 +68,7 @@ struct AnalyticFilter: ~Copyable {
 }
 
 extension FourierTransform {
-  mutating func forward(_ samples: [Float], into bins: inout [ComplexNumber]) {
+  package mutating func forward(_ samples: [Float], into bins: inout [ComplexNumber]) {
     var span = bins.mutableSpan
     forward(samples.span, into: &span)
   }
@@ -168,8 +168,8 @@ enum KaiserWindow {
 }
 
 /// The sum of products, eight at a time.
-enum DotProduct {
-  static func of(_ samples: Span<Float>, from start: Int, _ taps: Span<Float>) -> Float {
+package enum DotProduct {
+  package static func of(_ samples: Span<Float>, from start: Int, _ taps: Span<Float>) -> Float {
     precondition(start >= 0 && start + taps.count <= samples.count, "the taps must fit")
     var sums = SIMD8<Float>.zero
     var index = 0

@@ -83,6 +83,8 @@ public struct AnalysisError: Error, Equatable, Sendable, CustomStringConvertible
     case unsupportedRate
     /// There are too many channels, or none: measure some of them.
     case unsupportedChannelCount
+    /// The signal is too long: take a part of it.
+    case unsupportedLength
   }
 
   /// What can be done about it.

@@ -63,6 +63,22 @@ enum SharedOptions {
     return .folder(folder)
   }
 
+  static let from = Option(
+    "--from", value: "SECONDS", help: "Start of the part to use.", defaultText: "0"
+  ).double(in: 0...Double.infinity)
+  static let to = Option(
+    "--to", value: "SECONDS", help: "End of the part to use.", defaultText: "the end"
+  ).double(in: 0...Double.infinity)
+
+  /// The part of time between `from` and `to`; nil for all.
+  static func part(_ arguments: ParsedArguments) throws(UsageError) -> ClosedRange<Double>? {
+    let from = try arguments[from]
+    let to = try arguments[to]
+    guard from != nil || to != nil else { return nil }
+    guard from ?? 0 < to ?? .infinity else { throw UsageError(.invalidValue, "'--from' must be before '--to'") }
+    return (from ?? 0)...(to ?? .infinity)
+  }
+
   static let noConfig = Option("--no-config", help: "Ignore the choices saved by 'temblor setup'.")
 
   static let json = Option("--json", help: "Print the result as JSON.")

@@ -24,7 +24,7 @@ public enum TemblorProgram {
         .init("studio", StudioVerb.description(formats)),
         .init("check", CheckVerb.description(formats)), .init("info", InfoVerb.description(formats)),
         .init("format", FormatVerb.description(formats)), .init("convert", ConvertVerb.description(formats)),
-        .init("edit", EditVerb.description(formats)),
+        .init("trace", TraceVerb.description(formats)), .init("edit", EditVerb.description(formats)),
         .init("formats", FormatsVerb.description(formats)), .init("patterns", PatternsVerb.description),
         .init("profiles", ProfilesVerb.description), .init("devices", DevicesVerb.description),
         .init("setup", SetupVerb.description(choices)),
@@ -64,7 +64,8 @@ public enum TemblorProgram {
     "list": "use 'temblor patterns', 'temblor profiles' or 'temblor devices'",
     "new":
       "use 'temblor profiles new' for a profile; 'temblor patterns heartbeat > mine.ahap' is a pattern to begin with",
-    "config": "use 'temblor setup'", "record": "use 'temblor play --record FILE', or 'temblor render'",
+    "config": "use 'temblor setup'", "transcribe": "use 'temblor trace'",
+    "record": "use 'temblor play --record FILE', or 'temblor render'",
     "measure": "use 'temblor info' for a file, 'temblor calibrate' for a transducer",
     "serve": "use 'temblor studio --serve' for a page, 'temblor listen' for commands",
     "test": "use 'temblor tap' for a device, 'temblor check' for a pattern",

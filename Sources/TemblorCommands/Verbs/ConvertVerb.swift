@@ -78,12 +78,13 @@ enum ConvertVerb {
       let (inputs, problems) = PatternInput.find(
         arguments.values(SharedOptions.patternName), formats: formats, sounds: try SharedOptions.sounds(arguments))
       let work = BatchWork(on: terminal, problems: problems)
-      let outputs = try ConvertOutputs(arguments, inputs: inputs, problemCount: problems.count, formats: formats)
+      let outputs = try ConvertOutputs(
+        arguments, inputs: inputs.map(TakeInput.pattern), problemCount: problems.count, formats: formats)
       let conversion = try conversion(arguments, to: outputs.format, formats)
       var run = ConvertRun(
         conversion: conversion, formats: formats, outputs: outputs, isStrict: arguments.flag("--strict"),
         isQuiet: arguments.flag("--quiet"), terminal: terminal, work: work)
-      for (input, path) in outputs.items { try run.convert(input, to: path) }
+      for (input, path) in zip(inputs, outputs.paths) { try run.convert(input, to: path) }
       if arguments.flag("--json") { try terminal.output.write(json: ["conversions": run.fields]) }
       return run.work.status
     }
@@ -152,7 +153,7 @@ struct ConvertRun {
       } else {
         let folder = FileSystem.folder(of: path)
         try sounds.check(found.files, folder: folder, inputs: outputs.inputs)
-        files = try write(result.files, to: path, of: input)
+        files = try outputs.write(result.files, to: path)
         files += try sounds.copy(found.files, to: folder)
       }
       fields.append([
@@ -161,23 +162,6 @@ struct ConvertRun {
       ])
     } catch { try work.attempt { _ in throw error } }
   }
-
-  private func write(_ files: [Writing.File], to path: String, of input: PatternInput) throws -> [String] {
-    let folder = FileSystem.folder(of: path)
-    let name = FileSystem.name(of: path)
-    let stem = FileSystem.stem(of: name)
-    let ending = name.utf8.count > stem.utf8.count ? String(name.dropFirst(stem.count)) : ""
-    try FileSystem.makeFolder(folder)
-    let paths = files.map { file in
-      FileSystem.join(folder, stem + file.suffix + (file.ending.map { ".\($0)" } ?? ending))
-    }
-    for path in paths where outputs.inputs.isInput(path) {
-      throw FileError(path, "is an input; choose another '--output'")
-    }
-    for (file, path) in zip(files, paths) { try AtomicFileWriter.write(file.bytes, to: path) }
-    return paths
-  }
-
 }
 
 /// A loss as `convert` prints it.
@@ -197,68 +181,94 @@ struct LossLine {
   }
 }
 
-/// Where each converted pattern goes, and in what format.
+/// Where each pattern that is made goes, and in what format.
 struct ConvertOutputs {
   let format: HapticFormat
-  private(set) var items: [(input: PatternInput, path: String)] = []
+  private(set) var paths: [String] = []
   let inputs: OutputGuard
 
-  init(_ arguments: ParsedArguments, inputs: [PatternInput], problemCount: Int, formats: FormatRegistry) throws {
+  /// - Parameters:
+  ///   - option: The option that sets the format.
+  ///   - standard: The format where neither that nor a name sets one.
+  init(
+    _ arguments: ParsedArguments, inputs: [TakeInput], problemCount: Int, formats: FormatRegistry,
+    option: String = "--to", standard: HapticFormat? = nil
+  ) throws {
     let output = arguments.value("--output")
     let count = inputs.count + problemCount
     let isFolder =
       output != OutputNames.standardOutput
       && (count > 1 || inputs.contains(where: \.isFromFolder)
         || output.map { $0.hasSuffix("/") || FileSystem.entry(at: $0) == .folder } ?? true)
-    if let id = arguments.value("--to"), let target = formats.format(id: id) {
+    if let id = arguments.value(option), let target = formats.format(id: id) {
       format = target
       if let output, !isFolder, let other = formats.format(named: output),
         !formats.formats(named: output).contains(where: { $0.id == id })
       {
         throw UsageError(
           .remove,
-          "the extension of \(output.inQuotes) selects \(other.id), but '--to' is \(id); leave out '--to', or name a "
-            + "file ending in \(target.endings.map { ".\($0)" }.joinedWithOr)")
+          "the extension of \(output.inQuotes) selects \(other.id), but \(option.inQuotes) is \(id); leave out "
+            + "\(option.inQuotes), or name a file ending in \(target.endings.map { ".\($0)" }.joinedWithOr)")
       }
     } else {
-      format = try Self.format(ofName: isFolder ? nil : output, formats)
+      format = try Self.format(ofName: isFolder ? nil : output, formats, option, standard)
     }
     if output == OutputNames.standardOutput, count != 1 || arguments.flag("--json") {
       throw UsageError(.remove, "'--output -' requires a single pattern, without '--json'")
     }
     for input in inputs {
       let ending = format.endings.first ?? format.id
-      let path = isFolder ? FileSystem.join(output ?? "", input.outputStem + "." + ending) : output ?? input.name
-      items.append((input, path))
+      paths.append(isFolder ? FileSystem.join(output ?? "", input.outputStem + "." + ending) : output ?? input.name)
     }
-    try OutputNames.refuseClashes(items.map { ($0.input.name, $0.path) })
+    try OutputNames.refuseClashes(zip(inputs, paths).map { ($0.name, $1) })
     if let output, isFolder, output != OutputNames.standardOutput {
       try OutputNames.checkFolder(output, count: count, "patterns")
     }
     self.inputs = OutputGuard(reading: inputs.flatMap(\.sources))
-    for (_, path) in items where path != OutputNames.standardOutput {
+    for path in paths where path != OutputNames.standardOutput {
       guard !self.inputs.isInput(path) else {
         throw UsageError(.invalidValue, "\(path.inQuotes) is an input; choose another '--output'")
       }
     }
   }
 
-  private static func format(ofName output: String?, _ formats: FormatRegistry) throws(UsageError) -> HapticFormat {
+  /// Writes the files of one pattern and answers their paths.
+  func write(_ files: [Writing.File], to path: String) throws -> [String] {
+    let folder = FileSystem.folder(of: path)
+    let name = FileSystem.name(of: path)
+    let stem = FileSystem.stem(of: name)
+    let ending = name.utf8.count > stem.utf8.count ? String(name.dropFirst(stem.count)) : ""
+    try FileSystem.makeFolder(folder)
+    let paths = files.map { file in
+      FileSystem.join(folder, stem + file.suffix + (file.ending.map { ".\($0)" } ?? ending))
+    }
+    for path in paths where inputs.isInput(path) {
+      throw FileError(path, "is an input; choose another '--output'")
+    }
+    for (file, path) in zip(files, paths) { try AtomicFileWriter.write(file.bytes, to: path) }
+    return paths
+  }
+
+  private static func format(
+    ofName output: String?, _ formats: FormatRegistry, _ option: String, _ standard: HapticFormat?
+  ) throws(UsageError) -> HapticFormat {
     guard let output, output != OutputNames.standardOutput else {
-      throw UsageError(.missingValue, "'--to' is required where no output file is named")
+      if let standard { return standard }
+      throw UsageError(.missingValue, "\(option.inQuotes) is required where no output file is named")
     }
     let named = formats.formats(named: output)
     let candidates = named.filter(\.isWritable)
     guard let first = candidates.first else {
       throw UsageError(
         .invalidValue,
-        named.first.map { "the format \($0.id) cannot be written; choose another with '--to'" }
-          ?? "unknown file extension of \(output.inQuotes); set the format with '--to'")
+        named.first.map { "the format \($0.id) cannot be written; choose another with \(option.inQuotes)" }
+          ?? "unknown file extension of \(output.inQuotes); set the format with \(option.inQuotes)")
     }
     guard candidates.count == 1 else {
       throw UsageError(
         .missingValue,
-        "the extension of \(output.inQuotes) stands for \(candidates.map(\.id).joinedWithOr); " + "choose with '--to'")
+        "the extension of \(output.inQuotes) stands for \(candidates.map(\.id).joinedWithOr); "
+          + "choose with \(option.inQuotes)")
     }
     return first
   }

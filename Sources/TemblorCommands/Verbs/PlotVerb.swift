@@ -19,13 +19,6 @@ enum PlotVerb {
   private static let theme = Option(
     "--theme", value: "THEME", help: "Background.", defaultText: "light; an SVG follows its page"
   ).choice(of: PlotTheme.self)
-  private static let from = Option(
-    "--from", value: "SECONDS", help: "Start of the part to draw.", defaultText: "0"
-  ).double(in: 0...Double.infinity)
-  private static let to = Option(
-    "--to", value: "SECONDS", help: "End of the part to draw.", defaultText: "the end"
-  ).double(in: 0...Double.infinity)
-
   static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {
     CommandDescription(
       "plot", abstract: "Draw patterns and sounds.",
@@ -54,7 +47,7 @@ enum PlotVerb {
           help: "Panels to draw: \(PlotPart.allCases.map(\.rawValue).joinedWithOr), or several separated by commas "
             + "between.", defaultText: "all", completion: .words(PlotPart.allCases.map(\.rawValue))),
         Option("--overlay", help: "Draw two to \(Plot.maximumSubjectCount) inputs over one another for comparison."),
-        from, to,
+        SharedOptions.from, SharedOptions.to,
         SharedOptions.profile, SharedOptions.noConfig, SharedOptions.curveTimes,
       ] + SharedOptions.soundOptions,
       examples: [
@@ -152,7 +145,7 @@ extension PlotVerb {
 
     init(_ arguments: ParsedArguments, on terminal: Terminal) throws(UsageError) {
       theme = try arguments[PlotVerb.theme]
-      seconds = try Self.seconds(arguments)
+      seconds = try SharedOptions.part(arguments)
       let isPicture = arguments.value("--output") != nil
       let asked = try arguments[PlotVerb.width.int(in: isPicture ? Plot.widths : 20...1_000)]
       width = asked ?? PlotVerb.standardWidth
@@ -166,14 +159,6 @@ extension PlotVerb {
     }
 
     func text(of plot: Plot) -> String { plot.terminalText(width: columns, colors: isColoured, unicode: isUnicode) }
-
-    private static func seconds(_ arguments: ParsedArguments) throws(UsageError) -> ClosedRange<Double>? {
-      let from = try arguments[PlotVerb.from]
-      let to = try arguments[PlotVerb.to]
-      guard from != nil || to != nil else { return nil }
-      guard from ?? 0 < to ?? .infinity else { throw UsageError(.invalidValue, "'--from' must be before '--to'") }
-      return (from ?? 0)...(to ?? .infinity)
-    }
 
     private static func parts(_ list: String?) throws(UsageError) -> Set<PlotPart> {
       guard let list else { return Set(PlotPart.allCases) }

@@ -1,0 +1,176 @@
+internal import CMath
+internal import HapticModel
+internal import HapticRender
+internal import SignalAnalysis
+
+/// A profile's laws turned round: which sharpness has a frequency, which intensity has a level.
+///
+/// Measured from what the renderer makes with the profile, so that every law of every profile is covered: partials,
+/// bursts of any wave, equalised hardware. Some 25 seconds are rendered at 8 kHz.
+struct VoiceTable {
+  /// The wave of a transient at full intensity, at the rate of the analysis.
+  struct Burst {
+    var sharpness: Double
+    /// Frames from its first sample to the onset of the transient.
+    var lead: Double
+    /// Where it stands among the samples of all.
+    var range: Range<Int>
+    /// What the wave was divided by.
+    var norm: Float
+    /// The greatest value of the sine.
+    var peak: Float
+    var count: Int { range.count }
+  }
+
+  /// Frames per second.
+  let rate: Double
+  /// The lowest and the highest frequency of a hum.
+  private(set) var band = 1.0...1
+  /// By rising sharpness, each twice: on a frame, and half a frame later.
+  private(set) var bursts: [Burst] = []
+  /// The samples of all waves and of their quarter turns: each of energy 1, at right angles.
+  private(set) var sines: [Float] = []
+  private(set) var cosines: [Float] = []
+  /// Every second sharpness on a frame: what is tried first.
+  var coarse: StrideTo<Int> { stride(from: 0, to: bursts.count, by: 4) }
+  /// Samples of the longest burst.
+  private(set) var longest = 0
+  /// By rising sharpness.
+  private var hums: [(hertz: Double, levels: [Double])] = []
+  /// The levels of transients, as parts of that at full intensity.
+  private var tapLevels: [Double] = []
+
+  static let burstCount = 24
+  private static let humCount = 13
+  private static let intensities = [0.03, 0.08, 0.2, 0.45, 0.75, 1]
+
+  /// - Throws: `RenderError` for a profile that cannot be rendered.
+  init(_ profile: TransducerProfile, rate: Double) throws(RenderError) {
+    self.rate = rate
+    let factor = max(4, (RenderPlan.supportedSampleRates.lowerBound / rate).rounded(.up))
+    let low = max(5, profile.bandMapped(rate: 48_000).frequency.hertz(atSharpness: 0))
+    let (gap, length) = (max(0.12, 3 / low), max(0.2, 8 / low))
+    var events: [HapticEvent] = []
+    var time = gap
+    func add(_ kind: HapticEvent.Kind, _ intensity: Double, _ sharpness: Double, shift: Double = 0) -> Double {
+      let duration = kind == .hapticContinuous ? length : 0.06
+      // On a frame of the analysis, so that what is cut out begins alike.
+      let start = (time * rate).rounded() / rate
+      events.append(
+        HapticEvent(
+          kind: kind, time: start + shift / rate, duration: kind == .hapticContinuous ? length : nil,
+          parameters: [.hapticIntensity: Float(intensity), .hapticSharpness: Float(sharpness)]))
+      time += duration + gap
+      return start
+    }
+    var starts: [(start: Double, sharpness: Double, shift: Double)] = []
+    for index in 0..<Self.burstCount {
+      let sharpness = Double(index) / Double(Self.burstCount - 1)
+      for shift in [0, 0.5] { starts.append((add(.hapticTransient, 1, sharpness, shift: shift), sharpness, shift)) }
+    }
+    let transients = Self.intensities.map { add(.hapticTransient, $0, 0.5) }
+    let tones = (0..<Self.humCount).map { index in
+      Self.intensities.map { add(.hapticContinuous, $0, Double(index) / Double(Self.humCount - 1)) }
+    }
+    let (samples, low2) = try Self.rendering(HapticPattern(events: events), profile, rate: rate, factor: factor, low)
+    _ = low2
+    for (start, sharpness, shift) in starts {
+      addBurst(samples, from: Int((start * rate).rounded()), to: Int((start + 0.06 + gap / 2) * rate), sharpness, shift)
+    }
+    longest = bursts.map(\.count).max() ?? 0
+    func energy(_ start: Double) -> Double {
+      Double(SampleMath.energy(samples, Int(start * rate) - 8..<Int((start + 0.06) * rate)))
+    }
+    let greatest = max(energy(transients[transients.count - 1]), 1e-20)
+    tapLevels = transients.map { (energy($0) / greatest).squareRoot() }
+    var spectrum = ToneSpectrum(window: Int(length * 0.6 * rate), rate: rate, band: 4...0.49 * rate)
+    hums = tones.map { starts in
+      let tones = starts.map { spectrum.strongest(samples, at: Int(($0 + length * 0.6) * rate)) }
+      return (tones[tones.count - 1].hertz, tones.map(\.amplitude))
+    }
+    // What moves against the law, where another partial becomes the strongest, is held.
+    for index in hums.indices.dropFirst() { hums[index].hertz = max(hums[index].hertz, hums[index - 1].hertz + 0.01) }
+    band = (hums.first?.hertz ?? low)...(hums.last?.hertz ?? low + 1)
+  }
+
+  private static func rendering(
+    _ pattern: HapticPattern, _ profile: TransducerProfile, rate: Double, factor: Double, _ low: Double
+  ) throws(RenderError) -> ([Float], Double) {
+    let plan = try RenderPlan(compiling: pattern, profile: profile, rate: (rate * factor).rounded())
+    var settings = RenderSettings(length: plan.length + Int64(0.1 * plan.rate))
+    settings.routing = settings.routing.fitted(to: [profile])
+    var renderer = OfflineRenderer(plan: plan, settings: settings)
+    let narrow = TactileBandSignal(of: renderer.samples(), rate: plan.rate, least: rate * 0.99)
+    return (TracedBand.highPass(lowest: low, rate: rate).filteredTwice(narrow.samples), narrow.rate)
+  }
+
+  private mutating func addBurst(
+    _ samples: [Float], from start: Int, to end: Int, _ sharpness: Double, _ shift: Double
+  ) {
+    // The ends are where 6 % of the greatest level is passed; the high-pass leaves 4 % around it.
+    let range = max(0, start - 8)..<min(samples.count, end)
+    let least = (samples[range].map(abs).max() ?? 0) * 0.06
+    let first = (range.first { abs(samples[$0]) > least } ?? start) - 1
+    let last = (range.last { abs(samples[$0]) > least } ?? start) + 1
+    let wave = Array(samples[first...max(last, first + 3)])
+    let norm = max(SampleMath.energy(wave, wave.indices).squareRoot(), 1e-12)
+    let sine = wave.map { $0 / norm }
+    var cosine = AnalyticSignal(of: [Float](repeating: 0, count: 64) + wave, silence: 256).values.dropFirst(64).map(
+      \.imaginary)
+    let share = zip(sine, cosine).reduce(0) { $0 + $1.0 * $1.1 }
+    for index in cosine.indices { cosine[index] -= share * sine[index] }
+    let size = max(SampleMath.energy(cosine, cosine.indices).squareRoot(), 1e-12)
+    bursts.append(
+      Burst(
+        sharpness: sharpness, lead: Double(start - first) + shift, range: sines.count..<sines.count + sine.count,
+        norm: norm, peak: sine.reduce(0) { max($0, abs($1)) }))
+    sines += sine
+    cosines += cosine.map { $0 / size }
+  }
+
+  /// The sharpness whose hum has a frequency; the nearest one for what lies outside.
+  func sharpness(atHertz hertz: Double) -> Double { place(ofHertz: hertz) / Double(Self.humCount - 1) }
+
+  /// The frequency of a hum of a sharpness.
+  func hertz(atSharpness sharpness: Double) -> Double {
+    let place = min(1, max(0, sharpness)) * Double(Self.humCount - 1)
+    let index = min(Self.humCount - 2, Int(place))
+    return hums[index].hertz + (hums[index + 1].hertz - hums[index].hertz) * (place - Double(index))
+  }
+
+  private func place(ofHertz hertz: Double) -> Double {
+    guard let index = hums.lastIndex(where: { $0.hertz <= hertz }) else { return 0 }
+    guard index + 1 < hums.count else { return Double(Self.humCount - 1) }
+    return Double(index) + (hertz - hums[index].hertz) / (hums[index + 1].hertz - hums[index].hertz)
+  }
+
+  /// The intensity whose hum of a frequency has an amplitude, 0…1.
+  func intensity(ofAmplitude amplitude: Double, hertz: Double) -> Double {
+    let place = place(ofHertz: hertz)
+    let index = min(Self.humCount - 2, Int(place))
+    let share = place - Double(index)
+    let levels = zip(hums[index].levels, hums[index + 1].levels).map { $0 + ($1 - $0) * share }
+    return Self.intensity(of: amplitude, among: levels)
+  }
+
+  /// The amplitude of a hum at full intensity.
+  func fullLevel(atHertz hertz: Double) -> Double {
+    let place = place(ofHertz: hertz)
+    let index = min(Self.humCount - 2, Int(place))
+    let (low, high) = (hums[index].levels, hums[index + 1].levels)
+    return (low.last ?? 1) + ((high.last ?? 1) - (low.last ?? 1)) * (place - Double(index))
+  }
+
+  /// The intensity of a transient whose wave is so many times that of full intensity, 0…1.
+  func intensity(ofBurst factor: Double) -> Double { Self.intensity(of: factor, among: tapLevels) }
+
+  /// By the logarithms of both, which are a line where the law is a power.
+  private static func intensity(of level: Double, among levels: [Double]) -> Double {
+    let level = max(level, 1e-9)
+    let index = min(max(0, (levels.lastIndex { $0 <= level }) ?? 0), levels.count - 2)
+    let (low, high) = (max(levels[index], 1e-9), max(levels[index + 1], 1e-9))
+    guard high > low else { return intensities[index + 1] }
+    let slope = log(intensities[index + 1] / intensities[index]) / log(high / low)
+    return min(1, max(0, intensities[index] * pow(level / low, slope)))
+  }
+}

@@ -1,0 +1,241 @@
+import CommandLineKit
+import HapticFormats
+import HapticModel
+import HapticRender
+import PatternComparison
+import PatternWorkflows
+import Reading
+import SignalAnalysis
+import SignalPlots
+import SoundFile
+import SoundTracing
+import SystemSupport
+import VendorFormats
+
+/// `temblor trace`: patterns from sounds.
+enum TraceVerb {
+  private static let kind = Option(
+    "--as", value: "KIND",
+    help: "What the sound is: a recording of a transducer or of 'render' (vibration), any other sound, or detected."
+  ).choice(default: TracingOptions.Kind.automatic)
+  private static let style = Option(
+    "--style", value: "STYLE", help: "What of a sound is followed; of vibration everything is."
+  ).choice(default: TracingOptions.Style.full)
+  private static let events = Option(
+    "--events", value: "N", help: "Write at most N events, the strongest; 1 to 100000.", defaultText: "all"
+  ).int(in: 1...100_000)
+  private static let tolerance = Option(
+    "--tolerance", value: "DB", help: "Largest error of curves, in decibels of level, 0.1 to 12.",
+    defaultText: "1 for vibration, 3 for other sounds"
+  ).double(in: 0.1...12)
+  private static let threshold = Option(
+    "--threshold", value: "DB", help: "Ignore what is so many decibels below the loudest, -80 to -6."
+  ).double(in: -80...(-6), default: TracingOptions.defaultThreshold)
+  private static let channel = Option(
+    "--channel", value: "N", help: "Use one channel of the sound, from 1.", defaultText: "the mean of all"
+  ).int(in: 1...1_024)
+
+  static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {
+    let writable = formats.formats.filter(\.isWritable)
+    return CommandDescription(
+      "trace", abstract: "Make patterns from sounds.",
+      discussion: """
+        A recording of vibration becomes the transients and continuous events whose rendering it is. Any other sound becomes a pattern of its onsets, its level and its brightness.
+
+        Each file is named after its sound and written to the current folder, or to the file or folder given by --output, whose ending selects the format unless --format does. Files are replaced atomically; inputs are never replaced.
+
+        Printed for each sound: what it was taken for, the transients, continuous events and control points of the pattern, and how well its rendering agrees with the sound: the correlation of both levels, and their distance in decibels. 'temblor compare SOUND PATTERN' shows both.
+        """,
+      arguments: [
+        Argument(
+          "SOUND", help: "A sound file, or a folder of them.",
+          completion: Completion(paths: .files(endings: ["wav", "flac", "aiff", "caf", "ogg"])), isRepeatable: true)
+      ],
+      options: [
+        Option(
+          "-o", "--output", value: "PATH", help: "Output file, or folder for several patterns; - for standard output.",
+          completion: .file, writes: []),
+        Option(
+          "--format", value: "FORMAT", help: "Format to write if the output name does not set one.",
+          defaultText: HapticFormat.ahap.id, choices: writable.map(\.id)),
+        kind, style, events, tolerance, threshold,
+        Option("--taps-only", help: "Write transients (taps) alone."),
+        Option("--hums-only", help: "Write continuous events (hums) alone."),
+        Option("--with-sound", help: "Let the pattern play the sound, too, and copy it beside the pattern."),
+        channel, SharedOptions.from, SharedOptions.to,
+        Option(
+          "--profile", value: "PROFILE",
+          help: "Profile that the vibration was made with, or that the pattern is for: a name or a file.",
+          defaultText: TransducerProfile.phone.name, completion: SharedOptions.profileNames),
+        SharedOptions.noConfig, Option("--plot", help: "Draw sound and pattern as text."), SharedOptions.json,
+        Option("-q", "--quiet", help: "Do not print what was found."),
+      ],
+      examples: [
+        .init("temblor trace boom.wav -o boom.ahap", "Make a pattern of an effect."),
+        .init("temblor trace take.wav --as vibration --profile dayton-bst-1", "Read back a recording of a shaker."),
+        .init("temblor trace sounds --events 20 --format haptic -o clips", "Trace a folder, 20 events each."),
+      ]
+    ) { arguments, terminal in
+      try SharedOptions.refuseBoth("--taps-only", "--hums-only", in: arguments)
+      let (paths, problems) = sounds(arguments.values("SOUND"))
+      let outputs = try ConvertOutputs(
+        arguments, inputs: paths.map { .sound(path: $0) }, problemCount: problems.count, formats: formats,
+        option: "--format", standard: .ahap)
+      if outputs.paths.first == OutputNames.standardOutput { try SharedOptions.checkStandardOutput(terminal) }
+      let options = TracingOptions(
+        kind: try arguments[kind], style: try arguments[style], eventLimit: try arguments[events],
+        tolerance: try arguments[tolerance], threshold: try arguments[threshold],
+        parts: arguments.flag("--taps-only") ? .transients : arguments.flag("--hums-only") ? .continuous : .all)
+      var run = TraceRun(
+        job: RenderJob(profile: try SharedOptions.profile(arguments)), options: options,
+        part: try SharedOptions.part(arguments),
+        channel: try arguments[channel], outputs: outputs, copiesSound: arguments.flag("--with-sound"),
+        plots: arguments.flag("--plot"), isQuiet: arguments.flag("--quiet"), terminal: terminal,
+        work: BatchWork(on: terminal, problems: problems))
+      var line = ProgressLine(on: terminal)
+      for (index, (path, output)) in zip(paths, outputs.paths).enumerated() {
+        line.show(paths.count == 1 ? "\(path.printable): tracing" : "\(index) of \(paths.count) sounds")
+        try run.work.attempt { _ in
+          if SignalHandling.isRequested { throw FileError(path, "interrupted; nothing was written") }
+        }
+        try run.trace(path, to: output) { line.clear() }
+      }
+      line.clear()
+      if arguments.flag("--json") { try terminal.output.write(json: ["sounds": run.fields]) }
+      return run.work.status
+    }
+  }
+
+  /// The files that words stand for: themselves, or the sounds in a folder.
+  private static func sounds(_ words: [String]) -> (paths: [String], problems: [FileError]) {
+    var paths: [String] = []
+    var problems: [FileError] = []
+    for word in words {
+      do throws(FileError) {
+        switch FileSystem.entry(at: word) {
+        case .folder:
+          let found = try FileSystem.names(in: word).sorted().filter { SoundFileFormat.container(ofName: $0) != nil }
+          if found.isEmpty { throw FileError(word, "contains no sound files") }
+          paths += found.map { FileSystem.join(word, $0) }
+        case .nothing: throw FileError(word, "no such file or folder")
+        default: paths.append(word)
+        }
+      } catch { problems.append(error) }
+    }
+    return (paths, problems)
+  }
+}
+
+/// A trace of one sound after the other.
+private struct TraceRun {
+  let job: RenderJob
+  let options: TracingOptions
+  let part: ClosedRange<Double>?
+  let channel: Int?
+  let outputs: ConvertOutputs
+  let copiesSound, plots, isQuiet: Bool
+  let terminal: Terminal
+  var work: BatchWork
+  var fields: [JSONFields] = []
+  private var copied = CopiedSounds()
+
+  init(
+    job: RenderJob, options: TracingOptions, part: ClosedRange<Double>?, channel: Int?, outputs: ConvertOutputs,
+    copiesSound: Bool, plots: Bool, isQuiet: Bool, terminal: Terminal, work: BatchWork
+  ) {
+    (self.job, self.options, self.part, self.channel) = (job, options, part, channel)
+    (self.outputs, self.copiesSound, self.plots) = (outputs, copiesSound, plots)
+    (self.isQuiet, self.terminal, self.work) = (isQuiet, terminal, work)
+  }
+
+  /// - Parameter done: Called before anything is printed.
+  mutating func trace(_ path: String, to output: String, _ done: () -> Void) throws {
+    do {
+      let signal = try signal(of: path)
+      let trace = try SoundTrace(of: signal, profile: job.profile, options: options)
+      var pattern = trace.pattern
+      if copiesSound {
+        pattern.events.append(
+          HapticEvent(kind: .audioCustom, time: 0, waveform: AudioWaveform(path: FileSystem.name(of: path))))
+      }
+      let composition = HapticComposition(layers: [.init(pattern)], title: FileSystem.stem(of: path))
+      let isStream = output == OutputNames.standardOutput
+      let name = FileSystem.name(of: FileSystem.stem(of: isStream ? path : output))
+      guard let written = try outputs.format.write(composition, options: WritingOptions(name: name)) else { return }
+      done()
+      var files: [String] = []
+      if isStream {
+        let bytes = written.files[0].bytes
+        try terminal.output.write(bytes.span)
+      } else {
+        files = try outputs.write(written.files, to: output)
+        if copiesSound, written.losses.allSatisfy({ $0.kind != .dropped }) {
+          let own = CopiedSounds.File(name: FileSystem.name(of: path), source: path)
+          files += try copied.copy([own], to: FileSystem.folder(of: output))
+        }
+      }
+      let losses = written.losses.map {
+        LossLine(.init(loss: $0, place: $0.place ?? SourcePlace(name: isStream ? path : output)))
+      }
+      for loss in losses { terminal.report(loss.text.printable) }
+      if !isQuiet { terminal.report("\(path.printable): \(Self.sentence(trace))") }
+      if plots { try plot(composition, signal, named: path) }
+      fields.append(Self.fields(trace, path, files, losses))
+    } catch let error as AnalysisError {
+      work.fail("\(path.printable): \(error.description)", .invalidInput)
+    } catch { try work.attempt { _ in throw error } }
+  }
+
+  private func signal(of path: String) throws -> Signal {
+    var signal = try TakeInput.read(path, job).signal
+    if let channel {
+      guard channel <= signal.channels.count else {
+        let count = signal.channels.count
+        throw FileError(path, "has \(count) channel\(count == 1 ? "" : "s"); '--channel' is \(channel)")
+      }
+      signal = Signal(signal.channels[channel - 1], rate: signal.rate)
+    }
+    guard let part else { return signal }
+    let first = Int(min(part.lowerBound * signal.rate, 1e15).rounded())
+    guard first < signal.frameCount else {
+      let end = NumberFormatting.rounded(signal.duration, places: 3)
+      throw FileError(path, "'--from' is after the end (\(end) s)")
+    }
+    let last = min(signal.frameCount, Int(min(part.upperBound * signal.rate, 1e15).rounded()))
+    return Signal(channels: signal.channels.map { Array($0[first..<max(first + 1, last)]) }, rate: signal.rate)
+  }
+
+  /// `vibration: 3 transients, 1 continuous event, 12 points; its rendering correlates 0.998, 0.4 dB`.
+  private static func sentence(_ trace: SoundTrace) -> String {
+    func count(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
+    guard trace.transientCount + trace.continuousCount > 0 else { return "\(trace.kind.rawValue): nothing was found" }
+    let omitted = trace.omittedCount > 0 ? ", \(count(trace.omittedCount, "weaker event")) left out" : ""
+    let correlation = NumberFormatting.rounded(trace.agreement.correlation, places: 3)
+    let decibels = NumberFormatting.rounded(trace.agreement.decibels, places: 1)
+    return "\(trace.kind.rawValue): \(count(trace.transientCount, "transient")), "
+      + "\(count(trace.continuousCount, "continuous event")), \(count(trace.pointCount, "control point"))\(omitted); "
+      + "levels of its rendering: correlation \(correlation), distance \(decibels) dB"
+  }
+
+  private static func fields(_ trace: SoundTrace, _ path: String, _ files: [String], _ losses: [LossLine])
+    -> JSONFields
+  {
+    [
+      "input": path, "files": files, "kind": trace.kind.rawValue, "transients": trace.transientCount,
+      "continuousEvents": trace.continuousCount, "controlPoints": trace.pointCount, "omittedEvents": trace.omittedCount,
+      "correlation": trace.agreement.correlation, "decibels": trace.agreement.decibels,
+      "losses": losses.map(\.fields),
+    ]
+  }
+
+  private func plot(_ composition: HapticComposition, _ signal: Signal, named path: String) throws {
+    let sound = PlotSubject(name: path, signal: signal)
+    let pattern = PlotSubject(name: "pattern", composition: composition, profile: job.profile)
+    for subject in [sound, pattern] {
+      let plot = try Plot(of: [subject], parts: [.score], seconds: nil)
+      let output = terminal.output
+      try output.write(
+        plot.terminalText(width: output.width, colors: output.isColoured, unicode: output.isUnicode), wraps: false)
+    }
+  }
+}

@@ -1,0 +1,157 @@
+import Foundation
+import HapticModel
+import HapticRender
+import SignalAnalysis
+import TestSupport
+import Testing
+
+@testable import SoundTracing
+
+struct SoundTraceTests {
+  private static func tone(_ hertz: Double, _ amplitude: Double, seconds: Double, rate: Double = 8_000) -> [Float] {
+    (0..<Int(seconds * rate)).map { Float(amplitude * sin(2 * .pi * hertz * Double($0) / rate)) }
+  }
+
+  private static func trace(_ samples: [Float], rate: Double = 8_000, _ options: TracingOptions = TracingOptions())
+    throws -> SoundTrace
+  {
+    try SoundTrace(of: Signal(samples, rate: rate), options: options)
+  }
+
+  @Test func oneTransientIsOneTransient() throws {
+    let event = HapticEvent(
+      kind: .hapticTransient, time: 0.25, parameters: [.hapticIntensity: 0.6, .hapticSharpness: 0.7])
+    let truth = TracingTruth(HapticPattern(events: [event]))
+    let trace = try Self.trace(truth.sound())
+    #expect(trace.kind == .vibration && trace.pattern.curves.isEmpty)
+    let found = try #require(trace.pattern.events.first)
+    #expect(trace.pattern.events.count == 1 && found.kind == .hapticTransient)
+    #expect(abs(found.time - 0.25) < 0.000_5)
+    #expect(abs(found.value(of: .hapticIntensity) - 0.6) < 0.01)
+    #expect(abs(found.value(of: .hapticSharpness) - 0.7) < 0.03)
+  }
+
+  @Test func oneContinuousEventIsOneWithoutCurves() throws {
+    let event = HapticEvent(
+      kind: .hapticContinuous, time: 0.1, duration: 0.5, parameters: [.hapticIntensity: 0.5, .hapticSharpness: 0.3])
+    let trace = try Self.trace(TracingTruth(HapticPattern(events: [event])).sound())
+    let found = try #require(trace.pattern.events.first)
+    #expect(trace.pattern.events.count == 1 && trace.pattern.curves.isEmpty && found.kind == .hapticContinuous)
+    #expect(abs(found.time - 0.1) < 0.003 && abs(found.time + (found.duration ?? 0) - 0.6) < 0.004)
+    #expect(abs(found.value(of: .hapticIntensity) - 0.5) < 0.01)
+    #expect(abs(found.value(of: .hapticSharpness) - 0.3) < 0.02)
+  }
+
+  /// What was traced, rendered and traced again is what it was.
+  @Test func traceOfItsOwnRenderingIsTheSame() throws {
+    var score = TracingScore()
+    for seed in 9_000..<9_020 {
+      let first = try Self.trace(TracingTruth.generated(seed).sound())
+      let truth = TracingTruth(first.pattern)
+      score.add(try Self.trace(truth.sound()), against: truth)
+    }
+    #expect(score.all >= 0.93, "\(score.all)")
+    #expect(score.correlation.median > 0.99)
+  }
+
+  @Test func emptyAndFlatSoundsGiveEmptyPatterns() throws {
+    for samples in [[], [0], [Float](repeating: 0, count: 8_000), [Float](repeating: 0.5, count: 16_000)] {
+      let trace = try Self.trace(samples)
+      #expect(trace.pattern.events.isEmpty && trace.agreement.correlation == 0, "\(samples.count) samples")
+    }
+    #expect(try SoundTrace(of: Signal(channels: [], rate: 48_000)).pattern.events.isEmpty)
+  }
+
+  @Test func badSamplesCountAsSilence() throws {
+    var samples = Self.tone(150, 0.3, seconds: 0.5) + [Float](repeating: 0, count: 4_000)
+    samples[6_000] = .nan
+    samples[6_001] = .infinity
+    samples[6_002] = -1e30
+    let trace = try Self.trace(samples)
+    #expect(trace.continuousCount == 1 && trace.transientCount == 0)
+  }
+
+  @Test func oneClickIsAtMostOneTransient() throws {
+    var samples = [Float](repeating: 0, count: 8_000)
+    samples[4_000] = 1
+    let trace = try Self.trace(samples)
+    #expect(trace.pattern.events.count <= 1)
+    #expect(trace.pattern.events.allSatisfy { abs($0.time - 0.5) < 0.02 })
+  }
+
+  @Test(arguments: [500.0, 3_000, 8_000, 11_025, 16_000, 44_100, 96_000, 192_000])
+  func ratesGiveTheSameEvents(_ rate: Double) throws {
+    let samples =
+      [Float](repeating: 0, count: Int(0.1 * rate)) + Self.tone(120, 0.2, seconds: 0.4, rate: rate)
+      + [Float](repeating: 0, count: Int(0.2 * rate))
+    let trace = try Self.trace(samples, rate: rate)
+    let event = try #require(trace.pattern.events.first)
+    #expect(trace.pattern.events.count == 1 && event.kind == .hapticContinuous)
+    #expect(abs(event.time - 0.1) < 0.006)
+    let hertz = TransducerProfile.phone.frequency.hertz(atSharpness: Double(event.value(of: .hapticSharpness)))
+    #expect(abs(hertz - 120) < 2)
+  }
+
+  @Test func channelsAreAveraged() throws {
+    let tone = Self.tone(120, 0.2, seconds: 0.4)
+    let many = try SoundTrace(of: Signal(channels: [[Float]](repeating: tone, count: 64), rate: 8_000))
+    #expect(many.pattern == (try Self.trace(tone).pattern))
+  }
+
+  @Test func soundsThatCannotBeTracedAreRefused() {
+    let long = Signal([Float](repeating: 0, count: 3_700 * 500), rate: 500)
+    #expect(throws: AnalysisError(.unsupportedLength, "lasts 3700 s; at most 3600 s are traced")) {
+      try SoundTrace(of: long)
+    }
+    #expect(throws: AnalysisError(.unsupportedRate, "has 100.0 frames per second; at least 500 are needed")) {
+      try SoundTrace(of: Signal([0, 1], rate: 100))
+    }
+  }
+
+  @Test(arguments: [1, 3, 8]) func noMoreEventsThanAskedFor(_ limit: Int) throws {
+    for seed in 9_100..<9_110 {
+      let samples = try TracingTruth.generated(seed).sound()
+      let all = try Self.trace(samples)
+      let some = try Self.trace(samples, TracingOptions(eventLimit: limit))
+      #expect(some.pattern.events.count <= limit)
+      #expect(some.pattern.events.count + some.omittedCount == all.pattern.events.count)
+    }
+  }
+
+  @Test func partsAreLeftOut() throws {
+    let samples = try TracingTruth.generated(9_001).sound()
+    let transients = try Self.trace(samples, TracingOptions(parts: .transients))
+    #expect(transients.continuousCount == 0 && transients.pattern.curves.isEmpty)
+    #expect(try Self.trace(samples, TracingOptions(parts: .continuous)).transientCount == 0)
+  }
+
+  @Test func noiseBurstsAreASound() throws {
+    var chance = Chance(state: 3)
+    var samples = [Float](repeating: 0, count: 48_000)
+    for start in [4_800, 24_000, 38_400] {
+      for index in 0..<6_000 {
+        samples[start + index] = Float(0.3 * chance.normal() * exp(-Double(index) / 900))
+      }
+    }
+    let trace = try Self.trace(samples, rate: 48_000)
+    #expect(trace.kind == .sound && trace.agreement.correlation > 0.9)
+    let times = trace.pattern.events.filter { $0.kind == .hapticTransient }.map(\.time)
+    #expect(times.count == 3 && zip(times, [0.1, 0.5, 0.8]).allSatisfy { abs($0 - $1) < 0.005 }, "\(times)")
+  }
+
+  @Test func everyStyleGivesAPatternOfSpeechLikeSound() throws {
+    let samples = (0..<48_000).map { index -> Float in
+      let time = Double(index) / 48_000
+      return Float(0.3 * sin(2 * .pi * 700 * time) * max(0, sin(2 * .pi * 4 * time)))
+    }
+    for style in TracingOptions.Style.allCases {
+      let trace = try Self.trace(samples, rate: 48_000, TracingOptions(kind: .sound, style: style))
+      #expect(!trace.pattern.events.isEmpty && trace.pattern.duration < 1.1, "\(style)")
+    }
+  }
+
+  @Test func twoTracesAreEqual() throws {
+    let samples = try TracingTruth.generated(9_004).sound()
+    #expect(try Self.trace(samples).pattern == Self.trace(samples).pattern)
+  }
+}
