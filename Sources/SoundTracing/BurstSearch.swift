@@ -199,7 +199,7 @@ struct StepTest {
 
   func isStep(_ burst: FoundBurst) -> Bool {
     let count = table.bursts[burst.wave].count
-    let side = Int(0.03 * table.rate)
+    let side = Int(0.03 * table.slowness * table.rate)
     let range = max(0, burst.start - side)..<min(samples.count, burst.start + count + side)
     let before = max(0, burst.start - side)..<max(1, min(samples.count, burst.start - 4))
     let behind = min(samples.count, burst.start + count + 4)..<min(samples.count, burst.start + count + side)

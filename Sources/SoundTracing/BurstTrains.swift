@@ -13,9 +13,10 @@ struct BurstTrains {
   private static let unexplained = Float(0.04)
   private static let longest = 20.0
   /// The other reading wins where what it leaves pays for its bursts by the length of a description (J. Rissanen, Modeling
-  /// by shortest data description, 1978): half a logarithm for each independent sample, of which a window has 72, against
-  /// the numbers of a burst. A hum and its movement cost as much as some bursts, and no reading is exact.
-  private static let perRatio = Float(36)
+  /// by shortest data description, 1978): half a logarithm for each independent sample, of which there are so many a second
+  /// for each hertz of the band, against the numbers of a burst. A hum and its movement cost as much as some bursts, and
+  /// no reading is exact.
+  private static let independent = 2.6
   private static let perBurst = Float(12)
   private static let perHum = Float(2)
   private static let inexact = Float(0.004)
@@ -41,12 +42,13 @@ struct BurstTrains {
     in samples: [Float], hum: Hum, known: [FoundBurst], slow: (Range<Int>) -> [Float]
   ) -> Reading {
     let rate = table.rate
-    let count = Int(Self.window * rate)
+    let count = Int(Self.window * table.slowness * rate)
+    let perRatio = Float(Self.independent * table.band.upperBound * Double(count) / rate) / 2
     let beside = zip(samples, hum.samples).map { $0 - $1 }
     let power = SampleMath.mean(samples.map { $0 * $0 }, over: count)
     let left = SampleMath.mean(BurstField(beside, table, without: known).rest.map { $0 * $0 }, over: count)
     let least = 4 * floor * floor
-    let margin = Int(0.05 * rate)
+    let margin = Int(0.05 * table.slowness * rate)
     var reading = Reading(bursts: known, isTrain: [Bool](repeating: false, count: samples.count))
     let segments = SampleMath.segments(samples.count, closing: 2 * margin) {
       left[$0] > Self.unexplained * power[$0] && power[$0] > least
@@ -63,7 +65,7 @@ struct BurstTrains {
           guard left[place] > Self.unexplained * power[place] else { return 0 }
           let inexact = Self.inexact * power[place]
           let gain = Float(log(Double((left[place] + inexact) / (own[index] + inexact))))
-          return Self.perRatio * gain - Self.perBurst * (more[index] - fewer[index] - hums)
+          return perRatio * gain - Self.perBurst * (more[index] - fewer[index] - hums)
         }
       }
       let alone = pursue(Array(samples[range]), from: range.lowerBound)
@@ -77,7 +79,7 @@ struct BurstTrains {
       let trains = gains(alone.bursts, alone.rest, hums: Self.perHum)
       let both = gains(additional, other.rest, hums: 0)
       func take(_ bursts: [FoundBurst], isTrain: Bool, where isBetter: (Int) -> Bool) {
-        for part in SampleMath.segments(range.count, closing: 1, where: isBetter) where part.count >= Int(0.06 * rate) {
+        for part in SampleMath.segments(range.count, closing: 1, where: isBetter) where part.count >= count / 2 {
           let part = part.lowerBound + range.lowerBound..<part.upperBound + range.lowerBound
           reading.bursts.removeAll { part.contains($0.start) }
           reading.bursts += bursts.filter { part.contains($0.start) }

@@ -102,8 +102,7 @@ struct ToneTrack {
   init(of samples: [Float], _ signal: AnalyticSignal, rate: Double, table: VoiceTable, slowness: Double) {
     self.rate = rate
     let (low, high) = (table.band.lowerBound, table.band.upperBound)
-    // Five periods of the lowest tone, 64 ms where that is 80 Hz.
-    let window = min(0.16, max(0.064, 5.1 / low))
+    let window = 0.064 * table.slowness
     let hop = max(1, Int(window / 8 * rate))
     var spectrum = ToneSpectrum(window: Int(window * rate), rate: rate, band: 0.6 * low...1.6 * high)
     let coarse = stride(from: 0, to: samples.count + hop, by: hop).map { center in
@@ -115,7 +114,7 @@ struct ToneTrack {
       let share = Double(rest) / Double(hop)
       return Double(smooth[place]) * (1 - share) + Double(smooth[min(place + 1, smooth.count - 1)]) * share
     }
-    let scale = window / 0.064 * slowness
+    let scale = table.slowness * slowness
     for length in [0.041, 0.025] { sharpen(signal, over: Int(length * scale * rate) | 1, 0.5 * low...2 * high) }
   }
 

@@ -26,6 +26,8 @@ struct VoiceTable {
   let rate: Double
   /// The lowest and the highest frequency of a hum.
   private(set) var band = 1.0...1
+  /// How many times longer than 80 Hz the lowest tone must last to be followed as well, up to 3.
+  var slowness: Double { min(3, max(1, 80 / band.lowerBound)) }
   /// By rising sharpness, each twice: on a frame, and half a frame later.
   private(set) var bursts: [Burst] = []
   /// The samples of all waves and of their quarter turns: each of energy 1, at right angles.
@@ -42,6 +44,8 @@ struct VoiceTable {
 
   static let burstCount = 24
   private static let humCount = 13
+  /// The part of a burst's energy behind what counts as its end.
+  private static let tail = Float(0.012)
   private static let intensities = [0.03, 0.08, 0.2, 0.45, 0.75, 1]
 
   /// - Throws: `RenderError` for a profile that cannot be rendered.
@@ -107,11 +111,21 @@ struct VoiceTable {
   private mutating func addBurst(
     _ samples: [Float], from start: Int, to end: Int, _ sharpness: Double, _ shift: Double
   ) {
-    // The ends are where 6 % of the greatest level is passed; the high-pass leaves 4 % around it.
+    // Between the ends is all but a small part of the energy: filters go on around the wave.
     let range = max(0, start - 8)..<min(samples.count, end)
-    let least = (samples[range].map(abs).max() ?? 0) * 0.06
-    let first = (range.first { abs(samples[$0]) > least } ?? start) - 1
-    let last = (range.last { abs(samples[$0]) > least } ?? start) + 1
+    let all = SampleMath.energy(samples, range)
+    var (first, last) = (range.lowerBound, range.upperBound - 1)
+    var left = 0.001 * all
+    while left > 0, first < last {
+      left -= samples[first] * samples[first]
+      first += 1
+    }
+    left = Self.tail * all
+    while left > 0, last > first {
+      left -= samples[last] * samples[last]
+      last -= 1
+    }
+    (first, last) = (max(0, first - 2), min(samples.count - 1, last + 2))
     let wave = Array(samples[first...max(last, first + 3)])
     let norm = max(SampleMath.energy(wave, wave.indices).squareRoot(), 1e-12)
     let sine = wave.map { $0 / norm }
