@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Comparison", "Continuous", "Curve", "Finding", "HapticError", "Pattern", "Play", "Session", "Transient", "check",
-    "compare", "convert", "formats", "measure", "profiles", "render", "shipped",
+    "compare", "convert", "formats", "measure", "profiles", "render", "shipped", "trace",
 ]
 __version__ = "0.0.0"
 
@@ -249,6 +249,23 @@ def measure(sound: "ArrayLike | PathLike", rate: float = 48_000) -> dict[str, An
     """
     with _Files() as files:
         return json.loads(_ran("info", files.path(sound, rate), "--json"))["takes"][0]
+
+
+def trace(sound: "ArrayLike | PathLike", *options: str, rate: float = 48_000) -> Pattern:
+    """The pattern of a sound: of a recording of vibration its events, of any other sound its onsets and level.
+
+    Args:
+        sound: An array of shape (frames,) or (frames, channels), or the path of a sound file.
+        *options: Options of `temblor trace`, as "--events", "20".
+        rate: Frames per second of an array.
+
+    Raises:
+        HapticError: The sound cannot be read.
+    """
+    with _Files() as files, tempfile.TemporaryDirectory(prefix="temblor-") as folder:
+        path = os.path.join(folder, "trace.ahap")
+        _ran("trace", files.path(sound, rate), "-q", "-o", path, *options)
+        return Pattern.read(path)
 
 
 # Checks.

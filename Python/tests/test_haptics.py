@@ -91,6 +91,14 @@ def test_sounds_are_measured():
         haptics.measure(numpy.zeros((2, 2, 2)))
 
 
+def test_sounds_become_patterns():
+    taps = haptics.Pattern(haptics.Transient(0.1, 0.8, 0.5), haptics.Transient(0.4, 0.6, 0.9))
+    traced = haptics.trace(haptics.render(taps), "--taps-only")
+    assert [round(event["Event"]["Time"], 2) for event in json.loads(traced.text)["Pattern"]] == [0.1, 0.4]
+    with pytest.raises(haptics.HapticError, match="no such file"):
+        haptics.trace("/nonexistent.wav")
+
+
 def test_differences_are_named():
     a = haptics.Pattern(haptics.Transient(0), haptics.Transient(0.5))
     b = haptics.Pattern(haptics.Transient(0), name="b.ahap")
