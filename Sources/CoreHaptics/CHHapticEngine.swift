@@ -1,8 +1,7 @@
 // Files that import Core Haptics alone use Foundation's types: on Apple's systems frameworks pass
-// on what their headers import, and Foundation passes Combine on.
+// on what their headers import, and Foundation passes Combine and Observation on.
 @_exported public import Combine
 @_exported public import Foundation
-@_exported public import Observation
 public import AVFAudio
 
 /// Plays haptic patterns: the interface of Apple's class of this name, on Temblor's engine.

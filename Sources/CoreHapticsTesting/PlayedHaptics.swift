@@ -178,6 +178,9 @@ public struct Moments: Equatable, Sendable, ExpressibleByArrayLiteral, CustomStr
     left.count == right.count && zip(left.seconds, right.seconds).allSatisfy { abs($0 - $1) <= 0.001 }
   }
 
+  /// The same for times that are computed.
+  public static func == (left: Moments, right: [Double]) -> Bool { left == Moments(right) }
+
   /// The times in a line, such as `[0.000, 0.500] s`.
   public var description: String { "[\(seconds.map(thousandths).joined(separator: ", "))] s" }
 }

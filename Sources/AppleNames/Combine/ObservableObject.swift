@@ -1,4 +1,5 @@
 @_exported public import Foundation
+@_exported public import Observation
 
 /// An object whose changes can be followed.
 public protocol ObservableObject: AnyObject {
