@@ -1,5 +1,5 @@
 /// What may stand under a key of a JSON object.
-package indirect enum JSONType: Sendable {
+package enum JSONType: Sendable {
   /// A number in a range; `.anyNumber` has none.
   case number(ClosedRange<Double>)
   /// A number without a fraction in a range; `JSONFieldRules.fraction` says what becomes of others.
@@ -10,7 +10,7 @@ package indirect enum JSONType: Sendable {
   /// One of some words; where the key is left out, the first counts.
   case word([String])
   /// Entries of one type, and how many there may be.
-  case list(JSONType, count: ClosedRange<Int>? = nil)
+  indirect case list(JSONType, count: ClosedRange<Int>? = nil)
   /// An object; asked for when it is needed, so that objects may be inside others of their own kind.
   case object(@Sendable () -> JSONShape)
   /// Whatever the row reads.
