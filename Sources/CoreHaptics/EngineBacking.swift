@@ -22,6 +22,8 @@ final class EngineBacking: @unchecked Sendable {
     var session: (any EngineSession)?
     /// A session whose device is away: it only waits for its return.
     var lostSession: (any EngineSession)?
+    /// Started, and not stopped by the application since: what a device of a test did to it ends with that device.
+    var isWanted = false
     /// Seconds of sessions that have ended.
     var elapsed = 0.0
     /// Grows at every reset; players of an older generation are dead.
@@ -149,6 +151,7 @@ final class EngineBacking: @unchecked Sendable {
       let lost = state.lostSession
       state.lostSession = nil
       state.session = session
+      state.isWanted = true
       state.activity += 1
       state.lastVirtualSession = session as? VirtualSession
       // Nothing sounds yet, so that these hold from the first frame.
@@ -196,7 +199,8 @@ final class EngineBacking: @unchecked Sendable {
   /// - Parameters:
   ///   - reason: What the stopped handler receives, or nil where the application requested the stop.
   ///   - error: What completion handlers receive.
-  private func stop(_ reason: CHHapticEngine.StoppedReason? = nil, error: (any Error)? = nil) {
+  ///   - isReset: Whether it is the device that stops it, without a reason.
+  private func stop(_ reason: CHHapticEngine.StoppedReason? = nil, error: (any Error)? = nil, isReset: Bool = false) {
     transition.lock()
     let (session, active, finished, stopped) = with { state in
       let session = state.session
@@ -206,6 +210,7 @@ final class EngineBacking: @unchecked Sendable {
       state.active.removeAll()
       state.finishedHandlers.removeAll()
       if reason == .systemError { state.lostSession = session }
+      if !isReset, reason == nil || reason == .engineDestroyed { state.isWanted = false }
       return result
     }
     // A lost device is waited for; its session is closed by the reset.
@@ -244,7 +249,7 @@ final class EngineBacking: @unchecked Sendable {
 
   /// Lets players and audio resources die, and calls the reset handler: [handler queue].
   private func reset() {
-    stop()
+    stop(isReset: true)
     let (handler, lost) = with { state in
       state.generation += 1
       state.resources.removeAll()
@@ -327,7 +332,7 @@ final class EngineBacking: @unchecked Sendable {
 
   /// The session a player may use, which auto shutdown starts where there is none.
   func runningSession(startingIfAllowed: Bool) throws -> any EngineSession {
-    if virtual?.hasEnded == true, with({ $0.session != nil }) { try start() } else { try takePlace() }
+    if virtual?.hasEnded == true, with({ $0.isWanted }) { try start() } else { try takePlace() }
     let (session, mayStart) = with { ($0.session, $0.isAutoShutdownEnabled && !$0.isGone) }
     if let session { return session }
     if startingIfAllowed && mayStart {

@@ -108,6 +108,30 @@ private func inTest(
     }
   }
 
+  /// A singleton that starts its engine once, when it is made.
+  @Test func whatADeviceStoppedRunsOnTheNextAndWhatTheApplicationStoppedDoesNot() throws {
+    var made: CHHapticEngine?
+    let ends: [(VirtualHapticDevice, CHHapticEngine) -> Void] = [
+      { device, _ in device.interrupt() }, { device, _ in device.reset() }, { device, _ in device.disconnect() },
+      { _, engine in engine.stop() },
+    ]
+    for end in ends {
+      try inTest("a test", isAlone: true) { device in
+        let engine = try made ?? CHHapticEngine()
+        if made == nil { try engine.start() }
+        made = engine
+        try engine.makePlayer(with: tap()).start(atTime: 0)
+        device.advance(seconds: 0.1)
+        #expect(device.played.transients == [0])
+        end(device, engine)
+        device.advance(seconds: 0.1)
+        #expect(throws: CHHapticError.self) { try engine.makePlayer(with: tap()).start(atTime: 0) }
+      }
+    }
+    let player = try #require(made).makePlayer(with: tap())
+    inTest("the last", isAlone: true) { _ in #expect(throws: CHHapticError.self) { try player.start(atTime: 0) } }
+  }
+
   @Test func anEngineOfADeviceThatIsNoTestsBelongsToWhoUsesIt() throws {
     let device = VirtualHapticDevice()
     let engine = device.makeEngine()
