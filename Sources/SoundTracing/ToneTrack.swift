@@ -115,6 +115,8 @@ struct ToneTrack {
       return Double(smooth[place]) * (1 - share) + Double(smooth[min(place + 1, smooth.count - 1)]) * share
     }
     let scale = table.slowness * slowness
+    // Of several partials at once the phase says nothing of one.
+    guard table.overtones.isEmpty else { return }
     for length in [0.041, 0.025] { sharpen(signal, over: Int(length * scale * rate) | 1, 0.5 * low...2 * high) }
   }
 
@@ -144,18 +146,20 @@ struct ToneTrack {
     }
   }
 
-  /// The signal without the turning of its tone.
-  func turnedBack(_ signal: AnalyticSignal) -> [ComplexNumber] { turned(signal.values, by: -1) }
+  /// The signal without the turning of its tone, or of a partial whose frequency is a multiple of the tone's.
+  func turnedBack(_ signal: AnalyticSignal, times ratio: Double = 1) -> [ComplexNumber] {
+    turned(signal.values, by: -ratio)
+  }
 
   /// A signal that stood still, turning again: its real part.
-  func turning(_ still: [ComplexNumber]) -> [Float] { turned(still, by: 1).map(\.real) }
+  func turning(_ still: [ComplexNumber], times ratio: Double = 1) -> [Float] { turned(still, by: ratio).map(\.real) }
 
-  private func turned(_ values: [ComplexNumber], by sign: Double) -> [ComplexNumber] {
+  private func turned(_ values: [ComplexNumber], by ratio: Double) -> [ComplexNumber] {
     var phase = 0.0
     return values.indices.map { index in
-      phase += hertz[index] / rate
+      phase += ratio * hertz[index] / rate
       phase -= phase.rounded(.down)
-      let angle = sign * 2 * .pi * phase
+      let angle = 2 * .pi * phase
       return values[index] * ComplexNumber(Float(cos(angle)), Float(sin(angle)))
     }
   }

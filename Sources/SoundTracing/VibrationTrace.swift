@@ -123,13 +123,31 @@ struct Hum {
   /// - Parameter width: Samples of the median, which ignores what is shorter than half of it, in any phase, and keeps
   ///   edges.
   init(of samples: [Float], width: Int, table: VoiceTable, slowness: Double = 1) {
-    let signal = AnalyticSignal(of: samples, silence: Int(0.1 * table.rate))
-    track = ToneTrack(of: samples, signal, rate: table.rate, table: table, slowness: slowness)
-    let turned = track.turnedBack(signal)
-    let real = SampleMath.median(turned.map(\.real), over: width, step: 2)
-    let imaginary = SampleMath.median(turned.map(\.imaginary), over: width, step: 2)
-    still = zip(real, imaginary).map { ComplexNumber($0, $1) }
-    self.samples = track.turning(still)
+    let silence = Int(0.1 * table.rate)
+    let signal = AnalyticSignal(of: samples, silence: silence)
+    let track = ToneTrack(of: samples, signal, rate: table.rate, table: table, slowness: slowness)
+    func steady(_ signal: AnalyticSignal, _ ratio: Double) -> [ComplexNumber] {
+      let turned = track.turnedBack(signal, times: ratio)
+      let real = SampleMath.median(turned.map(\.real), over: width, step: 2)
+      let imaginary = SampleMath.median(turned.map(\.imaginary), over: width, step: 2)
+      return zip(real, imaginary).map { ComplexNumber($0, $1) }
+    }
+    self.track = track
+    still = steady(signal, 1)
+    var partials = [track.turning(still)] + table.overtones.map { _ in [Float](repeating: 0, count: samples.count) }
+    // Each partial is what is left without the others, twice.
+    for round in 0..<(table.overtones.isEmpty ? 0 : 2) {
+      for (index, ratio) in ([1] + table.overtones).enumerated() where round > 0 || index > 0 {
+        var rest = samples
+        for other in partials.indices where other != index {
+          for sample in rest.indices { rest[sample] -= partials[other][sample] }
+        }
+        let own = steady(AnalyticSignal(of: rest, silence: silence), ratio)
+        partials[index] = track.turning(own, times: ratio)
+        if index == 0 { still = own }
+      }
+    }
+    self.samples = partials.dropFirst().reduce(partials[0]) { zip($0, $1).map { $0 + $1 } }
     levels = still.map { $0.power.squareRoot() }
   }
 

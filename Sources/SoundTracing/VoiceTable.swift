@@ -35,6 +35,8 @@ struct VoiceTable {
   private(set) var cosines: [Float] = []
   /// Every second sharpness on a frame: what is tried first.
   var coarse: StrideTo<Int> { stride(from: 0, to: bursts.count, by: 4) }
+  /// The frequencies of a hum's other partials, as multiples of the strongest one's.
+  let overtones: [Double]
   /// Samples of the longest burst.
   private(set) var longest = 0
   /// By rising sharpness.
@@ -51,6 +53,10 @@ struct VoiceTable {
   /// - Throws: `RenderError` for a profile that cannot be rendered.
   init(_ profile: TransducerProfile, rate: Double) throws(RenderError) {
     self.rate = rate
+    let strongest = profile.partials.max { abs($0.gain) < abs($1.gain) } ?? .init()
+    overtones = profile.partials.filter { $0 != strongest && abs($0.gain) > 0.1 * abs(strongest.gain) }.map {
+      $0.ratio / strongest.ratio
+    }
     let factor = max(4, (RenderPlan.supportedSampleRates.lowerBound / rate).rounded(.up))
     let low = max(5, profile.bandMapped(rate: 48_000).frequency.hertz(atSharpness: 0))
     let (gap, length) = (max(0.12, 3 / low), max(0.2, 8 / low))
