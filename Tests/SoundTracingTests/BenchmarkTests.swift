@@ -35,7 +35,7 @@ struct BenchmarkTests {
   }
 
   @Test(arguments: [
-    (Degradation.clean, 0.97, 0.98), (.noise, 0.95, 0.97), (.inverted, 0.96, 0.97), (.music, 0.65, 0.67),
+    (Degradation.clean, 0.97, 0.98), (.noise, 0.94, 0.96), (.inverted, 0.96, 0.97), (.music, 0.65, 0.67),
     (.room, 0.55, 0.55),
   ])
   func transientsAreFound(_ how: Degradation, all: Double, clear: Double) throws {
