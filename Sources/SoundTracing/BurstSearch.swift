@@ -28,7 +28,7 @@ struct FoundBurst {
   }
 }
 
-/// Samples with silence around them, in which bursts are looked for and taken away.
+/// Samples with silence around them, in which bursts are searched and subtracted.
 struct BurstField {
   let table: VoiceTable
   /// Whether bursts begin in the table's direction, or with any phase.
@@ -132,7 +132,7 @@ struct BurstSearch {
   let table: VoiceTable
   /// The level of the hum.
   let hum: [Float]
-  /// Amplitudes below which nothing is looked for.
+  /// Amplitudes below which nothing counts.
   let floor: Float
 
   /// A burst weaker than this part of the hum beside it is masked by it.

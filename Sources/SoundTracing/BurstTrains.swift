@@ -4,7 +4,7 @@ internal import SignalAnalysis
 /// Bursts alone, as close as they may be: the other reading of what hum and bursts leave unexplained.
 struct BurstTrains {
   let table: VoiceTable
-  /// Amplitudes below which nothing is looked for.
+  /// Amplitudes below which nothing counts.
   let floor: Float
 
   /// Seconds over which readings are compared.
@@ -53,7 +53,12 @@ struct BurstTrains {
     let segments = SampleMath.segments(samples.count, closing: 2 * margin) {
       left[$0] > Self.unexplained * power[$0] && power[$0] > least
     }
-    for segment in segments where Double(segment.count) < Self.longest * rate {
+    let pieces = segments.flatMap { segment in
+      stride(from: segment.lowerBound, to: segment.upperBound, by: Int(Self.longest * rate)).map {
+        $0..<min(segment.upperBound, $0 + Int(Self.longest * rate))
+      }
+    }
+    for segment in pieces {
       let range = max(0, segment.lowerBound - margin)..<min(samples.count, segment.upperBound + margin)
       let fewer = Self.density(known, in: range, over: count)
       // By how much each reading is shorter than the first, at each sample.

@@ -7,9 +7,9 @@ public import SignalAnalysis
 public struct TracingOptions: Equatable, Sendable {
   /// What a sound is taken for.
   public enum Kind: String, CaseIterable, Sendable {
-    /// What fits: vibration where most power lies in the profile's band and transients and continuous explain it.
+    /// What fits: vibration where most power is in the profile's band and the pattern explains it.
     case automatic
-    /// A recording of a transducer, or of a rendering: the profile's laws are turned round.
+    /// A recording of a transducer, or of a rendering: the profile's laws are inverted.
     case vibration
     /// Any other sound: levels and centroids of its octaves.
     case sound
@@ -28,9 +28,12 @@ public struct TracingOptions: Equatable, Sendable {
   }
 
   /// Which events are wanted.
-  public enum Parts: Sendable {
+  public enum Parts: String, CaseIterable, Sendable {
+    /// All events.
     case all
+    /// Transients alone.
     case transients
+    /// Continuous events alone.
     case continuous
   }
 
@@ -38,11 +41,13 @@ public struct TracingOptions: Equatable, Sendable {
   public var kind: Kind
   /// What of a sound is followed.
   public var style: Style
-  /// The most events, or nil for all that are found; the weakest are left out.
+  /// The most events, at least 0, or nil for all that are found; the weakest are left out.
   public var eventLimit: Int?
-  /// How far curves may be from what was found, in decibels of felt level; nil for 1 of vibration and 3 of sounds.
+  /// How far curves may be from what was found, in decibels of level, above 0; nil for 1 of vibration and 3 of sounds.
   public var tolerance: Double?
-  /// Decibels below the loudest at which nothing is looked for.
+  /// The level relative to the loudest below which nothing counts, in decibels, below 0.
+  ///
+  /// Continuous events end at −36 at the latest; of sounds, transients end at −34 and continuous events at −30.
   public var threshold: Double
   /// Which events are wanted.
   public var parts: Parts
@@ -98,30 +103,32 @@ public struct SoundTrace: Sendable {
 
   /// The longest sound that is traced, in seconds.
   public static let longest = 3_600.0
+  /// The rates of sounds that are traced, in hertz.
+  public static let rates = 500.0...1_000_000
 
-  /// The part of the power that must lie below 3.5 times the profile's highest frequency in vibration, and what transients and
-  /// continuous may leave of it.
+  /// The part of the power that must be below 3.5 times the profile's highest frequency in vibration, and what the
+  /// pattern may leave of it.
   private static let (inBand, unexplained) = (0.8, 0.25)
   /// The tolerances of curves, in decibels.
   private static let tolerances = (vibration: 1.0, sound: 3.0)
 
   /// Traces the mean of a signal's channels; samples that are not finite count as silence.
   ///
-  /// Some 200 times faster than the sound lasts; memory for about 50 bytes a sample.
+  /// About 100 times faster than the sound lasts, in about 50 bytes a sample.
   ///
   /// - Parameters:
   ///   - signal: A sound of at most `longest` seconds.
   ///   - profile: The profile that the vibration was made with, or that the pattern is made for.
-  ///   - options: What is looked for.
+  ///   - options: What is traced, and how exactly.
   /// - Throws: `RenderError` for a profile that cannot be rendered, `AnalysisError` for a sound that is too long.
   public init(of signal: Signal, profile: TransducerProfile = .phone, options: TracingOptions = TracingOptions()) throws
   {
+    guard Self.rates.contains(signal.rate) else {
+      throw AnalysisError(.unsupportedRate, "has \(signal.rate) Hz; 500 to 1000000 Hz are traced")
+    }
     guard signal.duration <= Self.longest else {
       throw AnalysisError(
         .unsupportedLength, "lasts \(Int(signal.duration)) s; at most \(Int(Self.longest)) s are traced")
-    }
-    guard signal.rate >= 500 else {
-      throw AnalysisError(.unsupportedRate, "has \(signal.rate) frames per second; at least 500 are needed")
     }
     var samples = signal.mono.map { abs($0) < 1e6 ? $0 : 0 }
     // An offset that begins with the sound does not count as an onset.
@@ -194,8 +201,9 @@ extension SoundTrace.Agreement {
 
   private static func levels(_ samples: [Float], rate: Double, over seconds: Double) -> [Double] {
     let highPass = SecondOrderFilter(hertz: 20, isHighPass: true, rate: rate)
-    let powers = SampleMath.mean(highPass.filtered(samples).map { $0 * $0 }, over: Int(seconds * rate))
-    return stride(from: 0, to: Double(samples.count), by: rate / frames).map {
+    let silence = [Float](repeating: 0, count: Int(0.05 * rate))
+    let powers = SampleMath.mean(highPass.filtered(samples + silence).map { $0 * $0 }, over: Int(seconds * rate))
+    return stride(from: 0, to: Double(powers.count), by: rate / frames).map {
       Double(max(0, powers[Int($0)])).squareRoot()
     }
   }
@@ -231,7 +239,7 @@ extension HapticComposition {
   /// - Parameters:
   ///   - sound: A recording of vibration, or any other sound of at most an hour; channels are averaged.
   ///   - profile: The profile that the vibration was made with, or that the pattern is made for.
-  ///   - options: What is looked for.
+  ///   - options: What is traced, and how exactly.
   /// - Throws: `RenderError` for a profile that cannot be rendered, `AnalysisError` for a sound that cannot be traced.
   public init(
     tracing sound: Signal, profile: TransducerProfile = .phone, options: TracingOptions = TracingOptions()

@@ -14,7 +14,7 @@ struct TracedBand {
   /// The rate at which a sound is analysed: eight frames in a period of the highest frequency and 2,000 a second, where
   /// the sound has as many.
   static func rate(of rate: Double, highest: Double) -> Double {
-    rate / max(1, (rate / max(2_000, 8 * highest)).rounded(.down))
+    rate / max(1, (rate / min(48_000, max(2_000, 8 * highest))).rounded(.down))
   }
 
   /// - Parameter target: The rate of the analysis.

@@ -1,7 +1,7 @@
 internal import CMath
 internal import HapticModel
 
-/// Taps and continuous as the events and curves of a pattern.
+/// Transients and continuous events as the events and curves of a pattern.
 ///
 /// A hum is one continuous event, with curves where it moves. A curve acts on transients too: each is divided by the
 /// control at its onset, and where that does not suffice, the control passes through the needed value for ±1 ms.
@@ -35,9 +35,19 @@ struct TracedPattern {
   private mutating func add(_ hum: TracedContinuous) {
     let skipped = max(0, Int((-hum.start / hum.step).rounded(.up)))
     let levels = Array(hum.intensities.dropFirst(skipped))
-    guard levels.count >= 4, let greatest = levels.max(), greatest > 0 else { return }
     let tones = Array(hum.sharpnesses.dropFirst(skipped))
     let start = hum.start + Double(skipped) * hum.step
+    guard Double(levels.count) * hum.step <= HapticEvent.unlimitedDuration else {
+      let half = levels.count / 2
+      for part in [0..<half, half..<levels.count] {
+        add(
+          TracedContinuous(
+            start: start + Double(part.lowerBound) * hum.step, step: hum.step, intensities: Array(levels[part]),
+            sharpnesses: Array(tones[part])))
+      }
+      return
+    }
+    guard levels.count >= 4, let greatest = levels.max(), greatest > 0 else { return }
     let sorted = levels.sorted()
     let top = sorted[min(sorted.count - 1, Int(0.995 * Double(sorted.count)))]
     let median = sorted[sorted.count / 2]
@@ -125,6 +135,8 @@ private struct ControlLines {
 
   /// Seconds in which a control returns behind its hum, and passes through a value.
   private static let width = 0.001
+  /// Points of a curve at most; curves in pieces share an end. Source: Apple's documentation of `CHHapticParameterCurve`.
+  private static let mostPoints = 16
 
   init(rest: Double) { self.rest = rest }
 
@@ -166,15 +178,22 @@ private struct ControlLines {
   func curves(_ id: DynamicParameterID) -> [ParameterCurve] {
     var closed = self
     closed.close()
-    return closed.lines.map { line in
-      let start = TracedPattern.rounded(line[0].time)
-      return ParameterCurve(
-        id: id, time: start,
-        controlPoints: line.map { point in
-          .init(
-            time: TracedPattern.rounded(point.time - start),
-            value: TracedPattern.rounded(value: point.value))
-        })
+    return closed.lines.flatMap { line -> [ParameterCurve] in
+      // One point at each time, the last.
+      let points = line.indices.filter { index in
+        index + 1 == line.count
+          || TracedPattern.rounded(line[index].time) < TracedPattern.rounded(line[index + 1].time)
+      }.map { line[$0] }
+      return stride(from: 0, to: max(1, points.count - 1), by: Self.mostPoints - 1).map { first in
+        let start = TracedPattern.rounded(points[first].time)
+        return ParameterCurve(
+          id: id, time: start,
+          controlPoints: points[first..<min(points.count, first + Self.mostPoints)].map { point in
+            .init(
+              time: TracedPattern.rounded(TracedPattern.rounded(point.time) - start),
+              value: TracedPattern.rounded(value: point.value))
+          })
+      }
     }
   }
 }

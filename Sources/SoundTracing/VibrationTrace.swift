@@ -20,17 +20,19 @@ struct TracedContinuous {
 struct VibrationTrace {
   private(set) var transients: [TracedTransient] = []
   private(set) var continuous: [TracedContinuous] = []
-  /// The part of the power beside transients and continuous.
+  /// The part of the power that the pattern does not explain.
   private(set) var unexplained = 0.0
 
   /// The weakest amplitude that counts: some steps of 16 bits.
   static let floor = Float(7e-4)
   /// What a hum may lie below the strongest, in decibels.
   private static let humRange = -36.0
+  /// Seconds within which two transients are one.
+  private static let together = 0.006
   /// Seconds of a gap that does not end a hum, and of the shortest hum.
   private static let (gap, least) = (0.012, 0.02)
 
-  /// - Parameter threshold: Decibels below the strongest at which nothing is looked for.
+  /// - Parameter threshold: The level relative to the strongest below which nothing counts, in decibels.
   init(of sound: [Float], rate: Double, table: VoiceTable, threshold: Double) {
     let band = TracedBand(sound, rate: rate, to: table.rate, lowest: table.band.lowerBound)
     let samples = band.samples
@@ -69,21 +71,29 @@ struct VibrationTrace {
     }
     let left = BurstField(zip(samples, hum.samples).map { $0 - $1 }, table, without: bursts).rest
     unexplained = Double(SampleMath.energy(left, left.indices) / SampleMath.energy(samples, samples.indices))
-    transients = bursts.map { burst in
-      TracedTransient(
+    for burst in bursts {
+      let found = TracedTransient(
         time: (burst.onset(table) - Double(band.edge)) / table.rate,
         intensity: table.intensity(ofBurst: burst.factor(table)), sharpness: table.bursts[burst.wave].sharpness)
+      // What began before the sound, and two that are one.
+      guard found.time > -Self.together else { continue }
+      if let last = transients.last, found.time - last.time < Self.together {
+        if found.intensity > last.intensity { transients[transients.count - 1] = found }
+      } else {
+        transients.append(found)
+      }
     }
     hum.track.refine(by: hum.still)
-    continuous = Self.continuous(hum.levels, hum.track.hertz, table, edge: band.edge)
+    continuous = Self.continuous(
+      hum.levels, hum.track.hertz, table, edge: band.edge, range: max(Self.humRange, threshold))
   }
 
   /// The segments in which the hum is felt.
-  private static func continuous(_ levels: [Float], _ hertz: [Double], _ table: VoiceTable, edge: Int)
+  private static func continuous(_ levels: [Float], _ hertz: [Double], _ table: VoiceTable, edge: Int, range: Double)
     -> [TracedContinuous]
   {
     let rate = table.rate
-    let least = max(2 * floor, (levels.max() ?? 0) * Float(Decibels.factor(humRange)))
+    let least = max(2 * floor, (levels.max() ?? 0) * Float(Decibels.factor(range)))
     let window = Int(0.02 * rate)
     var found: [TracedContinuous] = []
     for segment in SampleMath.segments(levels.count, closing: Int(gap * rate), where: { levels[$0] > least })

@@ -3,7 +3,7 @@ internal import HapticModel
 internal import HapticRender
 internal import SignalAnalysis
 
-/// A profile's laws turned round: which sharpness has a frequency, which intensity has a level.
+/// A profile's laws inverted: which sharpness has a frequency, which intensity has a level.
 ///
 /// Measured from what the renderer makes with the profile, so that every law of every profile is covered: partials,
 /// bursts of any wave, equalised hardware. Some 25 seconds are rendered at 8 kHz.
@@ -57,7 +57,8 @@ struct VoiceTable {
     overtones = profile.partials.filter { $0 != strongest && abs($0.gain) > 0.1 * abs(strongest.gain) }.map {
       $0.ratio / strongest.ratio
     }
-    let factor = max(4, (RenderPlan.supportedSampleRates.lowerBound / rate).rounded(.up))
+    let rates = RenderPlan.supportedSampleRates
+    let factor = min(max(4, (rates.lowerBound / rate).rounded(.up)), max(1, (rates.upperBound / rate).rounded(.down)))
     let low = max(5, profile.bandMapped(rate: 48_000).frequency.hertz(atSharpness: 0))
     let (gap, length) = (max(0.12, 3 / low), max(0.2, 8 / low))
     var events: [HapticEvent] = []
@@ -82,8 +83,7 @@ struct VoiceTable {
     let tones = (0..<Self.humCount).map { index in
       Self.intensities.map { add(.hapticContinuous, $0, Double(index) / Double(Self.humCount - 1)) }
     }
-    let (samples, low2) = try Self.rendering(HapticPattern(events: events), profile, rate: rate, factor: factor, low)
-    _ = low2
+    let samples = try Self.rendering(HapticPattern(events: events), profile, rate: rate, factor: factor, low)
     for (start, sharpness, shift) in starts {
       addBurst(samples, from: Int((start * rate).rounded()), to: Int((start + 0.06 + gap / 2) * rate), sharpness, shift)
     }
@@ -105,13 +105,13 @@ struct VoiceTable {
 
   private static func rendering(
     _ pattern: HapticPattern, _ profile: TransducerProfile, rate: Double, factor: Double, _ low: Double
-  ) throws(RenderError) -> ([Float], Double) {
+  ) throws(RenderError) -> [Float] {
     let plan = try RenderPlan(compiling: pattern, profile: profile, rate: (rate * factor).rounded())
     var settings = RenderSettings(length: plan.length + Int64(0.1 * plan.rate))
     settings.routing = settings.routing.fitted(to: [profile])
     var renderer = OfflineRenderer(plan: plan, settings: settings)
     let narrow = TactileBandSignal(of: renderer.samples(), rate: plan.rate, least: rate * 0.99)
-    return (TracedBand.highPass(lowest: low, rate: rate).filteredTwice(narrow.samples), narrow.rate)
+    return TracedBand.highPass(lowest: low, rate: rate).filteredTwice(narrow.samples)
   }
 
   private mutating func addBurst(

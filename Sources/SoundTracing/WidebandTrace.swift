@@ -22,18 +22,20 @@ struct WidebandTrace {
   /// Seconds of silence on both ends.
   private static let lead = 0.15
 
-  /// - Parameter threshold: Decibels below the loudest at which nothing is looked for, −34 or more.
+  /// - Parameter threshold: Decibels below the loudest below which nothing counts; from −34 for transients and −30 for continuous events on.
   init(of sound: [Float], rate: Double, table: VoiceTable, style: TracingOptions.Style, threshold: Double) {
     let padding = [Float](repeating: 0, count: Int(Self.lead * rate))
     // Offsets and rumble below all octaves are not felt.
     let highPass = SecondOrderFilter(hertz: 20, isHighPass: true, rate: rate)
     let samples = padding + highPass.filtered(sound) + padding
-    guard sound.contains(where: { abs($0) >= 1e-4 }) else { return }
     let (octaves, centers) = Self.octaves(samples, rate: rate)
     guard let count = octaves.first?.count, count > 64 else { return }
     let weights = style.weights
     let total = Self.total(octaves, weights.hum)
-    let reference = max(SampleMath.quantile(total, Self.loudest), 1e-9)
+    let greatest = total.max() ?? 0
+    guard greatest >= VibrationTrace.floor else { return }
+    // Of what is heard: a bang in a long silence is as loud as one alone.
+    let reference = SampleMath.quantile(total.filter { $0 > 0.01 * greatest }, Self.loudest)
     let factor = { (decibels: Double) in Float(Decibels.factor(max(threshold, decibels))) }
     // Peaks narrower than a burst are transients; the rest is smoothed to what a body follows.
     let level = SampleMath.mean(SampleMath.opening(total, over: 25), over: 15)
@@ -162,7 +164,7 @@ struct WidebandTrace {
 }
 
 extension TracingOptions.Style {
-  /// The weight of each octave in continuous and in onsets, and how much of the hum is kept.
+  /// The weight of each octave in continuous events and in onsets, and how much of the hum is kept.
   fileprivate var weights: (hum: [Float], onsets: [Float], kept: Float) {
     switch self {
     case .full: ([1, 1, 1, 1, 1, 1, 1, 1], [1, 1, 1, 1, 1, 1, 0.8, 0.6], 1)

@@ -71,6 +71,45 @@ struct SoundTraceTests {
     #expect(trace.continuousCount == 1 && trace.transientCount == 0)
   }
 
+  @Test func aBangInALongSilenceIsAsLoudAsAlone() throws {
+    var chance = Chance(state: 5)
+    let bang = (0..<4_800).map { Float(0.5 * chance.normal() * exp(-Double($0) / 1_200)) }
+    func quiet(_ seconds: Int) -> [Float] { (0..<48_000 * seconds).map { _ in Float(1e-4 * chance.normal()) } }
+    let trace = try Self.trace(quiet(20) + bang + quiet(20), rate: 48_000)
+    #expect(trace.kind == .sound && trace.transientCount == 1 && trace.pattern.duration < 20.3)
+    #expect(trace.pattern.events.allSatisfy { abs($0.time - 20) < 0.02 })
+  }
+
+  @Test func whatIsTooSlowToFeelIsSilent() throws {
+    let samples = (0..<480_000).map { Float(0.9 * sin(2 * .pi * 0.1 * Double($0) / 48_000)) }
+    #expect(try Self.trace(samples, rate: 48_000).pattern.events.isEmpty)
+  }
+
+  @Test func aLongTrainIsOneOfTransients() throws {
+    let events = (0..<733).map { index in
+      HapticEvent(
+        kind: .hapticTransient, time: 0.1 + 0.03 * Double(index),
+        parameters: [.hapticIntensity: 0.8, .hapticSharpness: 0.6])
+    }
+    let trace = try Self.trace(TracingTruth(HapticPattern(events: events)).sound())
+    #expect(trace.transientCount == 733 && trace.continuousCount == 0)
+  }
+
+  @Test func longEventsAndCurvesAreInPieces() throws {
+    let rate = 8_000.0
+    let samples = (0..<Int(40 * rate)).map { index -> Float in
+      let time = Double(index) / rate
+      return Float(0.2 * (1 + 0.8 * sin(2 * .pi * 0.7 * time)) * sin(2 * .pi * 120 * time))
+    }
+    let pattern = try Self.trace(samples).pattern
+    #expect(pattern.events.allSatisfy { $0.kind == .hapticContinuous && ($0.duration ?? 31) <= 30 })
+    #expect(pattern.curves.count > 2 && pattern.curves.allSatisfy { $0.controlPoints.count <= 16 })
+    for curve in pattern.curves {
+      let times = curve.controlPoints.map(\.time)
+      #expect(zip(times, times.dropFirst()).allSatisfy { $0 < $1 })
+    }
+  }
+
   @Test func oneClickIsAtMostOneTransient() throws {
     var samples = [Float](repeating: 0, count: 8_000)
     samples[4_000] = 1
@@ -103,7 +142,7 @@ struct SoundTraceTests {
     #expect(throws: AnalysisError(.unsupportedLength, "lasts 3700 s; at most 3600 s are traced")) {
       try SoundTrace(of: long)
     }
-    #expect(throws: AnalysisError(.unsupportedRate, "has 100.0 frames per second; at least 500 are needed")) {
+    #expect(throws: AnalysisError(.unsupportedRate, "has 100.0 Hz; 500 to 1000000 Hz are traced")) {
       try SoundTrace(of: Signal([0, 1], rate: 100))
     }
   }

@@ -95,6 +95,11 @@ import VendorFormats
       ["--taps-only", "--hums-only"],
       "temblor: '--taps-only' and '--hums-only' exclude each other\nSee 'temblor trace --help'.\n", 64
     ),
+    (["--plot", "--json"], "temblor: '--plot' and '--json' exclude each other\nSee 'temblor trace --help'.\n", 64),
+    (
+      ["--with-sound", "--from", "0.1"],
+      "temblor: '--with-sound' and '--from' exclude each other\nSee 'temblor trace --help'.\n", 64
+    ),
     (
       ["--format", "hmpg"],
       "temblor: '--format' takes ahap, haptic, he, oh,", 64

@@ -188,17 +188,18 @@ struct ConvertOutputs {
   let inputs: OutputGuard
 
   /// - Parameters:
+  ///   - isFolder: Whether the inputs were found in a folder that the user named.
   ///   - option: The option that sets the format.
   ///   - standard: The format where neither that nor a name sets one.
   init(
     _ arguments: ParsedArguments, inputs: [TakeInput], problemCount: Int, formats: FormatRegistry,
-    option: String = "--to", standard: HapticFormat? = nil
+    isFolder: Bool = false, option: String = "--to", standard: HapticFormat? = nil
   ) throws {
     let output = arguments.value("--output")
     let count = inputs.count + problemCount
     let isFolder =
       output != OutputNames.standardOutput
-      && (count > 1 || inputs.contains(where: \.isFromFolder)
+      && (count > 1 || isFolder || inputs.contains(where: \.isFromFolder)
         || output.map { $0.hasSuffix("/") || FileSystem.entry(at: $0) == .folder } ?? true)
     if let id = arguments.value(option), let target = formats.format(id: id) {
       format = target

@@ -29,7 +29,8 @@ enum TraceVerb {
     defaultText: "1 for vibration, 3 for other sounds"
   ).double(in: 0.1...12)
   private static let threshold = Option(
-    "--threshold", value: "DB", help: "Ignore what is so many decibels below the loudest, -80 to -6."
+    "--threshold", value: "DB",
+    help: "Level relative to the loudest, in decibels, below which nothing counts, -80 to -6."
   ).double(in: -80...(-6), default: TracingOptions.defaultThreshold)
   private static let channel = Option(
     "--channel", value: "N", help: "Use one channel of the sound, from 1.", defaultText: "the mean of all"
@@ -43,6 +44,8 @@ enum TraceVerb {
         A recording of vibration becomes the transients and continuous events whose rendering it is. Any other sound becomes a pattern of its onsets, its level and its brightness.
 
         Each file is named after its sound and written to the current folder, or to the file or folder given by --output, whose ending selects the format unless --format does. Files are replaced atomically; inputs are never replaced.
+
+        A sound may have 72 million samples: 12 minutes of 48 kHz stereo.
 
         Printed for each sound: what it was taken for, the transients, continuous events and control points of the pattern, and how well its rendering agrees with the sound: the correlation of both levels, and their distance in decibels. 'temblor compare SOUND PATTERN' shows both.
         """,
@@ -76,11 +79,18 @@ enum TraceVerb {
         .init("temblor trace sounds --events 20 --format haptic -o clips", "Trace a folder, 20 events each."),
       ]
     ) { arguments, terminal in
-      try SharedOptions.refuseBoth("--taps-only", "--hums-only", in: arguments)
-      let (paths, problems) = sounds(arguments.values("SOUND"))
+      for (one, other) in [
+        ("--taps-only", "--hums-only"), ("--plot", "--json"), ("--with-sound", "--from"), ("--with-sound", "--to"),
+      ] { try SharedOptions.refuseBoth(one, other, in: arguments) }
+      if arguments.value("--output") == OutputNames.standardOutput {
+        for option in ["--plot", "--with-sound"] where arguments.flag(option) {
+          throw UsageError(.remove, "'--output -' and \(option.inQuotes) exclude each other")
+        }
+      }
+      let (paths, isFolder, problems) = sounds(arguments.values("SOUND"))
       let outputs = try ConvertOutputs(
         arguments, inputs: paths.map { .sound(path: $0) }, problemCount: problems.count, formats: formats,
-        option: "--format", standard: .ahap)
+        isFolder: isFolder, option: "--format", standard: .ahap)
       if outputs.paths.first == OutputNames.standardOutput { try SharedOptions.checkStandardOutput(terminal) }
       let options = TracingOptions(
         kind: try arguments[kind], style: try arguments[style], eventLimit: try arguments[events],
@@ -95,8 +105,9 @@ enum TraceVerb {
       var line = ProgressLine(on: terminal)
       for (index, (path, output)) in zip(paths, outputs.paths).enumerated() {
         line.show(paths.count == 1 ? "\(path.printable): tracing" : "\(index) of \(paths.count) sounds")
-        try run.work.attempt { _ in
-          if SignalHandling.isRequested { throw FileError(path, "interrupted; nothing was written") }
+        if SignalHandling.isRequested {
+          run.work.fail("\(path.printable): interrupted; not written", .failure)
+          break
         }
         try run.trace(path, to: output) { line.clear() }
       }
@@ -107,22 +118,26 @@ enum TraceVerb {
   }
 
   /// The files that words stand for: themselves, or the sounds in a folder.
-  private static func sounds(_ words: [String]) -> (paths: [String], problems: [FileError]) {
+  private static func sounds(_ words: [String]) -> (paths: [String], isFolder: Bool, problems: [FileError]) {
     var paths: [String] = []
+    var isFolder = false
     var problems: [FileError] = []
     for word in words {
       do throws(FileError) {
         switch FileSystem.entry(at: word) {
         case .folder:
-          let found = try FileSystem.names(in: word).sorted().filter { SoundFileFormat.container(ofName: $0) != nil }
+          isFolder = true
+          let found = try FileSystem.names(in: word).sorted().map { FileSystem.join(word, $0) }.filter {
+            SoundFileFormat.container(ofName: $0) != nil && FileSystem.entry(at: $0) == .file
+          }
           if found.isEmpty { throw FileError(word, "contains no sound files") }
-          paths += found.map { FileSystem.join(word, $0) }
+          paths += found
         case .nothing: throw FileError(word, "no such file or folder")
         default: paths.append(word)
         }
       } catch { problems.append(error) }
     }
-    return (paths, problems)
+    return (paths, isFolder, problems)
   }
 }
 
@@ -137,16 +152,7 @@ private struct TraceRun {
   let terminal: Terminal
   var work: BatchWork
   var fields: [JSONFields] = []
-  private var copied = CopiedSounds()
-
-  init(
-    job: RenderJob, options: TracingOptions, part: ClosedRange<Double>?, channel: Int?, outputs: ConvertOutputs,
-    copiesSound: Bool, plots: Bool, isQuiet: Bool, terminal: Terminal, work: BatchWork
-  ) {
-    (self.job, self.options, self.part, self.channel) = (job, options, part, channel)
-    (self.outputs, self.copiesSound, self.plots) = (outputs, copiesSound, plots)
-    (self.isQuiet, self.terminal, self.work) = (isQuiet, terminal, work)
-  }
+  var copied = CopiedSounds()
 
   /// - Parameter done: Called before anything is printed.
   mutating func trace(_ path: String, to output: String, _ done: () -> Void) throws {
@@ -168,10 +174,11 @@ private struct TraceRun {
         let bytes = written.files[0].bytes
         try terminal.output.write(bytes.span)
       } else {
+        let own = copiesSound ? [CopiedSounds.File(name: FileSystem.name(of: path), source: path)] : []
+        try copied.check(own, folder: FileSystem.folder(of: output), inputs: outputs.inputs)
         files = try outputs.write(written.files, to: output)
-        if copiesSound, written.losses.allSatisfy({ $0.kind != .dropped }) {
-          let own = CopiedSounds.File(name: FileSystem.name(of: path), source: path)
-          files += try copied.copy([own], to: FileSystem.folder(of: output))
+        if written.losses.allSatisfy({ $0.kind != .dropped }) {
+          files += try copied.copy(own, to: FileSystem.folder(of: output))
         }
       }
       let losses = written.losses.map {
@@ -183,6 +190,8 @@ private struct TraceRun {
       fields.append(Self.fields(trace, path, files, losses))
     } catch let error as AnalysisError {
       work.fail("\(path.printable): \(error.description)", .invalidInput)
+    } catch let error as RenderError {
+      work.fail("\(path.printable): \(error.description)", .failure)
     } catch { try work.attempt { _ in throw error } }
   }
 
