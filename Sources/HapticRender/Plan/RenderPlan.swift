@@ -224,7 +224,7 @@ extension RenderPlan {
   ///
   /// Haptics of other places than the profile's are left out; the length is that of all.
   ///
-  /// - Parameter isRaw: Whether events begin, end and jump within a frame, as the model has it, which may click.
+  /// With `isRaw`, events begin, end and jump within a frame, as the model has it, which may click.
   public convenience init(
     compiling composition: HapticComposition, profile: TransducerProfile = .phone, rate: Double = 48_000,
     samples: [String: AudioBuffer] = [:], isRaw: Bool = false
