@@ -130,7 +130,7 @@ public enum TakeInput: Equatable, Sendable {
   }
 
   /// Whether a file begins with the mark of a container that libsndfile reads.
-  private static func isSound(_ path: String) -> Bool {
+  package static func isSound(_ path: String) -> Bool {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return false }
     defer { close(descriptor) }

@@ -77,9 +77,13 @@ import VendorFormats
     try place.makeFolder("sounds")
     _ = run("render", "light", "-q", "-o", place("sounds/a.wav"))
     _ = run("render", "heavy", "-q", "-o", place("sounds/b.wav"))
+    // By its content, whatever it is called.
+    try place.write(FileSystem.read(place("sounds/b.wav")), to: "sounds/c.opus")
+    try place.write("no sound", to: "sounds/notes.txt")
     let run = run("trace", place("sounds"), "--json", "-q", "-o", place("sounds"))
     #expect(run.status == .done && run.error == "")
     #expect(run.output.contains(#""input": "sounds/a.wav""#) && run.output.contains(#""input": "sounds/b.wav""#))
+    #expect(run.output.contains(#""input": "sounds/c.opus""#) && !run.output.contains("notes"))
     #expect(run.output.contains(#""kind": "vibration""#) && run.output.contains(#""transients": 1"#))
   }
 
@@ -94,6 +98,10 @@ import VendorFormats
     (
       ["--taps-only", "--hums-only"],
       "temblor: '--taps-only' and '--hums-only' exclude each other\nSee 'temblor trace --help'.\n", 64
+    ),
+    (
+      ["--as", "vibration", "--style", "music"],
+      "temblor: '--style' is for sounds; of vibration everything is followed\nSee 'temblor trace --help'.\n", 64
     ),
     (["--plot", "--json"], "temblor: '--plot' and '--json' exclude each other\nSee 'temblor trace --help'.\n", 64),
     (

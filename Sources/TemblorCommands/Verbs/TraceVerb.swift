@@ -52,7 +52,8 @@ enum TraceVerb {
       arguments: [
         Argument(
           "SOUND", help: "A sound file, or a folder of them.",
-          completion: Completion(paths: .files(endings: ["wav", "flac", "aiff", "caf", "ogg"])), isRepeatable: true)
+          completion: Completion(paths: .files(endings: ["wav", "flac", "aiff", "caf", "ogg", "opus", "mp3"])),
+          isRepeatable: true)
       ],
       options: [
         Option(
@@ -82,6 +83,9 @@ enum TraceVerb {
       for (one, other) in [
         ("--taps-only", "--hums-only"), ("--plot", "--json"), ("--with-sound", "--from"), ("--with-sound", "--to"),
       ] { try SharedOptions.refuseBoth(one, other, in: arguments) }
+      if try arguments[kind] == .vibration, arguments.flag("--style") {
+        throw UsageError(.remove, "'--style' is for sounds; of vibration everything is followed")
+      }
       if arguments.value("--output") == OutputNames.standardOutput {
         for option in ["--plot", "--with-sound"] where arguments.flag(option) {
           throw UsageError(.remove, "'--output -' and \(option.inQuotes) exclude each other")
@@ -128,7 +132,8 @@ enum TraceVerb {
         case .folder:
           isFolder = true
           let found = try FileSystem.names(in: word).sorted().map { FileSystem.join(word, $0) }.filter {
-            SoundFileFormat.container(ofName: $0) != nil && FileSystem.entry(at: $0) == .file
+            FileSystem.entry(at: $0) == .file
+              && (SoundFileFormat.container(ofName: $0) != nil || TakeInput.isSound($0))
           }
           if found.isEmpty { throw FileError(word, "contains no sound files") }
           paths += found
