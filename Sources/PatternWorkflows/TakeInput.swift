@@ -60,9 +60,6 @@ public enum TakeInput: Equatable, Sendable {
     }
   }
 
-  /// Whether it is a pattern that was found in a folder that the user named.
-  public var isFromFolder: Bool { if case .pattern(let input) = self { input.isFromFolder } else { false } }
-
   /// What an output made from it is called, without ending.
   public var outputStem: String {
     switch self {

@@ -106,9 +106,7 @@ struct BurstField {
   }
 
   /// Gives a burst back whose start counts in the given samples.
-  mutating func give(_ found: FoundBurst) {
-    add(found.moved(by: padding), times: 1)
-  }
+  mutating func give(_ found: FoundBurst) { add(found.moved(by: padding), times: 1) }
 
   private mutating func add(_ found: FoundBurst, times sign: Float) {
     let range = table.bursts[found.wave].range

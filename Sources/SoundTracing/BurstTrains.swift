@@ -58,6 +58,7 @@ struct BurstTrains {
         $0..<min(segment.upperBound, $0 + Int(Self.longest * rate))
       }
     }
+    var rest = samples
     for segment in pieces {
       let range = max(0, segment.lowerBound - margin)..<min(samples.count, segment.upperBound + margin)
       let fewer = Self.density(known, in: range, over: count)
@@ -76,10 +77,10 @@ struct BurstTrains {
       let alone = pursue(Array(samples[range]), from: range.lowerBound)
       let besideSlow = zip(samples[range], slow(range)).map { $0 - $1 }
       let pursued = pursue(besideSlow, from: range.lowerBound)
-      var rest = samples
       rest.replaceSubrange(range, with: pursued.rest)
       let test = StepTest(table: table, samples: samples, rest: rest, levels: hum.levels, hertz: hum.track.hertz)
       let additional = pursued.bursts.filter { !test.isStep($0) }
+      rest.replaceSubrange(range, with: samples[range])
       let other = BurstField(besideSlow, table, without: additional.map { $0.moved(by: -range.lowerBound) })
       let trains = gains(alone.bursts, alone.rest, hums: Self.perHum)
       let both = gains(additional, other.rest, hums: 0)

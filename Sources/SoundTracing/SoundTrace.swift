@@ -75,7 +75,7 @@ public struct SoundTrace: Sendable {
   public let kind: TracingOptions.Kind
   /// Transients, continuous events, and the curves that move them.
   public let pattern: HapticPattern
-  /// Transients and continuous events that were found but for which there was no room.
+  /// Transients and continuous events that were found and left out because of the limit.
   public let omittedCount: Int
   /// How well the pattern's own rendering agrees with the sound.
   public let agreement: Agreement
@@ -134,8 +134,7 @@ public struct SoundTrace: Sendable {
     // An offset that begins with the sound does not count as an onset.
     let mean = Float(samples.reduce(0) { $0 + Double($1) } / Double(max(1, samples.count)))
     for index in samples.indices { samples[index] -= mean }
-    let highest = profile.bandMapped(rate: 48_000).frequency.high
-    let table = try VoiceTable(profile, rate: TracedBand.rate(of: signal.rate, highest: highest))
+    let table = try VoiceTable(profile, soundRate: signal.rate)
     var transients: [TracedTransient] = []
     var continuous: [TracedContinuous] = []
     var kind = options.kind
@@ -182,13 +181,10 @@ extension SoundTrace.Agreement {
   init(of samples: [Float], rate: Double, pattern: HapticPattern, profile: TransducerProfile, isVibration: Bool) throws
   {
     let least = 8_000.0
-    let plan = try RenderPlan(compiling: pattern, profile: profile, rate: least)
-    var settings = RenderSettings(length: max(1, plan.length))
-    settings.routing = settings.routing.fitted(to: [profile])
-    var renderer = OfflineRenderer(plan: plan, settings: settings)
+    let rendering = try pattern.rendered(profile, rate: least).0
     let low = isVibration ? TactileBandSignal(of: samples, rate: rate) : nil
     let one = Self.levels(low?.samples ?? samples, rate: low?.rate ?? rate, over: isVibration ? 0.01 : 0.02)
-    let other = Self.levels(renderer.samples(), rate: least, over: isVibration ? 0.01 : 0.02)
+    let other = Self.levels(rendering, rate: least, over: isVibration ? 0.01 : 0.02)
     let count = max(one.count, other.count)
     let (first, second) = (Self.padded(one, to: count), Self.padded(other, to: count))
     self.init(

@@ -51,7 +51,9 @@ struct VoiceTable {
   private static let intensities = [0.03, 0.08, 0.2, 0.45, 0.75, 1]
 
   /// - Throws: `RenderError` for a profile that cannot be rendered.
-  init(_ profile: TransducerProfile, rate: Double) throws(RenderError) {
+  init(_ profile: TransducerProfile, soundRate: Double) throws(RenderError) {
+    let mapped = profile.bandMapped(rate: 48_000).frequency
+    let rate = TracedBand.rate(of: soundRate, highest: mapped.high)
     self.rate = rate
     let strongest = profile.partials.max { abs($0.gain) < abs($1.gain) } ?? .init()
     overtones = profile.partials.filter { $0 != strongest && abs($0.gain) > 0.1 * abs(strongest.gain) }.map {
@@ -59,7 +61,7 @@ struct VoiceTable {
     }
     let rates = RenderPlan.supportedSampleRates
     let factor = min(max(4, (rates.lowerBound / rate).rounded(.up)), max(1, (rates.upperBound / rate).rounded(.down)))
-    let low = max(5, profile.bandMapped(rate: 48_000).frequency.hertz(atSharpness: 0))
+    let low = max(5, mapped.hertz(atSharpness: 0))
     let (gap, length) = (max(0.12, 3 / low), max(0.2, 8 / low))
     var events: [HapticEvent] = []
     var time = gap
@@ -83,7 +85,10 @@ struct VoiceTable {
     let tones = (0..<Self.humCount).map { index in
       Self.intensities.map { add(.hapticContinuous, $0, Double(index) / Double(Self.humCount - 1)) }
     }
-    let samples = try Self.rendering(HapticPattern(events: events), profile, rate: rate, factor: factor, low)
+    let (rendering, fineRate) = try HapticPattern(events: events).rendered(
+      profile, rate: (rate * factor).rounded(), tail: 0.1)
+    let narrow = TactileBandSignal(of: rendering, rate: fineRate, least: rate * 0.99)
+    let samples = TracedBand.highPass(lowest: low, rate: rate).filteredTwice(narrow.samples)
     for (start, sharpness, shift) in starts {
       addBurst(samples, from: Int((start * rate).rounded()), to: Int((start + 0.06 + gap / 2) * rate), sharpness, shift)
     }
@@ -101,17 +106,6 @@ struct VoiceTable {
     // What moves against the law, where another partial becomes the strongest, is held.
     for index in hums.indices.dropFirst() { hums[index].hertz = max(hums[index].hertz, hums[index - 1].hertz + 0.01) }
     band = (hums.first?.hertz ?? low)...(hums.last?.hertz ?? low + 1)
-  }
-
-  private static func rendering(
-    _ pattern: HapticPattern, _ profile: TransducerProfile, rate: Double, factor: Double, _ low: Double
-  ) throws(RenderError) -> [Float] {
-    let plan = try RenderPlan(compiling: pattern, profile: profile, rate: (rate * factor).rounded())
-    var settings = RenderSettings(length: plan.length + Int64(0.1 * plan.rate))
-    settings.routing = settings.routing.fitted(to: [profile])
-    var renderer = OfflineRenderer(plan: plan, settings: settings)
-    let narrow = TactileBandSignal(of: renderer.samples(), rate: plan.rate, least: rate * 0.99)
-    return TracedBand.highPass(lowest: low, rate: rate).filteredTwice(narrow.samples)
   }
 
   private mutating func addBurst(
@@ -152,7 +146,7 @@ struct VoiceTable {
   func sharpness(atHertz hertz: Double) -> Double { place(ofHertz: hertz) / Double(Self.humCount - 1) }
 
   /// The frequency of a hum of a sharpness.
-  func hertz(atSharpness sharpness: Double) -> Double {
+  private func hertz(atSharpness sharpness: Double) -> Double {
     let place = min(1, max(0, sharpness)) * Double(Self.humCount - 1)
     let index = min(Self.humCount - 2, Int(place))
     return hums[index].hertz + (hums[index + 1].hertz - hums[index].hertz) * (place - Double(index))
@@ -166,19 +160,20 @@ struct VoiceTable {
 
   /// The intensity whose hum of a frequency has an amplitude, 0…1.
   func intensity(ofAmplitude amplitude: Double, hertz: Double) -> Double {
-    let place = place(ofHertz: hertz)
-    let index = min(Self.humCount - 2, Int(place))
-    let share = place - Double(index)
-    let levels = zip(hums[index].levels, hums[index + 1].levels).map { $0 + ($1 - $0) * share }
-    return Self.intensity(of: amplitude, among: levels)
+    Self.intensity(of: amplitude, among: levels(atHertz: hertz))
   }
 
-  /// The amplitude of a hum at full intensity.
-  func fullLevel(atHertz hertz: Double) -> Double {
+  /// The intensity whose hum of a sharpness has a part of the amplitude at full intensity, 0…1.
+  func intensity(ofShare share: Double, sharpness: Double) -> Double {
+    let levels = levels(atHertz: hertz(atSharpness: sharpness))
+    return Self.intensity(of: share * (levels.last ?? 1), among: levels)
+  }
+
+  /// The amplitudes of a frequency's hum by rising intensity.
+  private func levels(atHertz hertz: Double) -> [Double] {
     let place = place(ofHertz: hertz)
     let index = min(Self.humCount - 2, Int(place))
-    let (low, high) = (hums[index].levels, hums[index + 1].levels)
-    return (low.last ?? 1) + ((high.last ?? 1) - (low.last ?? 1)) * (place - Double(index))
+    return zip(hums[index].levels, hums[index + 1].levels).map { $0 + ($1 - $0) * (place - Double(index)) }
   }
 
   /// The intensity of a transient whose wave is so many times that of full intensity, 0…1.
@@ -192,5 +187,18 @@ struct VoiceTable {
     guard high > low else { return intensities[index + 1] }
     let slope = log(intensities[index + 1] / intensities[index]) / log(high / low)
     return min(1, max(0, intensities[index] * pow(level / low, slope)))
+  }
+}
+
+extension HapticPattern {
+  /// The pattern as the renderer and the profile's hardware stage make it, and its rate.
+  ///
+  /// - Parameter tail: Seconds of silence behind it.
+  func rendered(_ profile: TransducerProfile, rate: Double, tail: Double = 0) throws(RenderError) -> ([Float], Double) {
+    let plan = try RenderPlan(compiling: self, profile: profile, rate: rate)
+    var settings = RenderSettings(length: max(1, plan.length + Int64(tail * plan.rate)))
+    settings.routing = settings.routing.fitted(to: [profile])
+    var renderer = OfflineRenderer(plan: plan, settings: settings)
+    return (renderer.samples(), plan.rate)
   }
 }

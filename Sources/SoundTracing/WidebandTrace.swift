@@ -58,11 +58,9 @@ struct WidebandTrace {
       let share = Double(min(1, max(0, strong * strong - hum * hum).squareRoot() / reference))
       guard Float(share) >= factor(Self.leastTap) else { continue }
       let sharpness = Self.sharpness(of: rises, centers)
-      let hertz = table.hertz(atSharpness: sharpness)
       transients.append(
         TracedTransient(
-          time: max(0, time - Self.lead),
-          intensity: table.intensity(ofAmplitude: share * table.fullLevel(atHertz: hertz), hertz: hertz),
+          time: max(0, time - Self.lead), intensity: table.intensity(ofShare: share, sharpness: sharpness),
           sharpness: sharpness))
     }
     let powers = zip(octaves, weights.hum).map { octave, weight in
@@ -73,9 +71,8 @@ struct WidebandTrace {
     where segment.count >= 60 {
       let sharpnesses = segment.map { index in Self.sharpness(of: powers.map { Double($0[index]) }, centers) }
       let intensities = zip(segment, sharpnesses).map { index, sharpness in
-        let hertz = table.hertz(atSharpness: sharpness)
-        let share = Double(min(1, level[index] / reference) * weights.kept)
-        return table.intensity(ofAmplitude: share * table.fullLevel(atHertz: hertz), hertz: hertz)
+        table.intensity(
+          ofShare: Double(min(1, level[index] / reference) * weights.kept), sharpness: sharpness)
       }
       continuous.append(
         TracedContinuous(

@@ -79,7 +79,8 @@ enum ConvertVerb {
         arguments.values(SharedOptions.patternName), formats: formats, sounds: try SharedOptions.sounds(arguments))
       let work = BatchWork(on: terminal, problems: problems)
       let outputs = try ConvertOutputs(
-        arguments, inputs: inputs.map(TakeInput.pattern), problemCount: problems.count, formats: formats)
+        arguments, inputs: inputs.map(TakeInput.pattern), problemCount: problems.count, formats: formats,
+        isFound: inputs.contains(where: \.isFromFolder))
       let conversion = try conversion(arguments, to: outputs.format, formats)
       var run = ConvertRun(
         conversion: conversion, formats: formats, outputs: outputs, isStrict: arguments.flag("--strict"),
@@ -188,18 +189,18 @@ struct ConvertOutputs {
   let inputs: OutputGuard
 
   /// - Parameters:
-  ///   - isFolder: Whether the inputs were found in a folder that the user named.
+  ///   - isFound: Whether inputs were found in a folder that the user named.
   ///   - option: The option that sets the format.
   ///   - standard: The format where neither that nor a name sets one.
   init(
     _ arguments: ParsedArguments, inputs: [TakeInput], problemCount: Int, formats: FormatRegistry,
-    isFolder: Bool = false, option: String = "--to", standard: HapticFormat? = nil
+    isFound: Bool, option: String = "--to", standard: HapticFormat? = nil
   ) throws {
     let output = arguments.value("--output")
     let count = inputs.count + problemCount
     let isFolder =
       output != OutputNames.standardOutput
-      && (count > 1 || isFolder || inputs.contains(where: \.isFromFolder)
+      && (count > 1 || isFound
         || output.map { $0.hasSuffix("/") || FileSystem.entry(at: $0) == .folder } ?? true)
     if let id = arguments.value(option), let target = formats.format(id: id) {
       format = target

@@ -94,7 +94,7 @@ enum TraceVerb {
       let (paths, isFolder, problems) = sounds(arguments.values("SOUND"))
       let outputs = try ConvertOutputs(
         arguments, inputs: paths.map { .sound(path: $0) }, problemCount: problems.count, formats: formats,
-        isFolder: isFolder, option: "--format", standard: .ahap)
+        isFound: isFolder, option: "--format", standard: .ahap)
       if outputs.paths.first == OutputNames.standardOutput { try SharedOptions.checkStandardOutput(terminal) }
       let options = TracingOptions(
         kind: try arguments[kind], style: try arguments[style], eventLimit: try arguments[events],
@@ -219,7 +219,7 @@ private struct TraceRun {
     return Signal(channels: signal.channels.map { Array($0[first..<max(first + 1, last)]) }, rate: signal.rate)
   }
 
-  /// `vibration: 3 transients, 1 continuous event, 12 points; its rendering correlates 0.998, 0.4 dB`.
+  /// `vibration: 3 transients, 1 continuous event, 12 control points; levels of its rendering: correlation 0.998, …`.
   private static func sentence(_ trace: SoundTrace) -> String {
     func count(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
     guard trace.transientCount + trace.continuousCount > 0 else { return "\(trace.kind.rawValue): nothing was found" }
