@@ -30,8 +30,8 @@ let all = table(
   TemblorCommands plain CommandLineKit HapticFormats HapticModel HapticOutputs HapticPlayback HapticRender \
     PatternComparison PatternRules PatternWorkflows Reading ReviewPages ShippedFiles SignalAnalysis SignalPlots \
     SoundFile SoundTracing SystemSupport TransducerCalibration TransducerProfiles VendorFormats
-  StudioCore core CMath HapticFormats HapticModel HapticRender PatternRules Reading RealtimeMemory TransducerProfiles \
-    VendorFormats
+  StudioCore core CMath HapticFormats HapticModel HapticRender PatternRules Reading RealtimeMemory SignalAnalysis \
+    SoundTracing TransducerProfiles VendorFormats
   TemblorLibrary plain CLateLibrary CommandLineKit HapticModel HapticOutputs HapticPlayback HapticRender Reading StudioCore \
     TemblorCommands
   Temblor plain HapticFormats HapticModel HapticOutputs HapticPlayback HapticRender PatternComparison PatternRules \

@@ -63,6 +63,10 @@ double temblor_hertz(temblor *host, int32_t profile, double sharpness);
 // Hands the samples of a sound file over, by the name that patterns have for it: channels interleaved, frames per second.
 int32_t temblor_sound(temblor *host, const char *name, int32_t name_length, const float *samples, int32_t count,
                       int32_t channels, double rate);
+// Makes a pattern of a sound of at most an hour and opens it in a slot as AHAP of a name; 1, or 0 and the output is why.
+// The profile is that of a recording of vibration, or the one that the pattern is made for.
+int32_t temblor_trace(temblor *host, int32_t slot, const char *name, int32_t name_length, const float *samples,
+                      int32_t count, int32_t channels, double rate, int32_t profile);
 // Adds a profile by the JSON text of its file; its number, or -1.
 int32_t temblor_add_profile(temblor *host, const char *content, int32_t length);
 // Renders a slot with a profile at frames per second, 8,000 to 192,000; how many samples of one channel, the same as

@@ -5,6 +5,7 @@
 #include <math.h>
 #else
 // A system without a C library: whoever links the program provides them.
+double atan2(double, double);
 double cos(double);
 double cosh(double);
 double exp(double);

@@ -32,8 +32,8 @@ struct AnalyticFilter: ~Copyable {
     for index in real.indices { real[index] /= Float(sum) }
     real[0] += 1
     // An even response has a real spectrum, an odd one an imaginary one.
-    realResponse = transform.forward(real).map(\.real)
-    imaginaryResponse = transform.forward(imaginary).map(\.imaginary)
+    realResponse = transform.forward(real).map { $0.real }
+    imaginaryResponse = transform.forward(imaginary).map { $0.imaginary }
   }
 
   /// Filters a signal with silence around it, block by block.

@@ -1,6 +1,10 @@
-import CKissFFT
+#if canImport(CKissFFT)
+  import CKissFFT
+#else
+  internal import CMath
+#endif
 
-/// The discrete Fourier transform of real samples and its inverse, by KISS FFT.
+/// The discrete Fourier transform of real samples and its inverse, by KISS FFT where there is a system.
 ///
 /// One value may be used by one thread at a time; make one and use it for all blocks.
 public struct FourierTransform: ~Copyable {
@@ -18,10 +22,8 @@ public struct FourierTransform: ~Copyable {
     forwardPlan = Plan(length: length, isInverse: false)
   }
 
-  /// The next even length at or above one whose only factors are 2, 3 and 5.
-  public static func fastLength(atLeast length: Int) -> Int {
-    2 * Int(kiss_fft_next_fast_size(Int32(clamping: (max(2, length) + 1) / 2)))
-  }
+  /// The next even length at or above one whose only factors are those that are fast.
+  public static func fastLength(atLeast length: Int) -> Int { 2 * Plan.fastLength(atLeast: (max(2, length) + 1) / 2) }
 
   /// Bins of a spectrum: those from 0 Hz to half the rate, both included.
   public var binCount: Int { length / 2 + 1 }
@@ -68,45 +70,136 @@ public struct FourierTransform: ~Copyable {
     return samples
   }
 
-  /// The factors of one direction, with the library's scratch memory.
-  @safe private final class Plan {
-    private let memory: UnsafeMutableRawBufferPointer
-    private let handle: OpaquePointer?
+  #if canImport(CKissFFT)
+    /// The factors of one direction, with the library's scratch memory.
+    @safe private final class Plan {
+      private let memory: UnsafeMutableRawBufferPointer
+      private let handle: OpaquePointer?
 
-    init(length: Int, isInverse: Bool) {
-      // Without memory, the library says how many bytes a plan takes.
-      var size = 0
-      _ = unsafe kiss_fftr_alloc(Int32(length), isInverse ? 1 : 0, nil, &size)
-      unsafe memory = .allocate(byteCount: size, alignment: 16)
-      unsafe handle = kiss_fftr_alloc(Int32(length), isInverse ? 1 : 0, memory.baseAddress, &size)
-    }
+      static func fastLength(atLeast length: Int) -> Int { Int(kiss_fft_next_fast_size(Int32(clamping: length))) }
 
-    func forward(_ samples: Span<Float>, into bins: inout MutableSpan<ComplexNumber>) {
-      guard let handle = unsafe handle else { return }
-      unsafe samples.withUnsafeBufferPointer { samples in
-        unsafe bins.withUnsafeMutableBufferPointer { bins in
-          // Both are two floats, the real part first.
-          unsafe bins.withMemoryRebound(to: kiss_fft_cpx.self) { bins in
-            unsafe kiss_fftr(handle, samples.baseAddress, bins.baseAddress)
+      init(length: Int, isInverse: Bool) {
+        // Without memory, the library says how many bytes a plan takes.
+        var size = 0
+        _ = unsafe kiss_fftr_alloc(Int32(length), isInverse ? 1 : 0, nil, &size)
+        unsafe memory = .allocate(byteCount: size, alignment: 16)
+        unsafe handle = kiss_fftr_alloc(Int32(length), isInverse ? 1 : 0, memory.baseAddress, &size)
+      }
+
+      func forward(_ samples: Span<Float>, into bins: inout MutableSpan<ComplexNumber>) {
+        guard let handle = unsafe handle else { return }
+        unsafe samples.withUnsafeBufferPointer { samples in
+          unsafe bins.withUnsafeMutableBufferPointer { bins in
+            // Both are two floats, the real part first.
+            unsafe bins.withMemoryRebound(to: kiss_fft_cpx.self) { bins in
+              unsafe kiss_fftr(handle, samples.baseAddress, bins.baseAddress)
+            }
           }
         }
       }
-    }
 
-    /// The samples come out multiplied by the plan's length.
-    func backward(_ bins: Span<ComplexNumber>, into samples: inout MutableSpan<Float>) {
-      guard let handle = unsafe handle else { return }
-      unsafe bins.withUnsafeBufferPointer { bins in
-        unsafe samples.withUnsafeMutableBufferPointer { samples in
-          unsafe bins.withMemoryRebound(to: kiss_fft_cpx.self) { bins in
-            unsafe kiss_fftri(handle, bins.baseAddress, samples.baseAddress)
+      /// The samples come out multiplied by the plan's length.
+      func backward(_ bins: Span<ComplexNumber>, into samples: inout MutableSpan<Float>) {
+        guard let handle = unsafe handle else { return }
+        unsafe bins.withUnsafeBufferPointer { bins in
+          unsafe samples.withUnsafeMutableBufferPointer { samples in
+            unsafe bins.withMemoryRebound(to: kiss_fft_cpx.self) { bins in
+              unsafe kiss_fftri(handle, bins.baseAddress, samples.baseAddress)
+            }
           }
         }
       }
-    }
 
-    deinit { unsafe memory.deallocate() }
-  }
+      deinit { unsafe memory.deallocate() }
+    }
+  #else
+    /// A transform of half as many complex numbers by factors (J. Cooley, J. Tukey, 1965): each stage reads one array and
+    /// writes the other, in order.
+    private struct Plan {
+      private let length: Int
+      private let turns: [ComplexNumber]
+      private var factors: [Int] = []
+
+      /// The next number whose only factors are 2, 3 and 5.
+      static func fastLength(atLeast length: Int) -> Int {
+        var fast = length
+        while factors(of: fast).reduce(1, *) < fast { fast += 1 }
+        return fast
+      }
+
+      private static func factors(of count: Int) -> [Int] {
+        var (rest, factors) = (count, [Int]())
+        for factor in [4, 2, 3, 5] {
+          while rest % factor == 0 {
+            rest /= factor
+            factors.append(factor)
+          }
+        }
+        return factors
+      }
+
+      /// - Parameter length: Twice a product of 2, 3 and 5.
+      init(length: Int, isInverse: Bool) {
+        self.length = length
+        factors = Self.factors(of: length / 2)
+        turns = (0..<length).map { index in
+          let angle = (isInverse ? 2 : -2) * .pi * Double(index) / Double(length)
+          return ComplexNumber(Float(cos(angle)), Float(sin(angle)))
+        }
+      }
+
+      private func transformed(_ numbers: [ComplexNumber]) -> [ComplexNumber] {
+        var (from, to) = (numbers, numbers)
+        var stride = 1
+        for factor in factors {
+          let groups = numbers.count / stride / factor
+          for output in 0..<groups * factor {
+            let (group, order) = output.quotientAndRemainder(dividingBy: factor)
+            for index in stride * output..<stride * (output + 1) { to[index] = ComplexNumber() }
+            for input in Swift.stride(from: group, to: groups * factor, by: groups) {
+              let turn = turns[2 * stride * order * input % length]
+              for place in 0..<stride {
+                let number = from[stride * input + place] * turn
+                to[stride * output + place].real += number.real
+                to[stride * output + place].imaginary += number.imaginary
+              }
+            }
+          }
+          swap(&from, &to)
+          stride *= factor
+        }
+        return from
+      }
+
+      func forward(_ samples: Span<Float>, into bins: inout MutableSpan<ComplexNumber>) {
+        let half = length / 2
+        let packed = transformed((0..<half).map { ComplexNumber(samples[2 * $0], samples[2 * $0 + 1]) })
+        for bin in 0...half {
+          let (own, other) = (packed[bin % half], packed[(half - bin) % half].conjugate)
+          let (even, odd) = (
+            ComplexNumber((own.real + other.real) / 2, (own.imaginary + other.imaginary) / 2),
+            ComplexNumber((own.imaginary - other.imaginary) / 2, (other.real - own.real) / 2) * turns[bin]
+          )
+          bins[bin] = ComplexNumber(even.real + odd.real, even.imaginary + odd.imaginary)
+        }
+      }
+
+      /// The samples come out multiplied by the plan's length.
+      func backward(_ bins: Span<ComplexNumber>, into samples: inout MutableSpan<Float>) {
+        let half = length / 2
+        let packed = transformed(
+          (0..<half).map { bin in
+            var (own, other) = (bins[bin], bins[half - bin].conjugate)
+            if bin == 0 { (own.imaginary, other.imaginary) = (0, 0) }
+            let odd = ComplexNumber(own.real - other.real, own.imaginary - other.imaginary) * turns[bin]
+            return ComplexNumber(own.real + other.real - odd.imaginary, own.imaginary + other.imaginary + odd.real)
+          })
+        for index in 0..<half {
+          (samples[2 * index], samples[2 * index + 1]) = (packed[index].real, packed[index].imaginary)
+        }
+      }
+    }
+  #endif
 }
 
 /// A complex number in single precision.

@@ -1,3 +1,5 @@
+internal import CMath
+
 /// A sound or a vibration: channels of one length at a sample rate.
 public struct Signal: Equatable, Sendable {
   /// The samples of each channel, usually in −1…1; all of one length.
@@ -12,7 +14,7 @@ public struct Signal: Equatable, Sendable {
   ///   - rate: A positive number of frames per second.
   public init(channels: [[Float]], rate: Double) {
     precondition(rate > 0, "a signal needs a positive rate")
-    let length = channels.map(\.count).max() ?? 0
+    let length = channels.map { $0.count }.max() ?? 0
     self.channels = channels.map { $0.count == length ? $0 : $0 + [Float](repeating: 0, count: length - $0.count) }
     self.rate = rate
   }
@@ -85,6 +87,8 @@ public struct AnalysisError: Error, Equatable, Sendable, CustomStringConvertible
     case unsupportedChannelCount
     /// The signal is too long: take a part of it.
     case unsupportedLength
+    /// The profile cannot be rendered: choose another.
+    case unsupportedProfile
   }
 
   /// What can be done about it.
@@ -94,4 +98,19 @@ public struct AnalysisError: Error, Equatable, Sendable, CustomStringConvertible
 
   /// Makes an error.
   public init(_ kind: Kind, _ description: String) { (self.kind, self.description) = (kind, description) }
+}
+
+/// Levels of amplitudes and powers.
+public enum Decibels {
+  /// What silence is given instead of negative infinity.
+  public static let silence = -200.0
+
+  /// The factor on amplitudes that decibels stand for: 10^(decibels / 20).
+  public static func factor(_ decibels: Double) -> Double { pow(10, decibels / 20) }
+
+  /// 20 · log10 of an amplitude, at least −200.
+  public static func of(amplitude: Double) -> Double { amplitude > 1e-10 ? 20 * log10(amplitude) : silence }
+
+  /// 10 · log10 of a power, at least −200.
+  public static func of(power: Double) -> Double { power > 1e-20 ? 10 * log10(power) : silence }
 }

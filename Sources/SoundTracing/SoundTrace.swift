@@ -120,9 +120,10 @@ public struct SoundTrace: Sendable {
   ///   - signal: A sound of at most `longest` seconds.
   ///   - profile: The profile that the vibration was made with, or that the pattern is made for.
   ///   - options: What is traced, and how exactly.
-  /// - Throws: `RenderError` for a profile that cannot be rendered, `AnalysisError` for a sound that is too long.
-  public init(of signal: Signal, profile: TransducerProfile = .phone, options: TracingOptions = TracingOptions()) throws
-  {
+  /// - Throws: An `AnalysisError` for a sound that is too long, a rate out of range, and a profile that cannot be rendered.
+  public init(
+    of signal: Signal, profile: TransducerProfile = .phone, options: TracingOptions = TracingOptions()
+  ) throws(AnalysisError) {
     guard Self.rates.contains(signal.rate) else {
       throw AnalysisError(.unsupportedRate, "has \(signal.rate) Hz; 500 to 1000000 Hz are traced")
     }
@@ -178,21 +179,18 @@ extension SoundTrace.Agreement {
   /// Levels in a second.
   private static let frames = 200.0
 
-  init(of samples: [Float], rate: Double, pattern: HapticPattern, profile: TransducerProfile, isVibration: Bool) throws
-  {
+  init(
+    of samples: [Float], rate: Double, pattern: HapticPattern, profile: TransducerProfile, isVibration: Bool
+  ) throws(AnalysisError) {
     let least = 8_000.0
     let rendering = try pattern.rendered(profile, rate: least).0
     let low = isVibration ? TactileBandSignal(of: samples, rate: rate) : nil
     let one = Self.levels(low?.samples ?? samples, rate: low?.rate ?? rate, over: isVibration ? 0.01 : 0.02)
     let other = Self.levels(rendering, rate: least, over: isVibration ? 0.01 : 0.02)
-    let count = max(one.count, other.count)
-    let (first, second) = (Self.padded(one, to: count), Self.padded(other, to: count))
+    let first = one + [Double](repeating: 0, count: max(0, other.count - one.count))
+    let second = other + [Double](repeating: 0, count: max(0, one.count - other.count))
     self.init(
       correlation: Self.correlation(first, second), decibels: Self.distance(first, second, isAbsolute: isVibration))
-  }
-
-  private static func padded(_ levels: [Double], to count: Int) -> [Double] {
-    levels + [Double](repeating: 0, count: count - levels.count)
   }
 
   private static func levels(_ samples: [Float], rate: Double, over seconds: Double) -> [Double] {
@@ -236,10 +234,10 @@ extension HapticComposition {
   ///   - sound: A recording of vibration, or any other sound of at most an hour; channels are averaged.
   ///   - profile: The profile that the vibration was made with, or that the pattern is made for.
   ///   - options: What is traced, and how exactly.
-  /// - Throws: `RenderError` for a profile that cannot be rendered, `AnalysisError` for a sound that cannot be traced.
+  /// - Throws: An `AnalysisError` for a sound that cannot be traced, and a profile that cannot be rendered.
   public init(
     tracing sound: Signal, profile: TransducerProfile = .phone, options: TracingOptions = TracingOptions()
-  ) throws {
+  ) throws(AnalysisError) {
     self.init(try SoundTrace(of: sound, profile: profile, options: options).pattern)
   }
 }

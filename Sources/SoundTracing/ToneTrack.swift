@@ -152,7 +152,7 @@ struct ToneTrack {
   }
 
   /// A signal that stood still, turning again: its real part.
-  func turning(_ still: [ComplexNumber], times ratio: Double = 1) -> [Float] { turned(still, by: ratio).map(\.real) }
+  func turning(_ tone: [ComplexNumber], times ratio: Double = 1) -> [Float] { turned(tone, by: ratio).map { $0.real } }
 
   private func turned(_ values: [ComplexNumber], by ratio: Double) -> [ComplexNumber] {
     var phase = 0.0

@@ -138,8 +138,8 @@ struct Hum {
     let track = ToneTrack(of: samples, signal, rate: table.rate, table: table, slowness: slowness)
     func steady(_ signal: AnalyticSignal, _ ratio: Double) -> [ComplexNumber] {
       let turned = track.turnedBack(signal, times: ratio)
-      let real = SampleMath.median(turned.map(\.real), over: width, step: 2)
-      let imaginary = SampleMath.median(turned.map(\.imaginary), over: width, step: 2)
+      let real = SampleMath.median(turned.map { $0.real }, over: width, step: 2)
+      let imaginary = SampleMath.median(turned.map { $0.imaginary }, over: width, step: 2)
       return zip(real, imaginary).map { ComplexNumber($0, $1) }
     }
     self.track = track

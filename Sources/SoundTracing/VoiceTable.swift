@@ -50,8 +50,7 @@ struct VoiceTable {
   private static let tail = Float(0.012)
   private static let intensities = [0.03, 0.08, 0.2, 0.45, 0.75, 1]
 
-  /// - Throws: `RenderError` for a profile that cannot be rendered.
-  init(_ profile: TransducerProfile, soundRate: Double) throws(RenderError) {
+  init(_ profile: TransducerProfile, soundRate: Double) throws(AnalysisError) {
     let mapped = profile.bandMapped(rate: 48_000).frequency
     let rate = TracedBand.rate(of: soundRate, highest: mapped.high)
     self.rate = rate
@@ -92,7 +91,7 @@ struct VoiceTable {
     for (start, sharpness, shift) in starts {
       addBurst(samples, from: Int((start * rate).rounded()), to: Int((start + 0.06 + gap / 2) * rate), sharpness, shift)
     }
-    longest = bursts.map(\.count).max() ?? 0
+    longest = bursts.map { $0.count }.max() ?? 0
     func energy(_ start: Double) -> Double {
       Double(SampleMath.energy(samples, Int(start * rate) - 8..<Int((start + 0.06) * rate)))
     }
@@ -101,7 +100,7 @@ struct VoiceTable {
     var spectrum = ToneSpectrum(window: Int(length * 0.6 * rate), rate: rate, band: 4...0.49 * rate)
     hums = tones.map { starts in
       let tones = starts.map { spectrum.strongest(samples, at: Int(($0 + length * 0.6) * rate)) }
-      return (tones[tones.count - 1].hertz, tones.map(\.amplitude))
+      return (tones[tones.count - 1].hertz, tones.map { $0.amplitude })
     }
     // What moves against the law, where another partial becomes the strongest, is held.
     for index in hums.indices.dropFirst() { hums[index].hertz = max(hums[index].hertz, hums[index - 1].hertz + 0.01) }
@@ -129,8 +128,8 @@ struct VoiceTable {
     let wave = Array(samples[first...max(last, first + 3)])
     let norm = max(SampleMath.energy(wave, wave.indices).squareRoot(), 1e-12)
     let sine = wave.map { $0 / norm }
-    var cosine = AnalyticSignal(of: [Float](repeating: 0, count: 64) + wave, silence: 256).values.dropFirst(64).map(
-      \.imaginary)
+    let padding = [Float](repeating: 0, count: 64)
+    var cosine = AnalyticSignal(of: padding + wave, silence: 256).values.dropFirst(64).map { $0.imaginary }
     let share = zip(sine, cosine).reduce(0) { $0 + $1.0 * $1.1 }
     for index in cosine.indices { cosine[index] -= share * sine[index] }
     let size = max(SampleMath.energy(cosine, cosine.indices).squareRoot(), 1e-12)
@@ -194,11 +193,14 @@ extension HapticPattern {
   /// The pattern as the renderer and the profile's hardware stage make it, and its rate.
   ///
   /// - Parameter tail: Seconds of silence behind it.
-  func rendered(_ profile: TransducerProfile, rate: Double, tail: Double = 0) throws(RenderError) -> ([Float], Double) {
-    let plan = try RenderPlan(compiling: self, profile: profile, rate: rate)
-    var settings = RenderSettings(length: max(1, plan.length + Int64(tail * plan.rate)))
-    settings.routing = settings.routing.fitted(to: [profile])
-    var renderer = OfflineRenderer(plan: plan, settings: settings)
-    return (renderer.samples(), plan.rate)
+  func rendered(_ profile: TransducerProfile, rate: Double, tail: Double = 0) throws(AnalysisError) -> ([Float], Double)
+  {
+    do throws(RenderError) {
+      let plan = try RenderPlan(compiling: self, profile: profile, rate: rate)
+      var settings = RenderSettings(length: max(1, plan.length + Int64(tail * plan.rate)))
+      settings.routing = settings.routing.fitted(to: [profile])
+      var renderer = OfflineRenderer(plan: plan, settings: settings)
+      return (renderer.samples(), plan.rate)
+    } catch { throw AnalysisError(.unsupportedProfile, error.description) }
   }
 }

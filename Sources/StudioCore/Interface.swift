@@ -2,6 +2,7 @@ internal import HapticFormats
 package import HapticRender
 package import Reading
 internal import RealtimeMemory
+internal import SignalAnalysis
 internal import TransducerProfiles
 
 // The interface for pages and for programs in C, whose words are in C/temblor.h: numbers, and bytes in memory. All state
@@ -208,6 +209,30 @@ public func temblorSound(
   unsafe Host.of(host).studio.sounds[text(name, nameLength)] = HostSound(
     interleaved: interleaved, channelCount: Int(channels), rate: rate)
   return 1
+}
+
+/// Makes a pattern of a sound, interleaved samples of at most an hour, and opens it in a slot, 0…65,535, as AHAP of a name;
+/// 1, or 0 where it cannot, and the output is why.
+///
+/// The profile is the one that a recording of vibration was made with, or that the pattern is made for.
+@_expose(wasm, "trace") @_cdecl("temblor_trace")
+public func temblorTrace(
+  _ host: Handle, _ slot: Int32, _ name: Bytes?, _ nameLength: Int32, _ samples: UnsafePointer<Float>?, _ count: Int32,
+  _ channels: Int32, _ rate: Double, _ profile: Int32
+) -> Int32 {
+  guard channels > 0, rate > 0, rate.isFinite, unsafe samples != nil else { return 0 }
+  let host = unsafe Host.of(host)
+  let interleaved = unsafe Array(UnsafeBufferPointer(start: samples, count: Int(max(0, count))))
+  let sound = Signal(interleaved: interleaved, channelCount: Int(channels), rate: rate)
+  let name = unsafe text(name, nameLength)
+  host.studio.makeSlots(upTo: Int(slot))
+  do throws(InputError) {
+    let file = try Conversion.trace(sound, named: name, host.profile(profile))
+    return host.at(slot) { slot in
+      slot.open(file)
+      return host.state(of: slot)
+    }
+  } catch { return host.fail(error) }
 }
 
 /// Adds a profile of a user by its JSON text; its number, or −1, and the output is why.

@@ -251,6 +251,37 @@ extension InBrowser {
       #expect(try BrowserPage(Pages.twoTakeReport()).bool("document.querySelector('[data-share=studio]').hidden"))
     }
 
+    @Test func aDroppedSoundBecomesAPatternBesideTheOneThatIsShown() throws {
+      let page = try open()
+      // Half a second of silence, and 0.25 s of a hum of 150 Hz.
+      try page.evaluate(
+        """
+        const [rate, frames] = [8000, 6000], wav = new DataView(new ArrayBuffer(44 + 2 * frames));
+        [...'RIFF    WAVEfmt '].forEach((each, place) => wav.setUint8(place, each.charCodeAt(0)));
+        [[4, 36 + 2 * frames], [16, 16], [24, rate], [28, 2 * rate], [40, 2 * frames]].forEach(
+          ([place, value]) => wav.setUint32(place, value, true));
+        [[20, 1], [22, 1], [32, 2], [34, 16]].forEach(([place, value]) => wav.setUint16(place, value, true));
+        [...'data'].forEach((each, place) => wav.setUint8(36 + place, each.charCodeAt(0)));
+        for (let frame = 4000; frame < frames; frame++) {
+          wav.setInt16(44 + 2 * frame, 12000 * Math.sin(2 * Math.PI * 150 * frame / rate), true);
+        }
+        const dataTransfer = new DataTransfer();
+        dataTransfer.items.add(new File([wav], 'boom.wav', { type: 'audio/wav' }));
+        dispatchEvent(new DragEvent('drop', { dataTransfer, clientX: innerWidth - 9 }));
+        """)
+      try page.wait(for: "document.getElementById('sound-dialog').open")
+      #expect(
+        try page.string("document.getElementById('sound-words').textContent")
+          == "Its pattern opens as B. Or first plays the sound.")
+      try page.evaluate("document.querySelector('#sound-dialog [data-choice=both]').click()")
+      let source = "JSON.parse(\(Self.source)).Pattern.map((each) => each.Event ?? {})"
+      try page.wait(for: "document.querySelector('#slot-1 .nm').textContent === 'boom' && \(source).length > 1")
+      #expect(try page.string("\(source).map((each) => each.EventType).join()") == "HapticContinuous,AudioCustom")
+      let time = try #require(try page.number("\(source)[0].Time"))
+      #expect(abs(time - 0.5) < 0.02)
+      #expect(try page.string("\(source)[1].EventWaveformPath") == "boom.wav")
+    }
+
     @Test func savingToAServerOffersBothVersions() throws {
       let page = try open(
         address: "0",

@@ -77,6 +77,30 @@ import Testing
     #expect(unsafe temblorLivePlan(host, 2, 0, 0) == 0)
     #expect(unsafe with("{}") { unsafe temblorAddProfile(host, $0, $1) } == -1)
   }
+
+  @Test func aSoundBecomesAPattern() throws {
+    let rate = 8_000.0
+    // Two hums of 150 Hz, each 200 ms long.
+    let samples = (0..<8_000).map { frame in
+      let time = Double(frame) / rate
+      return [0.2..<0.4, 0.6..<0.8].contains { $0.contains(time) } ? Float(0.4 * sin(2 * .pi * 150 * time)) : 0
+    }
+    func trace(_ samples: [Float], rate: Double) -> Int32 {
+      unsafe with("hum.ahap") { name, length in
+        unsafe samples.withUnsafeBufferPointer {
+          unsafe temblorTrace(host, 1, name, length, $0.baseAddress, Int32($0.count), 1, rate, 0)
+        }
+      }
+    }
+    #expect(trace(samples, rate: rate) == 1)
+    let read = try JSONSerialization.jsonObject(with: Data(report("text", 1).utf8)) as? [String: Any]
+    let events = try #require(read?["Pattern"] as? [[String: Any]]).compactMap { $0["Event"] as? [String: Any] }
+    #expect(events.map { $0["EventType"] as? String } == ["HapticContinuous", "HapticContinuous"])
+    let times = events.compactMap { $0["Time"] as? Double }
+    #expect(zip(times, [0.2, 0.6]).allSatisfy { abs($0 - $1) < 0.01 })
+    #expect(trace(samples, rate: 100) == 0)
+    #expect(failure.contains("hum.ahap") && failure.contains("has 100.0 Hz; 500 to 1000000 Hz are traced"))
+  }
 }
 
 /// The module of the studio's pages, which is checked in.

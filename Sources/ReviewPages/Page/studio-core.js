@@ -95,6 +95,11 @@ class Core {
     const [place, , title, length] = this.put(samples, name);
     this.calls.sound(title, length, place, samples.length, channels, rate);
   }
+  /** Makes a pattern of a sound, named as it will be, and opens it; false where none can be made. */
+  trace(slot, { name, channels, rate, samples }, profile) {
+    const [place, , title, length] = this.put(samples, name);
+    return this.calls.trace(slot, title, length, place, samples.length, channels, rate, profile) === 1;
+  }
   /** A compiled pattern as bytes for another instance. */
   plan(slot, profile, rate) { return this.taken(this.calls.plan(slot, profile, rate)); }
 

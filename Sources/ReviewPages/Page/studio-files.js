@@ -20,7 +20,7 @@ async function chooseFile(place) {
 
 const isSound = (file) => /^audio\//.test(file.type) || /\.(wav|mp3|m4a|aac|ogg|flac|caf|aif+)$/i.test(file.name);
 
-/** Opens one or two patterns, or gives the pattern that is shown its sound files. */
+/** Opens one or two patterns, or sounds. */
 async function openFiles(files, place = null, handles = []) {
   const sounds = files.filter(isSound);
   const patterns = files.filter((file) => !isSound(file)).slice(0, 2);
@@ -35,39 +35,90 @@ async function openFiles(files, place = null, handles = []) {
     openSlot(target, file.name, new Uint8Array(await file.arrayBuffer()),
       { handle: handles[files.indexOf(file)] ?? null });
   }
-  for (const file of sounds) await addSound(file);
+  for (const file of sounds) await openSound(file, place);
 }
 
-/** Gives the pattern a sound file, and an event that plays it where none does. */
-async function addSound(file) {
-  if (!score()) return;
-  let decoded;
+/** The samples of a sound file, channels interleaved; null where the browser cannot decode it. */
+async function decoded(file) {
+  let sound;
   try {
-    decoded = await new OfflineAudioContext(1, 1, rate).decodeAudioData(await file.arrayBuffer());
+    sound = await new OfflineAudioContext(1, 1, rate).decodeAudioData(await file.arrayBuffer());
   } catch {
     note(`${file.name} is not a sound that this browser decodes.`);
+    return null;
+  }
+  const channels = sound.numberOfChannels;
+  const samples = new Float32Array(sound.length * channels);
+  for (let channel = 0; channel < channels; channel++) {
+    sound.getChannelData(channel).forEach((sample, index) => { samples[index * channels + channel] = sample; });
+  }
+  return { file: file.name, channels, rate: sound.sampleRate, samples };
+}
+
+const eventOf = (sound) => score()?.events.find((event) => event.file?.split("/").at(-1) === sound.file);
+
+/** Gives a sound to the pattern that names it; of any other the reader says what becomes of it. */
+async function openSound(file, place) {
+  const sound = await decoded(file);
+  if (!sound) return;
+  if (eventOf(sound)) { addSound(sound); return; }
+  const target = place ?? (score() ? 1 - state.slot : 0);
+  const dialog = find("#sound-dialog");
+  find("#sound-title").textContent = file.name;
+  find("#sound-words").textContent = score()
+    ? `Its pattern opens as ${"AB"[target]}. Or ${current().name} plays the sound.` : `Its pattern opens as ${"AB"[target]}.`;
+  const choices = {
+    pattern: () => traceSound(sound, target), both: () => traceSound(sound, target, true), play: () => addSound(sound),
+  };
+  for (const button of findAll("[data-choice]", dialog)) {
+    button.hidden = button.dataset.choice === "play" && !score();
+    button.onclick = () => {
+      dialog.close();
+      choices[button.dataset.choice]();
+    };
+  }
+  dialog.showModal();
+}
+
+/** Opens the pattern that a sound becomes, made for the chosen output, and lets it play the sound where that is wanted. */
+async function traceSound(sound, place, isPlayed = false) {
+  if (isChanged(place) && !window.confirm(`Replace ${slots[place].name}, which has unsaved changes?`)) return;
+  const file = sound.file.replace(/(\.\w+)?$/, ".ahap");
+  say(`${sound.file} becomes a pattern …`);
+  const text = await new Promise((resolve) => {
+    worker.addEventListener("message", function answer({ data: message }) {
+      if (message.kind !== "trace") return;
+      worker.removeEventListener("message", answer);
+      resolve(message.text);
+    });
+    worker.postMessage({ kind: "trace", slot: 2, profile: state.profile, sound: { ...sound, name: utf8.bytes(file) } });
+  });
+  if (!text) {
+    note(`No pattern can be made of ${sound.file}: it lasts at most an hour.`);
     return;
   }
-  const channels = decoded.numberOfChannels;
-  const samples = new Float32Array(decoded.length * channels);
-  for (let channel = 0; channel < channels; channel++) {
-    decoded.getChannelData(channel).forEach((sample, index) => { samples[index * channels + channel] = sample; });
-  }
-  const named = score().events.find((event) => event.file?.split("/").at(-1) === file.name);
-  const title = named?.file ?? file.name;
-  const sound = { title, name: utf8.bytes(title), channels, rate: decoded.sampleRate, samples };
-  current().sounds.add(sound);
-  core.sound(sound);
-  worker?.postMessage({ kind: "sound", ...sound });
-  tell({ do: "sound", ...sound });
+  openSlot(place, file, text);
+  if (isPlayed) addSound(sound, 0);
+  if (!score().events.length) note(`Nothing that can be felt was found in ${sound.file}.`);
+}
+
+/** Gives the pattern a sound, and an event that plays it where none does. */
+function addSound(sound, time = snapped(state.place)) {
+  const named = eventOf(sound);
+  const title = named?.file ?? sound.file;
+  const given = { ...sound, title, name: utf8.bytes(title) };
+  current().sounds.add(given);
+  core.sound(given);
+  worker?.postMessage({ kind: "sound", ...given });
+  tell({ do: "sound", ...given });
   if (!named) {
-    const event = { Time: snapped(state.place), EventType: "AudioCustom", EventWaveformPath: file.name };
+    const event = { Time: time, EventType: "AudioCustom", EventWaveformPath: sound.file };
     addEntries("Add sound", [{ add: { Event: { ...event, EventParameters: [] } } }]);
   } else {
     refresh();
     afterChange();
   }
-  say(`${file.name} added`);
+  say(`${sound.file} added`);
 }
 
 // Saving.

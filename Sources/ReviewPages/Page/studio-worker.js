@@ -23,6 +23,10 @@ const kinds = {
     core.open(slot, name, text);
     return { findings: core.check(slot, profile) };
   },
+  /** The text of a pattern made of a sound. */
+  trace({ slot, profile, sound }) {
+    return core.trace(slot, sound, profile) ? { text: core.text(slot) } : {};
+  },
   /** The compiled pattern. */
   plan({ slot, text, profile, rate, name }) {
     return core.open(slot, name, text) ? { plan: core.plan(slot, profile, rate) } : {};

@@ -195,8 +195,6 @@ private struct TraceRun {
       fields.append(Self.fields(trace, path, files, losses))
     } catch let error as AnalysisError {
       work.fail("\(path.printable): \(error.description)", .invalidInput)
-    } catch let error as RenderError {
-      work.fail("\(path.printable): \(error.description)", .failure)
     } catch { try work.attempt { _ in throw error } }
   }
 

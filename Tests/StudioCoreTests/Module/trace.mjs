@@ -1,0 +1,45 @@
+// Compares what the module makes of the sounds of all patterns with what `temblor trace` does: the same events, to a
+// millisecond and a hundredth.
+//   node trace.mjs MODULE.wasm PROGRAM
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { open } from "./module.mjs";
+
+const [path, program] = process.argv.slice(2);
+const studio = open(path);
+const profile = studio.list("profiles").findIndex(({ name }) => name === "phone");
+const folder = mkdtempSync(join(tmpdir(), "temblor-trace-"));
+const run = (...words) => execFileSync(program, [...words, "-q"], { stdio: ["ignore", "pipe", "ignore"] });
+
+/** The events of a text, as lists of numbers. */
+const events = (text) => JSON.parse(text).Pattern.flatMap(({ Event: event }) => (event
+  ? [[event.EventType.length, event.Time, event.EventDuration ?? 0, ...event.EventParameters.map((each) => each.ParameterValue)]] : []));
+
+let [equal, count] = [0, 0];
+const different = [];
+try {
+  run("render", "Patterns", "-o", folder, "--sample-format", "float");
+  for (const name of readdirSync(folder).filter((each) => each.endsWith(".wav"))) {
+    const bytes = readFileSync(join(folder, name));
+    const samples = bytes.subarray(bytes.indexOf("data", 12, "latin1") + 8);
+    const title = Buffer.from(name.replace(".wav", ".ahap"));
+    const [place, , words, length] = studio.put(samples, title);
+    count++;
+    if (studio.exports.trace(0, words, length, place, samples.length >> 2, 1, 48000, profile) !== 1) {
+      different.push(`${name}: ${studio.message()}`);
+      continue;
+    }
+    const own = events(studio.text(0).toString());
+    const program = events(run("trace", join(folder, name), "-o", "-").toString());
+    const isNear = own.length === program.length && own.every((event, index) => event.every(
+      (value, place) => Math.abs(value - program[index][place]) <= [0, 0.001, 0.002, 0.01, 0.01][place]));
+    if (isNear) equal++; else different.push(`${name}: ${own.length} events for ${program.length}`);
+  }
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+console.log(`${equal} of ${count} sounds become the program's pattern`);
+for (const line of different) console.log(`different: ${line}`);
+process.exit(different.length > 0 || count === 0 ? 1 : 0);
