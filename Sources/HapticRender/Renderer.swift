@@ -32,6 +32,8 @@ public struct Renderer: ~Copyable {
   let link: Reference<RendererPort.Memory>
   let players: FixedBuffer<PlayerReference>
   var playerCount = 0
+  private let voices: FixedBuffer<Reference<LiveFrames>>
+  private var liveVoiceCount = 0
   var schedule: CommandSchedule
   private let buses: Cell<BusSet>
   private let scratch: Cell<FadeOutBuffer>
@@ -109,6 +111,7 @@ public struct Renderer: ~Copyable {
     unsafe self.link = link.memory.reference
     isPanned = settings.routing.isPanned
     unsafe players = FixedBuffer(uninitialized: parts.isEmpty ? Self.maximumPlayerCount : parts.count)
+    unsafe voices = FixedBuffer(uninitialized: LiveVoice.maximumCount)
     schedule = CommandSchedule(
       capacity: parts.isEmpty
         ? RendererPort.maximumScheduledCommandCount + RendererPort.commandCapacity : 2 * parts.count)
@@ -271,6 +274,7 @@ public struct Renderer: ~Copyable {
       voiceCount &+= player.value.activeCount
       index &+= 1
     }
+    mixVoices(count: count)
     if voiceCount > statistics.peakVoiceCount { statistics.peakVoiceCount = voiceCount }
     statistics.voiceCount = voiceCount
     guard !isSkipping else { return }
@@ -287,6 +291,23 @@ public struct Renderer: ~Copyable {
     link.value.lowerProtectionGain(to: statistics.minimumProtectionGain)
     if leastGain < statistics.minimumProtectionGain { statistics.minimumProtectionGain = leastGain }
     self.statistics = statistics
+  }
+
+  @_noLocks private mutating func mixVoices(count: Int) {
+    var kept = 0
+    var index = 0
+    while index < liveVoiceCount {
+      let voice = voices[index]
+      if unsafe voice.value.mix(count: count, into: buses.reference) {
+        voices[kept] = voice
+        kept &+= 1
+      } else {
+        voice.value.isReleased.store(true, ordering: .releasing)
+        countChange()
+      }
+      index &+= 1
+    }
+    liveVoiceCount = kept
   }
 
   @_noLocks private mutating func fillGains(count: Int) -> (haptics: BusGain, audio: BusGain) {
@@ -402,7 +423,7 @@ extension Renderer {
         // At once, before commands that wait: they are for a player that ends here.
         schedule.drop(player)
         perform(command.change)
-      case .player(_, .add): perform(command.change)
+      case .player(_, .add), .attach, .detach: perform(command.change)
       case .nothing, .gain, .player:
         if command.time < position { command.time = position }
         schedule.insert(command)
@@ -423,6 +444,14 @@ extension Renderer {
     case .gain(.everything, let gain, let frameCount): strength.move(to: gain, over: frameCount)
     case .gain(.haptics, let gain, let frameCount): hapticGain.move(to: gain, over: frameCount)
     case .gain(.audio, let gain, let frameCount): audioGain.move(to: gain, over: frameCount)
+    case .attach(let voice):
+      if liveVoiceCount < voices.count {
+        voices[liveVoiceCount] = voice
+        liveVoiceCount &+= 1
+      } else {
+        voice.value.isReleased.store(true, ordering: .releasing)
+      }
+    case .detach(let voice): voice.value.isLeaving = true
     case .player(let player, .remove):
       // Nothing may touch the player afterwards.
       stop(player)
@@ -510,12 +539,13 @@ extension Renderer {
 
 /// Nothing to render for a while: the device may sleep.
 extension Renderer {
-  /// The frame until which no player runs unless commands are sent; the position while one does: [render
+  /// The frame until which no player and no live voice runs unless commands are sent; the position while one does: [render
   /// thread].
   ///
   /// What fades out, and what the output chain still holds, is not looked at.
   public var quietEnd: Int64 {
     @_noLocks get {
+      guard liveVoiceCount == 0 else { return position }
       var index = 0
       while index < playerCount {
         if players[index].value.phase.isPlaying { return position }

@@ -17,6 +17,12 @@ public import Synchronization
     elements = FixedBuffer(repeating: filler, count: max(1, capacity))
   }
 
+  /// How many values are in transit: [any thread].
+  @_transparent public var count: Int {
+    let taken = takenCount.load(ordering: .acquiring)
+    return writtenCount.load(ordering: .acquiring) &- taken
+  }
+
   /// Puts values in that are taken in their order, all or none: [one writing thread].
   ///
   /// - Returns: Whether there was space.

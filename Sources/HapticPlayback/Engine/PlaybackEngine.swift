@@ -24,6 +24,9 @@ public final class PlaybackEngine: Sendable {
   private struct State {
     var players: [PlayerCore] = []
     var entries: [SharedCuePoint] = []
+    var voices: [LiveVoice] = []
+    /// Voices that fade out.
+    var leaving: [LiveVoice] = []
     var strength: Float
     var isMuted = false
     /// Whether the driver has ended.
@@ -208,6 +211,25 @@ public final class PlaybackEngine: Sendable {
     return PatternPlayer(core, of: self)
   }
 
+  /// Lets a live voice sound on all haptic channels beside the players, under one limiter; the engine keeps it until it has left.
+  ///
+  /// - Throws: `tooManyPlayers` where there are `LiveVoice.maximumCount` already.
+  public func attach(_ voice: LiveVoice) throws(PlaybackError) {
+    try state.withLock { (state) throws(PlaybackError) in
+      guard state.voices.count + state.leaving.count < LiveVoice.maximumCount else { throw .tooManyPlayers }
+      guard link.send([.attach(voice)]) else { throw .tooManyCommands }
+      state.voices.append(voice)
+    }
+  }
+
+  /// Fades a live voice out, which may not be attached again.
+  public func detach(_ voice: LiveVoice) {
+    state.withLock { state in
+      guard let index = state.voices.firstIndex(where: { $0 === voice }), link.send([.detach(voice)]) else { return }
+      state.leaving.append(state.voices.remove(at: index))
+    }
+  }
+
   /// Makes the renderer that does what this engine is asked; there must be no more than one.
   ///
   /// - Parameter isOpen: Whether sound passes from the first frame, or once the driver opens the gate.
@@ -227,6 +249,7 @@ public final class PlaybackEngine: Sendable {
   public func update() {
     let (cores, handler) = state.withLock { state in
       state.entries.removeAll { $0.isReleased }
+      state.leaving.removeAll { $0.isReleased }
       state.players.removeAll { $0.isReleased }
       return (state.players, state.updateHandler)
     }

@@ -13,6 +13,8 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
     case nothing
     case gain(Master, to: Float, frameCount: Int)
     case player(PlayerReference, PlayerChange)
+    case attach(Reference<LiveFrames>)
+    case detach(Reference<LiveFrames>)
   }
 
   enum Master: BitwiseCopyable { case everything, haptics, audio }
@@ -55,6 +57,12 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
 
   /// Stops a player at once and drops its commands.
   public static func cancel(_ player: RenderPlayer) -> RenderCommand { RenderCommand(player, .cancel) }
+
+  /// Lets a live voice sound; one that finds no place is released.
+  public static func attach(_ voice: LiveVoice) -> RenderCommand { RenderCommand(.attach(voice.reference), at: 0) }
+
+  /// Fades a live voice out over 5 ms and releases it; the last command for any voice.
+  public static func detach(_ voice: LiveVoice) -> RenderCommand { RenderCommand(.detach(voice.reference), at: 0) }
 
   /// Plays from the beginning or from a cue point; a player that plays restarts.
   public static func start(_ player: RenderPlayer, at time: Int64, from entry: SharedCuePoint? = nil) -> RenderCommand {
@@ -226,7 +234,7 @@ struct CommandSchedule: ~Copyable {
         change.release()
         commands[index].change = .nothing
         player.value.noteCommandDone()
-      case .nothing, .gain, .player: break
+      case .nothing, .gain, .player, .attach, .detach: break
       }
       index &+= 1
     }
