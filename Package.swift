@@ -21,7 +21,7 @@ let all = table(
   PatternRules core HapticModel HapticRender Reading SystemSupport
   SignalPlots core CCairo CMath HapticModel HapticRender SignalAnalysis
   PatternComparison core CMath HapticModel HapticRender Reading SignalAnalysis SystemSupport
-  SoundTracing core CMath HapticModel HapticRender SignalAnalysis
+  SoundFollowing core CMath; SoundTracing core CMath HapticModel HapticRender SignalAnalysis
   TransducerCalibration core CMath HapticRender SignalAnalysis SystemSupport
   ReviewPages strict HapticModel HapticRender PatternComparison Reading ShippedFiles SignalAnalysis SignalPlots \
     SoundFile SystemSupport
@@ -29,14 +29,14 @@ let all = table(
     SignalAnalysis SoundFile SystemSupport TransducerProfiles VendorFormats
   TemblorCommands plain CommandLineKit HapticFormats HapticModel HapticOutputs HapticPlayback HapticRender \
     PatternComparison PatternRules PatternWorkflows Reading ReviewPages ShippedFiles SignalAnalysis SignalPlots \
-    SoundFile SoundTracing SystemSupport TransducerCalibration TransducerProfiles VendorFormats
+    SoundFile SoundFollowing SoundTracing SystemSupport TransducerCalibration TransducerProfiles VendorFormats
   StudioCore core CMath HapticFormats HapticModel HapticRender PatternRules Reading RealtimeMemory SignalAnalysis \
     SoundTracing TransducerProfiles VendorFormats
   TemblorLibrary plain CLateLibrary CommandLineKit HapticModel HapticOutputs HapticPlayback HapticRender Reading StudioCore \
     TemblorCommands
   Temblor plain HapticFormats HapticModel HapticOutputs HapticPlayback HapticRender PatternComparison PatternRules \
-    PatternWorkflows Reading ReviewPages ShippedFiles SignalAnalysis SignalPlots SoundFile SoundTracing SystemSupport \
-    TransducerCalibration TransducerProfiles VendorFormats
+    PatternWorkflows Reading ReviewPages ShippedFiles SignalAnalysis SignalPlots SoundFile SoundFollowing SoundTracing \
+    SystemSupport TransducerCalibration TransducerProfiles VendorFormats
   CoreHaptics strict AVFAudio Combine HapticFormats HapticModel HapticOutputs? HapticPlayback HapticRender Reading SoundFile \
     TransducerProfiles?
   CoreHapticsTesting strict CoreHaptics HapticFormats HapticModel HapticRender
@@ -68,7 +68,7 @@ let all = table(
   PatternWorkflowsTests strict; ReadingTests strict; RealtimeTests strict CRealtimeGuard; ReviewPagesTests strict
   SamplesTests strict TemblorCommands; ServerTests strict PlayRig SoundFile play-probe; SignalPlotsTests strict
   SignalAnalysisTests strict HapticRender; SoundFileTests strict; StudioCoreTests strict PatternWorkflows
-  SoundTracingTests strict TransducerProfiles; SystemSupportTests strict
+  SoundFollowingTests strict; SoundTracingTests strict TransducerProfiles; SystemSupportTests strict
   TemblorCommandsTests strict temblor terminal-probe; TemblorTests strict SoundFile temblor
   TemblorLibraryTests strict HapticPlayback StudioCore; TransducerCalibrationTests strict; TransducerProfilesTests strict; UIKitTests strict HapticTesting _Testing_UIKit
   """)

@@ -17,6 +17,9 @@ public import Synchronization
     elements = FixedBuffer(repeating: filler, count: max(1, capacity))
   }
 
+  /// How many values fit.
+  @_transparent public var capacity: Int { elements.count }
+
   /// How many values are in transit: [any thread].
   @_transparent public var count: Int {
     let taken = takenCount.load(ordering: .acquiring)

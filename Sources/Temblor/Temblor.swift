@@ -14,6 +14,7 @@
 @_exported public import SignalAnalysis
 @_exported public import SignalPlots
 @_exported public import SoundFile
+@_exported public import SoundFollowing
 @_exported public import SoundTracing
 @_exported public import TransducerCalibration
 @_exported public import TransducerProfiles

@@ -72,3 +72,62 @@ import Testing
     #expect(decoded(.s16, []) == [])
   }
 }
+
+/// A recording device that goes on by itself.
+@Suite struct LiveCaptureTests {
+  private func wait(_ time: VirtualTimeSource, _ seconds: Double) { time.advance(by: .seconds(seconds)) }
+
+  @Test func aLostDeviceIsOpenedAnewTwiceASecond() throws {
+    let time = VirtualTimeSource()
+    let opened = Locked(0)
+    let isGone = Locked(false)
+    let interception = PCMInterception(
+      open: { _ in
+        opened.withLock { $0 += 1 }
+        return isGone.withLock { $0 } ? .refused(ENODEV) : .passed
+      }, result: { $0 == .read && isGone.withLock { $0 } ? Int(-ENODEV) : nil })
+    let capture = try LiveCapture("null", rates: [48_000], period: 0.005, time: time, interception: interception)
+    #expect(capture.channelCount == 2)
+    var samples: [Float] = []
+    wait(time, 0.1)
+    #expect(capture.read(into: &samples) == nil)
+    #expect(samples.count == 9_600)
+    isGone.withLock { $0 = true }
+    wait(time, 0.1)
+    guard case .interrupted = capture.read(into: &samples) else {
+      Issue.record("the loss was not told")
+      return
+    }
+    for _ in 0..<20 {
+      wait(time, 0.1)
+      #expect(capture.read(into: &samples) == nil)
+    }
+    #expect((3...5).contains(opened.withLock { $0 } - 1))
+    isGone.withLock { $0 = false }
+    wait(time, 0.5)
+    #expect(capture.read(into: &samples) == .resumed(.seconds(2.5)))
+    samples = []
+    wait(time, 0.1)
+    #expect(capture.read(into: &samples) == nil)
+    #expect(samples.count == 9_600)
+  }
+
+  @Test func lostFramesAreToldOnceAndTheDeviceGoesOn() throws {
+    let time = VirtualTimeSource()
+    let isLate = Locked(true)
+    let interception = PCMInterception(
+      result: { $0 == .read && isLate.withLock { $0 } ? Int(-EPIPE) : nil })
+    let capture = try LiveCapture("null", rates: [48_000], period: 0.005, time: time, interception: interception)
+    var samples: [Float] = []
+    wait(time, 0.1)
+    #expect(capture.read(into: &samples) == .interrupted("overrun: frames of the source were lost"))
+    isLate.withLock { $0 = false }
+    #expect(capture.read(into: &samples) == .resumed(.zero))
+  }
+
+  @Test func aRateThatTheDeviceLacksIsLookedForAmongOthers() throws {
+    #expect(throws: ALSAError.self) {
+      _ = try LiveCapture("no-such-device", rates: [48_000], period: 0.005, time: VirtualTimeSource())
+    }
+  }
+}

@@ -23,9 +23,6 @@ public final class ALSACapture {
   private var bytes: [UInt8]
   private var started: Duration?
 
-  /// Seconds that the device may hold: a busy machine has that long to come back.
-  private static let patience = 2
-
   /// Opens a device; it records from `start()` on.
   public convenience init(
     _ device: String, rate: Int, channelCount: Int, timekeeper: any TimeSource = SystemTimeSource()
@@ -33,12 +30,17 @@ public final class ALSACapture {
     try self.init(device, rate: rate, channelCount: channelCount, timekeeper: timekeeper, interception: nil)
   }
 
+  /// - Parameters:
+  ///   - period: Seconds between two deliveries, about.
+  ///   - patience: Seconds that the device may hold: a busy machine has that long to come back.
   package init(
-    _ device: String, rate: Int, channelCount: Int, timekeeper: any TimeSource, interception: PCMInterception?
+    _ device: String, rate: Int, channelCount: Int, period: Double = 0.01, patience: Double = 2,
+    timekeeper: any TimeSource, interception: PCMInterception?
   ) throws(ALSAError) {
     do {
       let pcm = try PCMBindings(opening: device, for: .capture, interception: interception)
-      let granted = try Self.negotiate(pcm, device: device, rate: rate, channelCount: channelCount)
+      let granted = try Self.negotiate(
+        pcm, device: device, rate: rate, channelCount: channelCount, period: period, patience: patience)
       self.pcm = pcm
       decoder = SampleDecoder(granted.encoding)
       frameSize = granted.encoding.byteCount * channelCount
@@ -98,9 +100,9 @@ public final class ALSACapture {
     return Int(seconds) * rate + Int(Double(attoseconds) * 1e-18 * Double(rate)) - frameCount
   }
 
-  private static func negotiate(_ pcm: PCMBindings, device: String, rate: Int, channelCount: Int) throws -> (
-    encoding: SampleEncoding, periodSize: Int
-  ) {
+  private static func negotiate(
+    _ pcm: PCMBindings, device: String, rate: Int, channelCount: Int, period: Double, patience: Double
+  ) throws -> (encoding: SampleEncoding, periodSize: Int) {
     func refusal(_ text: String) -> ALSAError { ALSAError(kind: .unsupportedFormat, device: device, description: text) }
     try pcm.startNegotiation()
     guard pcm.offers(.readWrite) else { throw refusal("does not support interleaved capture") }
@@ -121,8 +123,8 @@ public final class ALSACapture {
       throw refusal("does not support 16-, 24- or 32-bit capture")
     }
     try pcm.set(encoding)
-    try pcm.set(periodLengthNear: max(16, rate / 100))
-    try pcm.set(bufferLengthNear: patience * rate)
+    try pcm.set(periodLengthNear: max(16, Int(period * Double(rate))))
+    try pcm.set(bufferLengthNear: Int(patience * Double(rate)))
     let (periodSize, bufferSize) = try pcm.finishNegotiation()
     try pcm.setSoftwareParameters(periodSize: periodSize, bufferSize: bufferSize)
     try pcm.prepare()

@@ -24,6 +24,12 @@ public final class LiveVoice: @unchecked Sendable {
     frames = Cell(LiveFrames(capacity: capacity, reserve: reserve, step: Float(1 / max(1, Self.fade * rate))))
   }
 
+  /// Frames that must wait before the first sounds, at the beginning and behind a gap; it may grow up to the capacity.
+  public var reserve: Int {
+    get { frames.value.reserve.load(ordering: .relaxed) }
+    set { frames.value.reserve.store(max(1, min(newValue, frames.value.queue.capacity)), ordering: .relaxed) }
+  }
+
   /// Puts frames behind those that wait, all or none: [one writing thread].
   ///
   /// - Parameter samples: One for each frame, in −1…1.
@@ -45,7 +51,7 @@ struct LiveFrames: ~Copyable {
   let isReleased = Atomic<Bool>(false)
   /// Whether it fades out for good.
   var isLeaving = false
-  private let reserve: Int
+  let reserve: Atomic<Int>
   private let step: Float
   private var hasBegun = false
   private var isRunning = false
@@ -55,7 +61,7 @@ struct LiveFrames: ~Copyable {
 
   init(capacity: Int, reserve: Int, step: Float) {
     queue = RingQueue(capacity: max(capacity, reserve), filler: 0)
-    self.reserve = max(1, reserve)
+    self.reserve = Atomic(max(1, reserve))
     self.step = step
   }
 
@@ -64,7 +70,7 @@ struct LiveFrames: ~Copyable {
     var missed: Int64 = 0
     var index = 0
     while index < count {
-      if !isRunning, presence == 0 { isRunning = queue.count >= reserve }
+      if !isRunning, presence == 0 { isRunning = queue.count >= reserve.load(ordering: .relaxed) }
       if isRunning {
         isRunning = queue.take(&last)
         hasBegun = true

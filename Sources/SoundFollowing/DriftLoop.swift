@@ -1,0 +1,87 @@
+internal import CMath
+
+/// The ratio of two clocks, from how many frames are between them: a control loop of 0.02 Hz, critically damped.
+public struct DriftLoop: Sendable {
+  /// Frames of the source for one of the output, 1 ± 0.001.
+  public private(set) var ratio = 1.0
+  /// Parts per million by which the source runs faster.
+  public var partsPerMillion: Double { (ratio - 1) * 1e6 }
+
+  /// The loop's frequency in hertz, the greatest deviation, the greatest step of an update, and seconds of smoothing, twice.
+  private static let (hertz, reach, slew, smoothing) = (0.02, 1e-3, 2e-6, 0.5)
+
+  private let rate: Double
+  private var target: Double?
+  private var first = 0.0
+  private var second = 0.0
+  private var sum = 0.0
+  private var settling = 0.0
+
+  /// - Parameter rate: Frames per second.
+  public init(rate: Double) { self.rate = rate }
+
+  /// Takes note of how many frames were captured and are not heard yet; their mean over the first second is held.
+  ///
+  /// - Parameters:
+  ///   - frames: By the time stamps of both devices, not in whole periods, which would beat with the drift.
+  ///   - seconds: Since the last update.
+  public mutating func update(_ frames: Double, after seconds: Double) {
+    guard let target else {
+      if settling == 0 { (first, second) = (frames, frames) }
+      settling += seconds
+      smooth(frames, seconds)
+      if settling > 2 * Self.smoothing { target = second }
+      return
+    }
+    smooth(frames, seconds)
+    let error = second - target
+    let omega = 2 * .pi * Self.hertz
+    func bounded(_ value: Double) -> Double { min(Self.reach, max(-Self.reach, value)) }
+    sum = bounded(sum + omega * omega / rate * error * seconds)
+    let wanted = 1 + bounded(2 * omega / rate * error + sum)
+    ratio += max(-Self.slew, min(Self.slew, wanted - ratio))
+  }
+
+  /// Forgets what was held, and keeps the ratio: behind a gap.
+  public mutating func hold() { (target, settling) = (nil, 0) }
+
+  private mutating func smooth(_ frames: Double, _ seconds: Double) {
+    let share = 1 - exp(-seconds / Self.smoothing)
+    first += (frames - first) * share
+    second += (first - second) * share
+  }
+}
+
+/// Samples at another rate, by cubics through four of them: for what lies far below both rates, as vibration does.
+public struct VaryingResampler {
+  private var past = SIMD4<Float>()
+  /// The place of the next output behind the second of the four.
+  private var place = 0.0
+
+  /// A resampler that begins in silence.
+  public init() {}
+
+  /// The output for the next samples.
+  ///
+  /// - Parameters:
+  ///   - samples: The next samples.
+  ///   - step: Samples for each of the output, above 0; it may change from call to call.
+  public mutating func resample(_ samples: [Float], step: Double) -> [Float] {
+    var output: [Float] = []
+    output.reserveCapacity(Int(Double(samples.count) / step) + 2)
+    for sample in samples {
+      past = SIMD4(past[1], past[2], past[3], sample)
+      while place < 1 {
+        let time = Float(place)
+        let slope = (past[2] - past[0]) / 2
+        let next = (past[3] - past[1]) / 2
+        let rise = past[2] - past[1]
+        output.append(
+          past[1] + time * (slope + time * (3 * rise - 2 * slope - next + time * (slope + next - 2 * rise))))
+        place += step
+      }
+      place -= 1
+    }
+    return output
+  }
+}
