@@ -9,7 +9,7 @@ let all = table(
   Sources/
   CALSA c CLateLibrary; CEBUR128 c CLateLibrary; CExpat c CLateLibrary; CKissFFT c CLateLibrary; CLateLibrary c
   CSampleKernels c; CSampleRate c CLateLibrary; CShippedFiles c; CSndFile c CLateLibrary
-  CVirtualTime c
+  CUInput c; CVirtualTime c
   HapticModel core CMath; Reading core; RealtimeMemory core; ShippedFiles plain CShippedFiles; SystemSupport plain CMath
   SignalAnalysis core CEBUR128 CKissFFT CMath; CommandLineKit plain SystemSupport
   HapticFormats core HapticModel Reading; VendorFormats plain CExpat? CMath HapticFormats HapticModel Reading
@@ -27,7 +27,7 @@ let all = table(
     SoundFile SystemSupport
   PatternWorkflows plain HapticFormats HapticModel HapticRender PatternComparison PatternRules Reading ShippedFiles \
     SignalAnalysis SoundFile SystemSupport TransducerProfiles VendorFormats
-  TemblorCommands plain CommandLineKit HapticFormats HapticModel HapticOutputs HapticPlayback HapticRender \
+  TemblorCommands plain CUInput CommandLineKit HapticFormats HapticModel HapticOutputs HapticPlayback HapticRender \
     PatternComparison PatternRules PatternWorkflows Reading ReviewPages ShippedFiles SignalAnalysis SignalPlots \
     SoundFile SoundFollowing SoundTracing SystemSupport TransducerCalibration TransducerProfiles VendorFormats
   StudioCore core CMath HapticFormats HapticModel HapticRender PatternRules Reading RealtimeMemory SignalAnalysis \

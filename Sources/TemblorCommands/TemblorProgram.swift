@@ -17,6 +17,7 @@ public enum TemblorProgram {
       commands: [
         .init("play", PlayVerb.description(formats)), .init("watch", WatchVerb.description(formats)),
         .init("tap", TapVerb.description), .init("follow", FollowVerb.description),
+        .init("rumble", RumbleVerb.description),
         .init("listen", ListenVerb.description(formats)),
         .init("audition", AuditionVerb.description(formats)), .init("abx", ABXVerb.description(formats)),
         .init("study", StudyVerb.description(formats)),

@@ -1,0 +1,178 @@
+import HapticModel
+import HapticPlayback
+import HapticRender
+
+/// An effect of force feedback, as a game uploads it; levels and strengths 0…1, times in seconds.
+struct ForceFeedbackEffect: Equatable, Sendable {
+  /// What it is.
+  enum Kind: Equatable, Sendable {
+    /// The strengths of a slow and of a fast motor.
+    case rumble(strong: Double, weak: Double)
+    /// A vibration of its own frequency, in hertz, whatever its wave.
+    case periodic(hertz: Double, level: Double)
+    case constant(level: Double)
+    case ramp(from: Double, to: Double)
+  }
+
+  /// How it sets in and fades: seconds, and the levels at the beginning and at the end.
+  struct Envelope: Equatable, Sendable {
+    var attackLength = 0.0
+    var attackLevel = 0.0
+    var fadeLength = 0.0
+    var fadeLevel = 0.0
+  }
+
+  var kind: Kind
+  /// Seconds that it lasts, 0 for until it is stopped, and seconds before.
+  var length = 0.0
+  var delay = 0.0
+  var envelope = Envelope()
+
+  /// The levels of both motors, or of the one vibration, so long after it was played so many times; nil once it is over.
+  func levels(at time: Double, count: Int) -> (first: Double, second: Double)? {
+    var time = time
+    if length > 0 {
+      guard time < (delay + length) * Double(count) else { return nil }
+      time = time.truncatingRemainder(dividingBy: delay + length)
+    }
+    time -= delay
+    guard time >= 0 else { return (0, 0) }
+    switch kind {
+    case .rumble(let strong, let weak): return (strong, weak)
+    case .periodic(_, let level), .constant(let level): return (enveloped(level, at: time), 0)
+    case .ramp(let from, let to):
+      let share = length > 0 ? time / length : 0
+      return (enveloped(from + (to - from) * share, at: time), 0)
+    }
+  }
+
+  private func enveloped(_ level: Double, at time: Double) -> Double {
+    if time < envelope.attackLength {
+      return envelope.attackLevel + (level - envelope.attackLevel) * time / envelope.attackLength
+    }
+    let left = length - time
+    if length > 0, left < envelope.fadeLength {
+      return envelope.fadeLevel + (level - envelope.fadeLevel) * left / envelope.fadeLength
+    }
+    return level
+  }
+
+  /// Seconds until its levels move by themselves: until the next turn where they move all the time.
+  func rest(at time: Double, count: Int) -> Double {
+    let place = length > 0 ? time.truncatingRemainder(dividingBy: delay + length) - delay : time - delay
+    if place < 0 { return -place }
+    if case .ramp = kind { return RumbleMixer.step }
+    if place < envelope.attackLength { return RumbleMixer.step }
+    guard length > 0 else { return .infinity }
+    let left = length - place
+    if left <= envelope.fadeLength { return min(left, RumbleMixer.step) }
+    return left - envelope.fadeLength
+  }
+}
+
+/// Plays effects of force feedback on an engine: a low hum for slow motors, a high one for fast ones.
+///
+/// Belongs to one thread; what it does is heard in the next period.
+final class RumbleMixer {
+  /// Seconds between two levels where one moves by itself, and in which levels glide.
+  static let step = 0.01
+  /// The sharpness of the hum of slow motors and of that of fast ones.
+  private static let (low, high): (Float, Float) = (0.2, 0.8)
+  /// Seconds of a hum, which is repeated.
+  private static let length = 3_600.0
+
+  private final class Tone {
+    let player: PatternPlayer
+    var level = 0.0
+    init(_ player: PatternPlayer) { self.player = player }
+  }
+
+  private let engine: PlaybackEngine
+  private let strong, weak: Tone
+  private var tones: [Int16: Tone] = [:]
+  private(set) var effects: [Int16: ForceFeedbackEffect] = [:]
+  private(set) var playing: [Int16: (start: Duration, count: Int)] = [:]
+  /// The factor on everything that a game has set.
+  var gain = 1.0
+
+  init(_ engine: PlaybackEngine) throws {
+    self.engine = engine
+    strong = try Self.tone(engine, sharpness: Self.low)
+    weak = try Self.tone(engine, sharpness: Self.high)
+  }
+
+  private static func tone(_ engine: PlaybackEngine, sharpness: Float) throws -> Tone {
+    let hum = HapticPattern(events: [
+      HapticEvent(
+        kind: .hapticContinuous, time: 0, duration: length,
+        parameters: [.hapticIntensity: 1, .hapticSharpness: sharpness])
+    ])
+    let player = try engine.player(for: HapticComposition(hum))
+    try player.setGain(0)
+    try player.loop(passCount: nil)
+    try player.start()
+    return Tone(player)
+  }
+
+  /// Takes an effect, or what becomes of one that is there, which goes on from its new levels.
+  func upload(_ effect: ForceFeedbackEffect, as id: Int16) throws {
+    if case .periodic(let hertz, _) = effect.kind, hertz != self.hertz(of: id) {
+      try release(id)
+      // The nearest that the profile has.
+      let law = (engine.profiles.first ?? .phone).frequency
+      let places = (0...100).map { Double($0) / 100 }
+      let nearest = places.min { abs(law.hertz(atSharpness: $0) - hertz) < abs(law.hertz(atSharpness: $1) - hertz) }
+      tones[id] = try Self.tone(engine, sharpness: Float(nearest ?? 0))
+    }
+    effects[id] = effect
+  }
+
+  private func hertz(of id: Int16) -> Double? {
+    if case .periodic(let hertz, _)? = effects[id]?.kind { hertz } else { nil }
+  }
+
+  private func release(_ id: Int16) throws {
+    try tones.removeValue(forKey: id)?.player.cancel()
+  }
+
+  /// Plays an effect so many times from its beginning, or stops it.
+  func play(_ id: Int16, count: Int, at now: Duration) {
+    playing[id] = count > 0 && effects[id] != nil ? (now, count) : nil
+  }
+
+  /// Forgets an effect, which is stopped.
+  func erase(_ id: Int16) throws {
+    (effects[id], playing[id]) = (nil, nil)
+    try release(id)
+  }
+
+  /// Moves all levels to where they are to be; seconds until that is due again.
+  func perform(at now: Duration) throws -> Double {
+    var (low, high, rest) = (0.0, 0.0, Double.infinity)
+    var own: [Int16: Double] = [:]
+    for (id, play) in playing {
+      let time = (now - play.start).inSeconds
+      guard let effect = effects[id], let levels = effect.levels(at: time, count: play.count) else {
+        playing[id] = nil
+        continue
+      }
+      rest = min(rest, effect.rest(at: time, count: play.count))
+      if case .periodic = effect.kind {
+        own[id] = levels.first
+      } else {
+        (low, high) = (low + levels.first, high + levels.second)
+      }
+    }
+    try move(strong, to: low)
+    try move(weak, to: high)
+    for (id, tone) in tones { try move(tone, to: own[id] ?? 0) }
+    return max(0.001, rest)
+  }
+
+  private func move(_ tone: Tone, to level: Double) throws {
+    let level = min(1, max(0, level)) * gain
+    guard level != tone.level else { return }
+    tone.level = level
+    try tone.player.setGain(level, over: Self.step)
+  }
+}

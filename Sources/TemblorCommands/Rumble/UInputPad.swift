@@ -1,0 +1,145 @@
+internal import CUInput
+internal import Glibc
+import SystemSupport
+
+/// What a game does with a pad.
+enum PadEvent: Equatable {
+  case upload(ForceFeedbackEffect, id: Int16)
+  case erase(id: Int16)
+  case play(id: Int16, count: Int)
+  /// The factor on all effects, 0…1.
+  case gain(Double)
+}
+
+/// A pad that games rumble.
+protocol RumblePad: AnyObject {
+  /// Readable where `next` has something.
+  var descriptors: [Int32] { get }
+
+  /// What a game did next, answered already; nil where there is nothing. Never waits.
+  func next() throws -> PadEvent?
+}
+
+/// A pad made by the kernel's module uinput; it is gone with this object.
+final class UInputPad: RumblePad {
+  private static let path = "/dev/uinput"
+  /// What games know as the pad of an Xbox 360.
+  private static let (vendor, product): (UInt16, UInt16) = (0x045E, 0x028E)
+
+  private let pad: Int32
+  /// The pad whose buttons and axes are passed through.
+  private let original: Int32?
+
+  var descriptors: [Int32] { [pad] + (original.map { [$0] } ?? []) }
+
+  /// Makes a pad.
+  ///
+  /// - Parameters:
+  ///   - name: What games show.
+  ///   - copied: The device of a pad that is grabbed and whose buttons and axes are those of this one.
+  /// - Throws: `FileError` that says what to do where pads cannot be made.
+  init(name: String, copying copied: String?) throws(FileError) {
+    pad = unsafe open(Self.path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
+    guard pad >= 0 else { throw Self.refusal(errno) }
+    if let copied {
+      let other = unsafe open(copied, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+      guard other >= 0 else {
+        let code = errno
+        close(pad)
+        throw FileError.system(copied, "cannot be opened; name a pad of /dev/input that this user may read", code: code)
+      }
+      original = other
+    } else {
+      original = nil
+    }
+    let made: Int32
+    if let original {
+      made = cuinput_copy_pad(pad, original)
+    } else {
+      made = unsafe cuinput_make_pad(pad, name, Self.vendor, Self.product)
+    }
+    guard made >= 0 else {
+      let code = errno
+      close(pad)
+      if let original { close(original) }
+      throw FileError.system(copied ?? Self.path, "no pad can be made", code: code)
+    }
+  }
+
+  deinit {
+    close(pad)
+    if let original { close(original) }
+  }
+
+  static func refusal(_ code: Int32) -> FileError {
+    switch code {
+    case ENOENT, ENODEV: FileError(path, "is missing; load the kernel's module: sudo modprobe uinput")
+    case EACCES, EPERM:
+      FileError(
+        path,
+        "this user may not make pads; copy 70-temblor-rumble.rules to /etc/udev/rules.d, run "
+          + "'sudo udevadm control --reload' and 'sudo udevadm trigger /dev/uinput', and log in again")
+    default: FileError.system(path, "cannot be opened", code: code)
+    }
+  }
+
+  func next() throws -> PadEvent? {
+    if let original { while let event = Self.read(original) { pass(event) } }
+    while let event = Self.read(pad) {
+      switch Int32(event.type) {
+      case EV_UINPUT where event.code == 1: if let upload = upload(UInt32(bitPattern: event.value)) { return upload }
+      case EV_UINPUT where event.code == 2: if let erase = erase(UInt32(bitPattern: event.value)) { return erase }
+      case EV_FF where Int32(event.code) == FF_GAIN: return .gain(Double(event.value) / 65_535)
+      case EV_FF where Int32(event.code) < FF_GAIN:
+        return .play(id: Int16(clamping: event.code), count: Int(event.value))
+      default: break
+      }
+    }
+    return nil
+  }
+
+  private static func read(_ descriptor: Int32) -> input_event? {
+    var event = input_event()
+    let size = MemoryLayout<input_event>.size
+    return unsafe Glibc.read(descriptor, &event, size) == size ? event : nil
+  }
+
+  private func pass(_ event: input_event) {
+    var event = event
+    _ = unsafe write(pad, &event, MemoryLayout<input_event>.size)
+  }
+
+  /// Takes an effect and answers the game, which waits for that.
+  private func upload(_ request: UInt32) -> PadEvent? {
+    var given = cuinput_effect()
+    guard unsafe cuinput_begin_upload(pad, request, &given) == 0 else { return nil }
+    let effect = ForceFeedbackEffect(given)
+    guard cuinput_end_upload(pad, request, effect == nil ? -EINVAL : 0) == 0, let effect else { return nil }
+    return .upload(effect, id: Int16(clamping: given.id))
+  }
+
+  private func erase(_ request: UInt32) -> PadEvent? {
+    let id = cuinput_erase(pad, request)
+    return id < 0 ? nil : .erase(id: Int16(clamping: id))
+  }
+}
+
+extension ForceFeedbackEffect {
+  /// An effect of the kernel (linux/input.h); nil for springs and the like.
+  init?(_ effect: cuinput_effect) {
+    func level(_ value: Int32) -> Double { min(1, abs(Double(value)) / 32_767) }
+    func seconds(_ milliseconds: Int32) -> Double { Double(milliseconds) / 1_000 }
+    switch effect.type {
+    case FF_RUMBLE: kind = .rumble(strong: Double(effect.first) / 65_535, weak: Double(effect.second) / 65_535)
+    case FF_PERIODIC: kind = .periodic(hertz: 1_000 / Double(max(1, effect.period)), level: level(effect.first))
+    case FF_CONSTANT: kind = .constant(level: level(effect.first))
+    case FF_RAMP: kind = .ramp(from: level(effect.first), to: level(effect.second))
+    default: return nil
+    }
+    length = seconds(effect.length)
+    delay = seconds(effect.delay)
+    envelope = Envelope(
+      attackLength: seconds(effect.attack_length), attackLevel: level(effect.attack_level),
+      fadeLength: seconds(effect.fade_length), fadeLevel: level(effect.fade_level))
+  }
+}
