@@ -11,45 +11,34 @@ public struct DriftLoop: Sendable {
   private static let (hertz, reach, slew, smoothing) = (0.02, 1e-3, 2e-6, 0.5)
 
   private let rate: Double
-  private var target: Double?
-  private var first = 0.0
-  private var second = 0.0
+  /// The frames that wait, smoothed once and twice; nil before any.
+  private var smoothed: (once: Double, twice: Double)?
   private var sum = 0.0
-  private var settling = 0.0
 
   /// - Parameter rate: Frames per second.
   public init(rate: Double) { self.rate = rate }
 
-  /// Takes note of how many frames were captured and are not heard yet; their mean over the first second is held.
+  /// Takes note of how many frames wait.
   ///
   /// - Parameters:
-  ///   - frames: By the time stamps of both devices, not in whole periods, which would beat with the drift.
+  ///   - frames: At moments that do not lie alike in the periods of the devices, which would beat with the drift.
+  ///   - target: How many are to wait.
   ///   - seconds: Since the last update.
-  public mutating func update(_ frames: Double, after seconds: Double) {
-    guard let target else {
-      if settling == 0 { (first, second) = (frames, frames) }
-      settling += seconds
-      smooth(frames, seconds)
-      if settling > 2 * Self.smoothing { target = second }
-      return
-    }
-    smooth(frames, seconds)
-    let error = second - target
+  public mutating func update(_ frames: Double, target: Double, after seconds: Double) {
+    var (once, twice) = smoothed ?? (frames, frames)
+    let share = 1 - exp(-seconds / Self.smoothing)
+    once += (frames - once) * share
+    twice += (once - twice) * share
+    smoothed = (once, twice)
     let omega = 2 * .pi * Self.hertz
     func bounded(_ value: Double) -> Double { min(Self.reach, max(-Self.reach, value)) }
-    sum = bounded(sum + omega * omega / rate * error * seconds)
-    let wanted = 1 + bounded(2 * omega / rate * error + sum)
+    sum = bounded(sum + omega * omega / rate * (twice - target) * seconds)
+    let wanted = 1 + bounded(2 * omega / rate * (twice - target) + sum)
     ratio += max(-Self.slew, min(Self.slew, wanted - ratio))
   }
 
-  /// Forgets what was held, and keeps the ratio: behind a gap.
-  public mutating func hold() { (target, settling) = (nil, 0) }
-
-  private mutating func smooth(_ frames: Double, _ seconds: Double) {
-    let share = 1 - exp(-seconds / Self.smoothing)
-    first += (frames - first) * share
-    second += (first - second) * share
-  }
+  /// Forgets how many waited, and keeps the ratio: behind a gap.
+  public mutating func hold() { smoothed = nil }
 }
 
 /// Samples at another rate, by cubics through four of them: for what lies far below both rates, as vibration does.

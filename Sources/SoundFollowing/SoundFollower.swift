@@ -43,6 +43,8 @@ public struct SoundFollower {
   public let options: FollowingOptions
   /// The level of the last half millisecond that was taken in, 1 for a full-scale square.
   public private(set) var level = 0.0
+  /// The greatest sample of the last interleaved block.
+  public private(set) var peak = Float(0)
   /// What the speech gate lets through, 0…1.
   public private(set) var opening = 1.0
 
@@ -99,6 +101,18 @@ public struct SoundFollower {
   /// The vibration of the next frames, as many, in about −1…1.
   public mutating func follow(_ samples: Span<Float>) -> [Float] {
     samples.indices.map { Float(next(samples[$0].isFinite ? Double(samples[$0]) : 0)) }
+  }
+
+  /// The same for the mean of interleaved channels.
+  public mutating func follow(interleaved samples: [Float], channelCount: Int) -> [Float] {
+    let share = 1 / Float(max(1, channelCount))
+    let mono = stride(from: 0, to: samples.count - channelCount + 1, by: max(1, channelCount)).map { frame in
+      var sum = Float(0)
+      for channel in 0..<channelCount { sum += samples[frame + channel] }
+      return sum * share
+    }
+    peak = mono.reduce(0) { max($0, abs($1)) }
+    return follow(mono.span)
   }
 
   private mutating func next(_ sample: Double) -> Double {

@@ -11,7 +11,7 @@ struct DriftTests {
   @Test(arguments: [-200.0, 200]) func aSourceOfAnotherClockIsFollowedForHours(_ partsPerMillion: Double) {
     var chance = SeededGenerator(seed: 9)
     var loop = DriftLoop(rate: Self.rate)
-    let (period, reserve) = (0.01, 640.0)
+    let (period, reserve) = (0.01, 1_056.0)
     var (taken, captured) = (-reserve, 0.0)
     var (least, most, greatestStep, worst) = (Double.infinity, -Double.infinity, 0.0, 0.0)
     var last = 1.0
@@ -20,7 +20,7 @@ struct DriftTests {
       let speed = 1 + 1e-6 * (partsPerMillion + 20 * sin(2 * .pi * time / 1_800))
       captured += period * Self.rate * speed
       let late = min(0.004, -0.0004 * log(Double.random(in: 1e-6...1, using: &chance)))
-      loop.update(captured - taken - late * Self.rate, after: period)
+      loop.update(captured - taken - late * Self.rate, target: reserve, after: period)
       taken += period * Self.rate * loop.ratio
       defer { last = loop.ratio }
       guard time > 120 else { continue }

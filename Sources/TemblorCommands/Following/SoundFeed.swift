@@ -77,12 +77,9 @@ final class SoundFeed: @unchecked Sendable {
     samples.removeAll(keepingCapacity: true)
     let event = source.read(into: &samples)
     if event != nil { drift.hold() }
-    let scale = 1 / Float(source.channelCount)
-    let mono = stride(from: 0, to: samples.count - source.channelCount + 1, by: source.channelCount).map { frame in
-      (0..<source.channelCount).reduce(0) { $0 + samples[frame + $1] } * scale
-    }
-    figures.level = max(figures.level, Double(mono.reduce(0) { max($0, abs($1)) }))
-    var output = resampler.resample(follower.follow(mono.span), step: source.rate / outputRate * drift.ratio)
+    let followed = follower.follow(interleaved: samples, channelCount: source.channelCount)
+    figures.level = max(figures.level, Double(follower.peak))
+    var output = resampler.resample(followed, step: source.rate / outputRate * drift.ratio)
     leaveOut(&output)
     if !output.isEmpty, !voice.write(output.span) { figures.dropped += output.count }
     figures.waiting = voice.waitingFrameCount
@@ -122,7 +119,7 @@ final class SoundFeed: @unchecked Sendable {
       }
       (least, window) = (.max, now)
     }
-    drift.update(Double(figures.waiting), after: (now - last).inSeconds)
+    drift.update(Double(figures.waiting), target: Double(voice.reserve), after: (now - last).inSeconds)
   }
 
   /// Leaves out frames of which too many wait, behind a fade and before another.
