@@ -93,8 +93,8 @@ import VendorFormats
   }
 
   @Test(arguments: [
-    (["--from", "3"], "two.wav: '--from' is after the end (0.721 s)\n", 1),
-    (["--channel", "2"], "two.wav: has 1 channel; '--channel' is 2\n", 1),
+    (["--from", "3"], "two.wav: '--from' is after the end (0.721 s)\n", 2),
+    (["--channel", "2"], "two.wav: has 1 channel; '--channel' is 2\n", 2),
     (
       ["--taps-only", "--hums-only"],
       "temblor: '--taps-only' and '--hums-only' exclude each other\nSee 'temblor trace --help'.\n", 64

@@ -203,7 +203,8 @@ private struct TraceRun {
     if let channel {
       guard channel <= signal.channels.count else {
         let count = signal.channels.count
-        throw FileError(path, "has \(count) channel\(count == 1 ? "" : "s"); '--channel' is \(channel)")
+        throw AnalysisError(
+          .unsupportedChannelCount, "has \(count) channel\(count == 1 ? "" : "s"); '--channel' is \(channel)")
       }
       signal = Signal(signal.channels[channel - 1], rate: signal.rate)
     }
@@ -211,7 +212,7 @@ private struct TraceRun {
     let first = Int(min(part.lowerBound * signal.rate, 1e15).rounded())
     guard first < signal.frameCount else {
       let end = NumberFormatting.rounded(signal.duration, places: 3)
-      throw FileError(path, "'--from' is after the end (\(end) s)")
+      throw AnalysisError(.unsupportedLength, "'--from' is after the end (\(end) s)")
     }
     let last = min(signal.frameCount, Int(min(part.upperBound * signal.rate, 1e15).rounded()))
     return Signal(channels: signal.channels.map { Array($0[first..<max(first + 1, last)]) }, rate: signal.rate)
@@ -220,7 +221,9 @@ private struct TraceRun {
   /// `vibration: 3 transients, 1 continuous event, 12 control points; levels of its rendering: correlation 0.998, …`.
   private static func sentence(_ trace: SoundTrace) -> String {
     func count(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
-    guard trace.transientCount + trace.continuousCount > 0 else { return "\(trace.kind.rawValue): nothing was found" }
+    guard trace.transientCount + trace.continuousCount > 0 else {
+      return "\(trace.kind.rawValue): nothing was found; try one '--channel', or a lower '--threshold'"
+    }
     let omitted = trace.omittedCount > 0 ? ", \(count(trace.omittedCount, "weaker event")) left out" : ""
     let correlation = NumberFormatting.rounded(trace.agreement.correlation, places: 3)
     let decibels = NumberFormatting.rounded(trace.agreement.decibels, places: 1)
