@@ -30,6 +30,9 @@ enum InfoVerb {
             "Vibrotactile weighting of sound files: a hand holding a device, hand and arm on a handle, or a whole body on a seat.",
           defaultText: VibrotactileWeighting.hand.name, choices: VibrotactileWeighting.all.map(\.name)),
         SharedOptions.json, SharedOptions.csv,
+        Option(
+          "--tracks",
+          help: "Add to --json the corners of intensity and sharpness of each haptic event, before its envelope."),
       ] + SharedOptions.soundOptions,
       examples: [
         .init("temblor info earthquake-splash --profile speaker", "Measure a shipped pattern."),
@@ -38,6 +41,8 @@ enum InfoVerb {
     ) { arguments, terminal in
       try SharedOptions.checkOneFormat(arguments)
       let isText = !arguments.flag("--json") && !arguments.flag("--csv")
+      let hasTracks = arguments.flag("--tracks")
+      if hasTracks, !arguments.flag("--json") { throw UsageError(.invalidValue, "'--tracks' requires '--json'") }
       var job = try SharedOptions.job(arguments)
       job.rate = try arguments[SharedOptions.rate]
       let weighting = arguments.value("--weighting").flatMap(VibrotactileWeighting.named) ?? .hand
@@ -47,7 +52,7 @@ enum InfoVerb {
       var fields: [JSONFields] = []
       for input in inputs {
         try work.attempt { work in
-          let (text, object, complaints) = try report(input, job, weighting, terminal)
+          let (text, object, complaints) = try report(input, job, weighting, hasTracks, terminal)
           if isText { try terminal.output.write(text) } else { fields.append(object) }
           for complaint in complaints { work.fail(complaint, .invalidInput) }
         }
@@ -59,12 +64,13 @@ enum InfoVerb {
   }
 
   private static func report(
-    _ input: TakeInput, _ job: RenderJob, _ weighting: VibrotactileWeighting, _ terminal: Terminal
+    _ input: TakeInput, _ job: RenderJob, _ weighting: VibrotactileWeighting, _ hasTracks: Bool,
+    _ terminal: Terminal
   ) throws -> (text: String, fields: JSONFields, complaints: [String]) {
     switch input {
     case .pattern(let input):
       let figures = try PatternSummary(input, job: job)
-      return (figures.text, figures.fields, [])
+      return (figures.text, figures.fields + (hasTracks ? figures.tracks : nil), [])
     case .sound(let path):
       var line = ProgressLine(on: terminal)
       defer { line.clear() }
@@ -79,7 +85,7 @@ enum InfoVerb {
 /// What there is to say about one pattern under one profile.
 struct PatternSummary {
   private let name: String
-  private let pattern: LoadedPattern
+  fileprivate let pattern: LoadedPattern
   private let plan: RenderPlan
   private let profile: TransducerProfile
   private let statistics: RenderStatistics
@@ -169,6 +175,23 @@ struct PatternSummary {
       "limitedFrames": Int(statistics.limitedFrameCount), "peakVoices": plan.maximumVoiceCount,
       "usesAbsoluteCurveTimes": usesAbsoluteCurveTimes, "description": pattern.composition.notes,
     ]
+  }
+}
+
+extension PatternSummary {
+  /// Each haptic event's kind and end, and time, intensity and sharpness of its corners.
+  fileprivate var tracks: JSONFields {
+    let events = pattern.composition.layers.map(\.pattern).flatMap { pattern -> [JSONFields] in
+      let felt = FeltControls(pattern)
+      return pattern.events.filter(\.kind.isHaptic).map { event in
+        let corners = felt.points(of: event).flatMap { [$0.time, $0.intensity, $0.sharpness] }
+        return [
+          "kind": event.kind.rawValue, "end": event.time + (event.length ?? 0),
+          "corners": JSONPiece.line(corners.map(\.json)),
+        ]
+      }
+    }
+    return ["tracks": events]
   }
 }
 

@@ -18,7 +18,7 @@ enum Fixtures {
   }
 }
 
-/// Files that are named for what they prove: in `Invalid` and `Lossy`, for the rule they break.
+/// Files that are named for what they prove: in `Lossy`, for the rule they break.
 @Suite struct FixtureTests {
   @Test func readsValidFilesWithoutAWord() throws {
     let names = try Fixtures.names(in: "Valid")
@@ -28,16 +28,6 @@ enum Fixtures {
       let examination = document.examine()
       #expect(examination.pattern != nil, "\(name)")
       #expect(examination.allFindings.filter { $0.severity != .note } == [], "\(name)")
-    }
-  }
-
-  @Test func refusesInvalidFilesForTheRuleInTheirName() throws {
-    let names = try Fixtures.names(in: "Invalid")
-    #expect(!names.isEmpty)
-    for name in names {
-      let text = try Fixtures.text("Invalid/" + name)
-      let error = #expect(throws: InputError.self) { try AHAPDocument(text: text, name: name).read() }
-      #expect(error.map { name.hasPrefix($0.rule.text) } == true, "\(name)")
     }
   }
 

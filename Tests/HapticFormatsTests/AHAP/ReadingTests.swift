@@ -35,23 +35,6 @@ import Testing
     #expect(!reading.usesAbsoluteCurveTimes)
   }
 
-  @Test func movesValuesToTheNearestBoundAndSortsPoints() throws {
-    let reading = try read(
-      """
-      {"Pattern": [{"Event": {"Time": 0, "EventType": "HapticTransient", "EventParameters": [
-        {"ParameterID": "HapticSharpness", "ParameterValue": 1685.2},
-        {"ParameterID": "HapticIntensity", "ParameterValue": -3}]}},
-       {"ParameterCurve": {"ParameterID": "HapticSharpnessControl", "Time": 0,
-        "ParameterCurveControlPoints": [{"Time": 3.4e38, "ParameterValue": 1e300},
-        {"Time": 1, "ParameterValue": 0.5}, {"Time": 1, "ParameterValue": 0.25}]}}]}
-      """)
-    #expect(reading.pattern.events[0].parameters == [.hapticSharpness: 1, .hapticIntensity: 0])
-    #expect(
-      reading.pattern.curves[0].controlPoints == [
-        .init(time: 1, value: 0.5), .init(time: 1, value: 0.25), .init(time: 3.4e38, value: 1),
-      ])
-  }
-
   @Test func takesTheLastOfTwoEqualKeys() throws {
     let reading = try read(
       """
