@@ -1,3 +1,4 @@
+import FaultyPCM
 import HapticOutputs
 import HapticPlayback
 import SoundFile
@@ -11,6 +12,18 @@ import Testing
     var request = PCMRequest(device: "null")
     change(&request)
     return try ALSASink(request, timekeeper: clock)
+  }
+
+  @Test(arguments: [8_000, 11_025, 44_100, 48_000, 96_000, 192_000]) func aPeriodLastsAsLongAtAnyRate(rate: Int) throws
+  {
+    let request = OutputRequest(rate: rate)
+    #expect(request.periodSize == rate / 200 && request.bufferSize == rate / 50)
+    // Also where the device has another rate than the one that was asked for.
+    let playback = try Playback({ $0.allowsOtherRate = true }, abilities: { $0.rates = [rate] })
+    let granted = playback.sink.granted
+    #expect(granted.rate == rate)
+    #expect(abs(granted.periodSize - rate / 200) <= 1)
+    #expect(abs(granted.bufferSize - rate / 50) <= 8)
   }
 
   @Test(arguments: PCMAccess.allCases, SampleEncoding.allCases) func grantsWhatIsAskedFor(

@@ -41,7 +41,7 @@ private struct NamedOutput: OutputBackend {
     #expect(try registry.open("trial:a", request).name == "trial a")
     let null = try registry.open("null:", request)
     #expect(null.name == "null")
-    #expect(null.format == SinkFormat(rate: 8_000, channelCount: 3, periodSize: 240, bufferSize: 960))
+    #expect(null.format == SinkFormat(rate: 8_000, channelCount: 3, periodSize: 40, bufferSize: 160))
   }
 
   @Test(arguments: [

@@ -12,7 +12,7 @@ public struct ALSABackend: OutputBackend {
 
   /// `alsa`.
   public var scheme: String { "alsa" }
-  /// A device, as ALSA's configuration names it.
+  /// A device, as ALSA's configuration names it, or by a name that lasts.
   public var parameter: String? { "DEVICE" }
 
   /// All devices that have a name: the default first, then sound servers and cards, then the rest.
@@ -214,7 +214,8 @@ enum DeviceNameBindings {
         // A device that only records has no such stream.
         guard unsafe snd_ctl_pcm_info(control, information) == 0 else { continue }
         let name = unsafe snd_pcm_info_get_name(information).map { unsafe String(cString: $0) }
-        devices.append(ALSADevice(name: "hw:\(card),\(number)", description: line(name ?? "A sound card")))
+        let lasting = LastingName.name(ofCard: Int(card)).map { ", also \($0)" } ?? ""
+        devices.append(ALSADevice(name: "hw:\(card),\(number)", description: line(name ?? "A sound card") + lasting))
       }
     }
     return devices

@@ -5,7 +5,8 @@ internal import SystemSupport
 
 /// What is asked of a device.
 public struct PCMRequest: Equatable, Sendable {
-  /// The name of the device as ALSA's configuration has it.
+  /// The name of the device as ALSA's configuration has it, or one that lasts: `card:ID`, `usb:VENDOR:PRODUCT` or
+  /// `usb:VENDOR:PRODUCT:SERIAL`, which is looked for at each opening.
   public var device: String
   /// Frames per second.
   public var rate: Int
@@ -17,9 +18,9 @@ public struct PCMRequest: Equatable, Sendable {
   public var encoding: SampleEncoding?
   /// How frames get there; nothing takes mapped memory where the device has it.
   public var access: PCMAccess?
-  /// Frames between two wake-ups; the nearest possible is taken.
+  /// Frames between two wake-ups at the rate asked for; at another, as many as last as long.
   public var periodSize: Int
-  /// Frames that fit in all; the nearest possible is taken.
+  /// Frames that fit in all at the rate asked for; at another, as many as last as long.
   public var bufferSize: Int
   /// Silence before the first frame, and after a reconnection, on devices that are not sound cards.
   ///
@@ -28,11 +29,11 @@ public struct PCMRequest: Equatable, Sendable {
   /// has taken frames in time for as long as this.
   public var leadIn: Duration
 
-  /// Makes a request; by default for a buffer of 20 ms in four periods.
+  /// Makes a request; by default for a buffer of 20 ms in four periods, at any rate.
   public init(
     device: String = "default", rate: Int = 48_000, allowsOtherRate: Bool = false,
     channels: OutputRequest.Channels = .atLeast(2), encoding: SampleEncoding? = nil, access: PCMAccess? = nil,
-    periodSize: Int = 240, bufferSize: Int = 960, leadIn: Duration = .zero
+    periodSize: Int? = nil, bufferSize: Int? = nil, leadIn: Duration = .zero
   ) {
     self.device = device
     self.rate = rate
@@ -40,8 +41,8 @@ public struct PCMRequest: Equatable, Sendable {
     self.channels = channels
     self.encoding = encoding
     self.access = access
-    self.periodSize = periodSize
-    self.bufferSize = bufferSize
+    self.periodSize = periodSize ?? rate / 200
+    self.bufferSize = bufferSize ?? rate / 50
     self.leadIn = leadIn
   }
 
@@ -97,7 +98,9 @@ struct PCMNegotiation {
   /// Opens the device of the request and makes it ready to be filled.
   func open(interception: PCMInterception?) throws(ALSAError) -> (pcm: PCMBindings, grant: PCMConfiguration) {
     do {
-      let pcm = try PCMBindings(opening: request.device, interception: interception)
+      // Looked for at each opening.
+      guard let name = LastingName.resolved(request.device) else { throw PCMFailure(.open, code: ENOENT) }
+      let pcm = try PCMBindings(opening: name, interception: interception)
       let grant = try negotiate(pcm)
       return (pcm, grant)
     } catch let failure as PCMFailure { throw error(for: failure) } catch let error as ALSAError { throw error } catch {
@@ -122,8 +125,10 @@ struct PCMNegotiation {
     let rate = try chooseRate(pcm)
     let encoding = try chooseEncoding(pcm)
     pcm.preferWholePeriods()
-    try pcm.set(periodLengthNear: max(1, request.periodSize))
-    try pcm.set(bufferLengthNear: max(2 * request.periodSize, request.bufferSize))
+    let scale = Double(rate) / Double(max(1, request.rate))
+    let wanted = Int((Double(request.periodSize) * scale).rounded())
+    try pcm.set(periodLengthNear: max(1, wanted))
+    try pcm.set(bufferLengthNear: max(2 * wanted, Int((Double(request.bufferSize) * scale).rounded())))
     let (periodSize, bufferSize) = try pcm.finishNegotiation()
     guard periodSize > 0, bufferSize >= periodSize else {
       throw refusal("offers an unusable buffer: \(bufferSize) frames with periods of \(periodSize)")

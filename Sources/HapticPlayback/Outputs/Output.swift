@@ -23,22 +23,22 @@ public struct OutputRequest: Equatable, Sendable {
   public var channels: Channels
   /// The sample format by its name, such as `s16`; nil takes the best that the output has.
   public var encoding: String?
-  /// Frames between two wake-ups; the nearest possible is taken.
+  /// Frames between two wake-ups at the rate asked for; at another, as many as last as long.
   public var periodSize: Int
-  /// Frames that fit in all; the nearest possible is taken.
+  /// Frames that fit in all at the rate asked for; at another, as many as last as long.
   public var bufferSize: Int
 
-  /// Makes a request; by default for a buffer of 20 ms in four periods.
+  /// Makes a request; by default for a buffer of 20 ms in four periods, at any rate.
   public init(
     rate: Int = 48_000, allowsOtherRate: Bool = false, channels: Channels = .atLeast(2), encoding: String? = nil,
-    periodSize: Int = 240, bufferSize: Int = 960
+    periodSize: Int? = nil, bufferSize: Int? = nil
   ) {
     self.rate = rate
     self.allowsOtherRate = allowsOtherRate
     self.channels = channels
     self.encoding = encoding
-    self.periodSize = periodSize
-    self.bufferSize = bufferSize
+    self.periodSize = periodSize ?? rate / 200
+    self.bufferSize = bufferSize ?? rate / 50
   }
 
   /// The format of an output that grants everything.

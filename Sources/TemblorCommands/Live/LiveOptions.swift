@@ -147,7 +147,8 @@ struct DeviceOptions: Sendable {
     ])
 
   static let device = Option(
-    "-d", "--device", value: "NAME", help: "Output: an ALSA device such as plughw:1, or wav:FILE.",
+    "-d", "--device", value: "NAME",
+    help: "Output: an ALSA device such as plughw:1, a card by card:ID or usb:VENDOR:PRODUCT[:SERIAL], or wav:FILE.",
     defaultText: defaultDevice, completion: Completion(query: "devices --names"))
   private static let rate = Option(
     "--rate", value: "HZ", help: "Sample rate, \(SharedOptions.sampleRateText).",
@@ -157,7 +158,7 @@ struct DeviceOptions: Sendable {
     "--channels", value: "N", help: "Number of channels, 1 to 64.", defaultText: "two, or as many as are routed"
   ).int(in: OutputRouting.channelCounts)
   private static let periodSize = Option(
-    "--period-size", value: "FRAMES", help: "Period size in frames, 16 to 16384.", defaultText: "240"
+    "--period-size", value: "FRAMES", help: "Period size in frames, 16 to 16384.", defaultText: "5 ms"
   ).int(in: 16...16_384)
   private static let bufferSize = Option(
     "--buffer-size", value: "FRAMES",
@@ -183,16 +184,12 @@ struct DeviceOptions: Sendable {
 
   /// What a command line asks for.
   init(_ arguments: ParsedArguments, minimumChannelCount: Int = 1) throws(UsageError) {
-    var request = OutputRequest()
+    let rate = try arguments[Self.rate]
+    var request = OutputRequest(rate: rate ?? 48_000, allowsOtherRate: rate == nil)
     let name = try Self.name(arguments)
     device = name ?? Self.defaultDevice
     isNamed = name != nil
     origin = arguments.origins["--device"]
-    if let rate = try arguments[Self.rate] {
-      request.rate = rate
-    } else {
-      request.allowsOtherRate = true
-    }
     request.channels = .atLeast(max(2, minimumChannelCount))
     if let count = try arguments[Self.channels] {
       guard count >= minimumChannelCount else {

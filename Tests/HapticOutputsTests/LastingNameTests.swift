@@ -1,0 +1,64 @@
+@testable import HapticOutputs
+import TestSupport
+import Testing
+
+@Suite struct LastingNameTests {
+  private let machine: Scratch
+
+  init() throws {
+    machine = try Scratch()
+    for folder in ["proc", "proc/asound", "proc/asound/card0", "sys", "sys/class", "sys/class/sound"] {
+      try machine.makeFolder(folder)
+    }
+    try machine.write("PCH\n", to: "proc/asound/card0/id")
+  }
+
+  private func connect(_ card: Int, _ numbers: String, serial: String?) throws {
+    try machine.makeFolder("proc/asound/card\(card)")
+    try machine.write(numbers + "\n", to: "proc/asound/card\(card)/usbid")
+    for folder in ["sys/class/sound/card\(card)", "sys/class/sound/card\(card)/usb\(card)"] {
+      try machine.makeFolder(folder)
+    }
+    let device = "sys/class/sound/card\(card)/usb\(card)"
+    try machine.makeFolder(device + "/interface")
+    if let serial { try machine.write(serial + "\n", to: device + "/serial") }
+    try machine.link("sys/class/sound/card\(card)/device", to: machine(device + "/interface"))
+  }
+
+  private func resolved(_ name: String) -> String? { LastingName.resolved(name, root: machine.path) }
+
+  @Test func aCardThatIsAwayHasNoName() {
+    for name in ["usb:0d8c:0014", "usb:0d8c:0014:A", "usb:", "usb:0d8c"] { #expect(resolved(name) == nil, "\(name)") }
+  }
+
+  @Test func aCardIsFoundWhereverItIsConnectedAnew() throws {
+    try connect(2, "0d8c:0014", serial: "A:1")
+    try connect(1, "0d8c:0014", serial: nil)
+    try connect(10, "1234:abcd", serial: "B")
+    #expect(resolved("usb:0d8c:0014") == "plughw:1")
+    #expect(resolved("usb:0D8C:0014:A:1") == "plughw:2")
+    #expect(resolved("usb:0d8c:0014:a:1") == nil)
+    #expect(resolved("usb:1234:ABCD") == "plughw:10")
+    #expect(resolved("usb:1234:abcd:C") == nil)
+    for card in [1, 2, 10] {
+      let name = try #require(LastingName.name(ofCard: card, root: machine.path))
+      #expect(resolved(name) == "plughw:\(card)")
+    }
+    #expect(LastingName.name(ofCard: 0, root: machine.path) == nil)
+    // The same one in another place.
+    machine.remove("proc/asound/card2/usbid")
+    try connect(3, "0d8c:0014", serial: "A:1")
+    #expect(resolved("usb:0d8c:0014:A:1") == "plughw:3")
+  }
+
+  @Test func otherNamesAreAsTheyAre() {
+    #expect(resolved("card:Device_1") == "plughw:CARD=Device_1")
+    for name in ["default", "hw:1,0", "usbstream:CARD=x", ""] { #expect(resolved(name) == name) }
+  }
+
+  @Test func aDeviceByALastingNameThatIsAwayIsSaidToBeAway() {
+    #expect { try ALSASink(PCMRequest(device: "usb:ffff:ffff:none")) } throws: {
+      ($0 as? ALSAError)?.kind == .noSuchDevice
+    }
+  }
+}
