@@ -85,6 +85,13 @@ struct JSONFields: ExpressibleByDictionaryLiteral, JSONPrintable {
     }
   }
 
+  /// The object as JSON on one line.
+  var line: String {
+    var json = JSONWriter(layout: .compact)
+    json.object(write)
+    return String(decoding: json.bytes, as: UTF8.self)
+  }
+
   func write(to object: inout JSONObjectWriter) { for (key, value) in members { value.write(key, to: &object) } }
 }
 

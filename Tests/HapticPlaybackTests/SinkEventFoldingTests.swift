@@ -40,6 +40,8 @@ import Testing
     #expect(folding.add(failed, at: .zero) == [.init(failed)])
     #expect(folding.add(failed, at: .zero) == [.init(failed)])
     #expect(folding.hasFailed)
+    #expect(folding.groups.map(\.count) == [1, 1, 2])
+    #expect(folding.groups.map(\.missedFrameCount) == [10, 0, 10])
   }
 
   @Test func afterAQuietTimeTheNextIsReportedAtOnce() {

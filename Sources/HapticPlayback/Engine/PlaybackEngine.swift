@@ -1,5 +1,6 @@
 public import HapticModel
 public import HapticRender
+internal import Synchronization
 
 /// Plays many patterns at once on one clock: the control side of a renderer.
 ///
@@ -58,6 +59,10 @@ public final class PlaybackEngine: Sendable {
 
   /// The frame that is rendered next.
   public var position: Int64 { rest.withLock { $0?.position } ?? link.position }
+
+  /// Iterations of the thread that renders, by which another sees that it answers: [any thread].
+  package var turnCount: Int { turns.load(ordering: .relaxed) }
+  let turns = Atomic<Int>(0)
 
   /// The engine's clock: seconds rendered so far.
   public var seconds: Double { Double(position) / rate }

@@ -88,6 +88,7 @@ public final class RenderLoop {
   ///
   /// False also where the sink was replaced during a call of it; the thread has nothing more to do here then.
   public func turn() -> Bool {
+    engine.turns.wrappingAdd(1, ordering: .relaxed)
     if isResting.load(ordering: .relaxed) { return restOn() }
     if closingFrameCount == nil, stopRequest.load(ordering: .acquiring) { beginClosing() }
     let sink = sink

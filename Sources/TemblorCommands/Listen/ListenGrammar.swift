@@ -111,6 +111,9 @@ package enum ListenGrammar {
       values throws(ListenError) in .preload(pattern: values.text("PATTERN") ?? "")
     },
     .init("status", "Show the session time, levels, voices and underruns.") { _ throws(ListenError) in .status },
+    .init(
+      "stats", "Show as JSON, for programs, what was lost since the start and why, by kind and cause."
+    ) { _ throws(ListenError) in .stats },
     .init("list", "List the names of all sounds that play.") { _ throws(ListenError) in .list },
     .init("help [COMMAND]", "List the commands, or show the syntax of one.") { values throws(ListenError) in
       .help(verb: values.text("COMMAND"))

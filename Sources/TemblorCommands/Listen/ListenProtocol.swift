@@ -20,6 +20,7 @@ enum ListenCommand: Equatable, Sendable {
   case mute(name: String?, isOn: Bool)
   case preload(pattern: String)
   case status
+  case stats
   case list
   case help(verb: String?)
   case duck(Ducking)
@@ -121,6 +122,8 @@ package struct ListenReply: Equatable, Sendable {
   enum Field: Equatable, Sendable {
     case text(String)
     case pair(String, String)
+    /// An object on one line.
+    case json(String)
 
     /// Seconds and the like, to a millionth.
     static func number(_ name: String, _ value: Double) -> Field { .pair(name, "\((value * 1e6).rounded() / 1e6)") }
@@ -149,6 +152,7 @@ package struct ListenReply: Equatable, Sendable {
       switch field {
       case .text(let text): ListenWord.written(text)
       case .pair(let name, let value): name + "=" + ListenWord.written(value)
+      case .json(let object): object
       }
     }
     line = ([tag.map { "@" + $0 }, start].compactMap(\.self) + words).joined(separator: " ")

@@ -26,21 +26,29 @@ package final class ListenSession {
   /// The frame of the last end.
   private var endFrame: Int64 = 0
   var trouble = SinkEventFolding()
+  private let start: Int
+  /// The greatest magnitude since the start, and since it was last answered.
+  private var (greatestPeak, recentPeak): (Float, Float) = (0, 0)
+  private var lateCommandCount = 0
+  /// Whether the time of the command that is done has passed.
+  private var isLate = false
 
   /// A session in which nothing plays.
   ///
   /// - Parameters:
+  ///   - start: When it begins, in seconds since 1970.
   ///   - wake: Raised on another thread when there may be events to take.
   ///   - folder: The only folder of which files are opened, as a real path; nil for any.
   ///   - loadsAside: Whether patterns are read on threads of their own; else at once.
   package init(
-    _ engine: PlaybackEngine, device: String, array: TransducerArray? = nil, wake: WakeSignal? = nil,
+    _ engine: PlaybackEngine, device: String, array: TransducerArray? = nil, start: Int = 0, wake: WakeSignal? = nil,
     formats: FormatRegistry = .standard, folder: String? = nil, loadsAside: Bool = false,
     message: @escaping @Sendable (any Error) -> String = { "\($0)" }
   ) {
     self.engine = engine
     self.device = device
     self.array = array
+    self.start = start
     self.wake = wake
     loader = PatternLoader(
       profiles: engine.profiles, rate: engine.rate, formats: formats, folder: folder, loadsAside: loadsAside,
@@ -86,7 +94,10 @@ package final class ListenSession {
   ) throws(ListenError) -> [ListenReply.Field] {
     collect()
     self.client = client
-    return try perform(request.command.get(), piece)
+    isLate = false
+    let fields = try perform(request.command.get(), piece)
+    if isLate { lateCommandCount += 1 }
+    return fields
   }
 
   /// Takes what happened since the last call, in the order it happened.
@@ -144,6 +155,7 @@ package final class ListenSession {
     case .preload(let pattern): return [.number("duration", try self.piece(piece, pattern).duration)]
     case .duck(let duck): try self.duck(duck)
     case .status: return status
+    case .stats: return [.json(figures.fields.line)]
     case .list: return names.map { .text($0) }
     case .help(let verb): return try ListenGrammar.help(verb)
     case .quit, .shutdown: break
@@ -169,15 +181,30 @@ package final class ListenSession {
     let unstarted = voices.count { !$0.isPaused && !$0.hasStarted }
     let waiting = unstarted + taps.count
     let paused = voices.count { $0.isPaused }
-    let peak = engine.routing.channels.indices.map { engine.takePeak(ofChannel: $0) }.max() ?? 0
+    takePeak()
+    defer { recentPeak = 0 }
     return [
       .number("time", engine.seconds), .count("playing", voices.count - unstarted - paused), .count("waiting", waiting),
       .count("paused", paused), .count("voices", engine.voiceCount), .number("strength", Double(engine.strength)),
-      .pair("muted", engine.isMuted ? "yes" : "no"), .number("peak", Double(peak)),
+      .pair("muted", engine.isMuted ? "yes" : "no"), .number("peak", Double(recentPeak)),
       .number("limited", Double(engine.limitedFrameCount) / engine.rate), .count("underruns", trouble.underrunCount),
       .number("missed", Double(trouble.missedFrameCount) / engine.rate), .pair("device", device),
       .count("rate", Int(engine.rate)),
     ]
+  }
+
+  private func takePeak() {
+    for channel in engine.routing.channels.indices { recentPeak = max(recentPeak, engine.takePeak(ofChannel: channel)) }
+    greatestPeak = max(greatestPeak, recentPeak)
+  }
+
+  /// What has been counted since the start.
+  var figures: ListenFigures {
+    takePeak()
+    return ListenFigures(
+      start: start, seconds: engine.seconds, device: device, rate: engine.rate, events: trouble.groups,
+      lateCommandCount: lateCommandCount, peak: Double(greatestPeak),
+      limitedSeconds: Double(engine.limitedFrameCount) / engine.rate)
   }
 
   package enum Activity { case playing, paused, idle }
@@ -202,6 +229,7 @@ package final class ListenSession {
       case .after(let seconds): now + FrameConversion.frame(seconds: seconds, rate: engine.rate)
       case .at(let seconds): Int64((seconds * engine.rate).rounded())
       }
+    if case .at = time, frame < now { isLate = true }
     return frame > now ? ScheduledTime(time: .frame(frame), frame: frame) : ScheduledTime(time: .now, frame: now)
   }
 
@@ -264,32 +292,15 @@ package final class ListenSession {
 
   private func tell(_ report: SinkEventFolding.Report) {
     let event = report.event
-    let name: String
-    switch event.kind {
-    case .underrun: name = "underrun"
-    case .suspended: name = "suspended"
-    case .disconnected: name = "disconnected"
-    case .unresponsive: name = "unresponsive"
-    case .reconnected: name = "reconnected"
-    case .failed: name = "failed"
     // Nothing a script could act on; standard error has it.
-    case .degraded: return
-    }
+    if event.kind == .degraded { return }
+    let name = event.kind.name
     let missed = ListenReply.Field.number("missed", Double(event.missedFrameCount) / engine.rate)
     let count = ListenReply.Field.count("count", report.count)
-    if event.kind == .underrun { return tell(name, [missed, count] + cause(of: event)) }
-    tell(name, [missed] + (report.count > 1 ? [count] : []) + [.pair("text", event.text)])
-  }
-
-  private func cause(of event: SinkEvent) -> [ListenReply.Field] {
-    switch event.cause {
-    case nil: []
-    case .lateDelivery: [.pair("cause", "late-delivery")]
-    case .refusedPriority: [.pair("cause", "refused-priority")]
-    case .stoppedProcess: [.pair("cause", "stopped-process")]
-    case .lateDevice: [.pair("cause", "late-device")]
-    case .droppedBuffer: [.pair("cause", "dropped-buffer")]
+    if event.kind == .underrun {
+      return tell(name, [missed, count] + (event.cause.map { [.pair("cause", $0.name)] } ?? []))
     }
+    tell(name, [missed] + (report.count > 1 ? [count] : []) + [.pair("text", event.text)])
   }
 }
 

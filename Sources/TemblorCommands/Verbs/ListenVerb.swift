@@ -21,7 +21,7 @@ enum ListenVerb {
       discussion: """
         Commands are read from standard input and from clients of the Unix socket, which only your user can access. At the end of standard input, patterns play to their end, loops to the end of the current pass or their scheduled stop, and the program exits. With --socket it runs until a signal or the command shutdown stops it.
 
-        As a service of systemd with socket activation it takes the socket that systemd has created, and reports when it is ready; Examples/systemd has the units.
+        As a service of systemd with socket activation it takes the socket that systemd has created, reports when it is ready and what was lost, and feeds its watchdog while both commands and sound go on; Examples/systemd has the units.
 
         After \(Int(restDelay / .seconds(1))) seconds in which nothing plays the device is stopped until the next command, so that it and the computer can sleep; time goes on. On a sound server the first sound after that comes about 0.1 seconds later than others. --keep-awake and --record prevent it; a JACK client keeps running.
 
@@ -35,6 +35,10 @@ enum ListenVerb {
         Option(
           "--folder", value: "DIR",
           help: "Open pattern files in and below this folder only; other names are relative to it.", completion: .file),
+        Option(
+          "--metrics", value: "FILE",
+          help: "Write what stats counts to a file as OpenMetrics text, every \(fileSeconds) seconds.",
+          completion: .file, writes: []),
         untilIdle, LiveOptions.recordLimit, LiveOptions.quiet,
       ], groups: LiveOptions.groups,
       examples: [
@@ -47,6 +51,8 @@ enum ListenVerb {
       try run(arguments, terminal, on: SystemBackend(), standard: LineConnection(), formats: formats)
     }
   }
+
+  private static let fileSeconds = Int(ListenUpkeep.fileInterval / .seconds(1))
 
   /// How long nothing plays before the device may sleep.
   static let restDelay = Duration.seconds(10)
@@ -64,6 +70,9 @@ enum ListenVerb {
       }
       return real
     }
+    let upkeep = ListenUpkeep(
+      file: arguments.value("--metrics"), watchdogLimit: ServiceManager.watchdogLimit, notify: ServiceManager.notify
+    ) { terminal.report($0) }
     let backend = ListenBackend(backend, needsDevice: options.device.isNamed) { terminal.report($0) }
     let session = LiveSession(
       on: backend, terminal: terminal,
@@ -77,9 +86,11 @@ enum ListenVerb {
       let period = Double(2 * (device?.format.periodSize ?? 0)) / engine.rate
       let new = ListenTask(
         ListenSession(
-          engine, device: device?.name ?? "none", array: options.routing.array, wake: session.wake, formats: formats,
+          engine, device: device?.name ?? "none", array: options.routing.array, start: time(nil), wake: session.wake,
+          formats: formats,
           folder: folder, loadsAside: true, message: Failure.message(_:)), standard: standard, listener: listener,
-        inbox: backend.inbox, time: backend.time, period: .inSeconds(period), idleLimit: idleLimit)
+        inbox: backend.inbox, time: backend.time, period: .inSeconds(period), idleLimit: idleLimit,
+        upkeep: upkeep)
       task = new
       ServiceManager.notify("READY=1")
       return new
@@ -104,6 +115,7 @@ final class ListenTask: SessionTask {
   private let time: any TimeSource
   private let period: Duration
   private let idleLimit: Duration?
+  private let upkeep: ListenUpkeep
   /// Since when nobody is connected and nothing plays.
   private var idleSince: Duration?
   private var standardQueue = ListenQueue()
@@ -116,7 +128,7 @@ final class ListenTask: SessionTask {
   ///   - idleLimit: How long there may be no client and no sound before it is over; nil for ever.
   init(
     _ session: ListenSession, standard: LineConnection, listener: SocketListener?, inbox: EventInbox,
-    time: any TimeSource, period: Duration, idleLimit: Duration? = nil
+    time: any TimeSource, period: Duration, idleLimit: Duration? = nil, upkeep: ListenUpkeep = ListenUpkeep()
   ) {
     self.session = session
     self.standard = standard
@@ -125,6 +137,7 @@ final class ListenTask: SessionTask {
     self.time = time
     self.period = period
     self.idleLimit = idleLimit
+    self.upkeep = upkeep
   }
 
   var watched: [PollDescriptor] {
@@ -148,7 +161,8 @@ final class ListenTask: SessionTask {
     standardQueue.add(standard.lines())
     var isOver = standardQueue.execute(by: session, at: now, period: period) { standard.send($0) } != nil
     if obeyClients(at: now) { isOver = true }
-    let next = [nextTime(at: now), session.foldedTimeout(at: now)].compactMap { $0 }.min()
+    let next = [nextTime(at: now), session.foldedTimeout(at: now), upkeep.perform(at: now, on: session)]
+      .compactMap(\.self).min()
     let step = isOver ? SessionStep.over : step(at: now, next: next)
     reportEvents()
     return step
@@ -306,6 +320,12 @@ package enum ServiceManager {
     else { return nil }
     // Passed descriptors begin behind the standard streams.
     return 3
+  }
+
+  /// How long the service manager waits for a sign of life, where it does: `WATCHDOG_USEC` of sd_watchdog_enabled(3).
+  package static var watchdogLimit: Duration? {
+    guard variable("WATCHDOG_PID").map({ pid_t($0) == getpid() }) ?? true else { return nil }
+    return variable("WATCHDOG_USEC").flatMap { Int64($0) }.flatMap { $0 > 0 ? .microseconds($0) : nil }
   }
 
   /// Reports a state to the service manager, such as `READY=1`, where it wants to know: sd_notify(3).

@@ -165,7 +165,7 @@ import Testing
   @Test func helpTellsEveryCommand() throws {
     #expect(
       ListenReply.ok(try ListenGrammar.help(nil)).line
-        == "ok play tap hum noise set stop pause resume seek loop rate pan mute unmute duck preload status list"
+        == "ok play tap hum noise set stop pause resume seek loop rate pan mute unmute duck preload status stats list"
         + " help quit shutdown")
     #expect(
       ListenReply.ok(try ListenGrammar.help("loop")).line == "ok \"loop NAME on|off [end SECONDS]\""

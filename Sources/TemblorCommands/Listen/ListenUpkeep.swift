@@ -1,0 +1,149 @@
+internal import CommandLineKit
+import HapticPlayback
+import SystemSupport
+
+/// Tells those who look after the program how it is: a service manager, and a collector of figures by a file.
+///
+/// Belongs to the thread that obeys commands, so that what it tells shows that this thread answers.
+final class ListenUpkeep {
+  /// The time between two files.
+  static let fileInterval = Duration.seconds(15)
+  /// The time between two looks at a render thread that has not answered.
+  private static let lookInterval = Duration.milliseconds(250)
+
+  private let file: String?
+  private let watchdogInterval: Duration?
+  private let notify: (String) -> Void
+  private let report: (String) -> Void
+  private var (feedTime, fileTime) = (Duration.zero, Duration.zero)
+  private var turnCount: Int?
+  private var isFailing = false
+
+  /// - Parameters:
+  ///   - file: Where figures go, if anywhere.
+  ///   - watchdogLimit: How long the service manager waits for a sign of life, which comes in half of that; nil
+  ///     where it does not wait for any.
+  ///   - notify: Takes what the service manager is to know.
+  ///   - report: Takes what the user is to know: that the file cannot be written, once until it can.
+  init(
+    file: String? = nil, watchdogLimit: Duration? = nil, notify: @escaping (String) -> Void = { _ in },
+    report: @escaping (String) -> Void = { _ in }
+  ) {
+    self.file = file
+    watchdogInterval = watchdogLimit.map { $0 / 2 }
+    self.notify = notify
+    self.report = report
+  }
+
+  /// Does what is due; returns how long until more is, or nil where nothing will be.
+  func perform(at now: Duration, on session: ListenSession) -> Duration? {
+    if let watchdogInterval, now >= feedTime {
+      let count = session.engine.turnCount
+      // Not where the render thread has done nothing since the last time.
+      if count != turnCount {
+        notify("WATCHDOG=1\nSTATUS=" + session.figures.summary)
+        feedTime = now + watchdogInterval
+        turnCount = count
+      }
+    }
+    if let file, now >= fileTime {
+      fileTime = now + Self.fileInterval
+      do throws(FileError) {
+        var writer = try AtomicFileWriter(file)
+        try writer.write(Array(session.figures.openMetrics.utf8))
+        // After a power failure there are new figures.
+        try writer.commit(isFlushed: false)
+        isFailing = false
+      } catch {
+        if !isFailing { report(error.description) }
+        isFailing = true
+      }
+    }
+    return [watchdogInterval.map { _ in max(Self.lookInterval, feedTime - now) }, file.map { _ in fileTime - now }]
+      .compactMap(\.self).min()
+  }
+}
+
+/// What can be counted in a session, for people, programs and collectors.
+struct ListenFigures {
+  /// When the session began, in seconds since 1970.
+  var start: Int
+  /// How long it has lasted, in seconds.
+  var seconds: Double
+  var device: String
+  var rate: Double
+  /// What happened at the device, by kind and cause.
+  var events: [SinkEventFolding.Group]
+  /// Commands whose time had passed when they came.
+  var lateCommandCount: Int
+  /// The greatest magnitude of all channels.
+  var peak: Double
+  /// Seconds in which a limiter held the level down.
+  var limitedSeconds: Double
+
+  private var missedSeconds: Double { Double(events.reduce(0) { $0 + $1.missedFrameCount }) / rate }
+
+  /// A line for the status of a service.
+  var summary: String {
+    let missed = NumberFormatting.rounded(missedSeconds, places: 1)
+    return "\(device.printable) at \(Int(rate)) Hz; \(missed) s lost"
+  }
+
+  /// What `stats` answers.
+  var fields: JSONFields {
+    [
+      "formatVersion": 1, "since": start, "seconds": seconds, "device": device, "rate": Int(rate),
+      "missedSeconds": missedSeconds,
+      "events": .list(
+        events.map { event in
+          .fields([
+            "kind": event.kind.name, "cause": event.cause?.name, "count": event.count,
+            "missedSeconds": Double(event.missedFrameCount) / rate,
+          ])
+        }) as JSONPiece, "lateCommands": lateCommandCount, "peak": peak, "limitedSeconds": limitedSeconds,
+    ]
+  }
+
+  /// The text of OpenMetrics 1.0, which collectors of files read.
+  var openMetrics: String {
+    let labels = events.map { event in
+      "{kind=\"\(event.kind.name)\"" + (event.cause.map { ",cause=\"\($0.name)\"" } ?? "") + "}"
+    }
+    let missed = zip(labels, events).map { ($0, Double($1.missedFrameCount) / rate) }
+    return [
+      Self.family("start_time_seconds", "gauge", "When the session began.", [("", Double(start))]),
+      Self.family("session_seconds", "gauge", "How long the session has lasted.", [("", seconds)]),
+      Self.family("events", "counter", "Events at the device.", zip(labels, events).map { ($0, Double($1.count)) }),
+      Self.family("missed_seconds", "counter", "Audio that could not be heard.", missed),
+      Self.family("late_commands", "counter", "Commands that came too late.", [("", Double(lateCommandCount))]),
+      Self.family("limited_seconds", "counter", "Audio that a limiter held down.", [("", limitedSeconds)]),
+      Self.family("peak", "gauge", "The greatest magnitude.", [("", peak)]), "# EOF\n",
+    ].joined()
+  }
+
+  private static func family(_ name: String, _ type: String, _ help: String, _ samples: [(String, Double)]) -> String {
+    let name = "temblor_" + name
+    let unit = name.hasSuffix("_seconds") ? "# UNIT \(name) seconds\n" : ""
+    let suffix = type == "counter" ? "_total" : ""
+    return "# TYPE \(name) \(type)\n\(unit)# HELP \(name) \(help)\n"
+      + samples.map { "\(name)\(suffix)\($0) \($1)\n" }.joined()
+  }
+}
+
+extension SinkEvent.Kind {
+  /// The name that events and figures have.
+  var name: String { "\(self)" }
+}
+
+extension SinkEvent.Cause {
+  /// The name that events and figures have.
+  var name: String {
+    switch self {
+    case .lateDelivery: "late-delivery"
+    case .refusedPriority: "refused-priority"
+    case .stoppedProcess: "stopped-process"
+    case .lateDevice: "late-device"
+    case .droppedBuffer: "dropped-buffer"
+    }
+  }
+}

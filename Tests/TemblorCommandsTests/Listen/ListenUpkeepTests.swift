@@ -1,0 +1,92 @@
+import HapticPlayback
+import SystemSupport
+@testable import TemblorCommands
+import TestSupport
+import Testing
+
+@Suite struct ListenUpkeepTests {
+  private let studio = ListenStudio(rate: 8_000)
+  private let scratch: Scratch
+
+  init() throws { scratch = try Scratch() }
+
+  private func text(_ name: String) throws -> String {
+    try String(decoding: FileSystem.read(scratch(name)), as: UTF8.self)
+  }
+
+  @Test func aRenderThreadThatDoesNotAnswerIsToldToNobody() {
+    var told: [String] = []
+    let upkeep = ListenUpkeep(watchdogLimit: .seconds(10), notify: { told.append($0) })
+    #expect(upkeep.perform(at: .zero, on: studio.session) == .seconds(5))
+    #expect(told == ["WATCHDOG=1\nSTATUS=virtual at 8000 Hz; 0 s lost"])
+    // Too early, and then without a sign of the render thread, which is looked at often.
+    studio.run(0.1)
+    #expect(upkeep.perform(at: .seconds(2), on: studio.session) == .seconds(3))
+    #expect(told.count == 1)
+    studio.note(SinkEvent(.underrun, cause: .lateDevice, missedFrameCount: 4_000, text: "late"))
+    #expect(upkeep.perform(at: .seconds(5), on: studio.session) == .seconds(5))
+    #expect(told.last == "WATCHDOG=1\nSTATUS=virtual at 8000 Hz; 0.5 s lost")
+    for seconds in 10...40 {
+      #expect(upkeep.perform(at: .seconds(seconds), on: studio.session) == .milliseconds(250))
+    }
+    #expect(told.count == 2)
+    studio.run(0.1)
+    #expect(upkeep.perform(at: .seconds(41), on: studio.session) == .seconds(5))
+    #expect(told.count == 3)
+  }
+
+  @Test func nobodyWhoAsksIsToldNothing() {
+    #expect(ListenUpkeep().perform(at: .zero, on: studio.session) == nil)
+  }
+
+  @Test func figuresAreAFileForCollectorsEveryFifteenSeconds() throws {
+    let path = scratch("figures.prom")
+    var reports: [String] = []
+    let upkeep = ListenUpkeep(file: path, report: { reports.append($0) })
+    #expect(upkeep.perform(at: .zero, on: studio.session) == .seconds(15))
+    #expect(try text("figures.prom").hasSuffix("temblor_peak 0.0\n# EOF\n"))
+    studio.note(SinkEvent(.underrun, cause: .lateDevice, missedFrameCount: 4_000, text: "late"))
+    studio.note(SinkEvent(.reconnected, missedFrameCount: 8_000, text: "back"))
+    #expect(upkeep.perform(at: .seconds(14), on: studio.session) == .seconds(1))
+    #expect(try !text("figures.prom").contains("late-device"))
+    #expect(upkeep.perform(at: .seconds(15), on: studio.session) == .seconds(15))
+    let text = try text("figures.prom")
+    #expect(
+      text.contains(
+        """
+        # TYPE temblor_missed_seconds counter
+        # UNIT temblor_missed_seconds seconds
+        # HELP temblor_missed_seconds Audio that could not be heard.
+        temblor_missed_seconds_total{kind="underrun",cause="late-device"} 0.5
+        temblor_missed_seconds_total{kind="reconnected"} 1.0
+
+        """))
+    #expect(text.contains("temblor_events_total{kind=\"reconnected\"} 1.0\n"))
+    #expect(reports == [])
+  }
+
+  @Test func aFileThatCannotBeWrittenIsToldOnce() {
+    var reports: [String] = []
+    let upkeep = ListenUpkeep(file: scratch("none") + "/f", report: { reports.append($0) })
+    for seconds in 0...60 { _ = upkeep.perform(at: .seconds(seconds), on: studio.session) }
+    #expect(reports.count == 1)
+  }
+
+  @Test func statsAreOneLineOfJSONThatLeavesThePeakOfStatusAlone() {
+    studio.ask("tap 1 0.5")
+    studio.run(0.5)
+    studio.ask("tap at 0.1")
+    studio.note(SinkEvent(.underrun, cause: .stoppedProcess, missedFrameCount: 80, text: "slept"))
+    let stats = studio.ask("@1 stats")
+    #expect(
+      stats.hasPrefix(
+        #"@1 ok {"formatVersion":1,"since":0,"seconds":0.504,"device":"virtual","rate":8000,"missedSeconds":0.01,"#
+          + #""events":[{"kind":"underrun","cause":"stopped-process","count":1,"missedSeconds":0.01}],"lateCommands":1,"#
+          + #""peak":0."#))
+    #expect(!stats.contains("\n") && !stats.contains(#""peak":0,"#))
+    #expect(!studio.ask("status").contains(" peak=0.0 "))
+    #expect(studio.ask("status").contains(" peak=0.0 "))
+    // The peak of the session stays.
+    #expect(!studio.ask("stats").contains(#""peak":0,"#))
+  }
+}
