@@ -111,6 +111,12 @@ import Testing
     #expect(run.output.contains("contents   2 transients, 1 continuous event, 1 parameter"), "\(run.output)")
   }
 
+  @Test func infoHasTheTracksOfEveryLayerInJSONAlone() throws {
+    let tracks = try self.run(InfoVerb.description, place("a.beats"), "--json", "--tracks")
+    #expect(tracks.output.matches(of: /"corners"/).count == 3, "\(tracks.output)")
+    #expect(throws: UsageError.self) { try self.run(InfoVerb.description, place("a.beats"), "--tracks") }
+  }
+
   @Test func formatRewritesIt() throws {
     let run = try run(FormatVerb.description, place("a.beats"))
     #expect(run.status == .done, "\(run.error)")

@@ -60,19 +60,19 @@ import VendorFormats
       #expect(events.map(\.kind.rawValue) == expected.events.map(\.kind), "\(expected.id)")
       for (event, wanted) in zip(events, expected.events) {
         #expect(abs(event.time + (event.length ?? 0) - wanted.end) < 1e-6, "\(expected.id)")
-        let corners = felt.points(of: event).map { Corner($0.time, $0.intensity, $0.sharpness) }
+        let hadCorners = felt.points(of: event).map { Corner($0.time, $0.intensity, $0.sharpness) }
         let numbers = wanted.corners
-        let wishes = stride(from: 0, to: numbers.count, by: 3).map {
+        let rightCorners = stride(from: 0, to: numbers.count, by: 3).map {
           Corner(numbers[$0], numbers[$0 + 1], numbers[$0 + 2])
         }
-        #expect(abs(corners[0].x - wishes[0].x) < 1e-6, "\(expected.id)")
+        #expect(abs(hadCorners[0].x - rightCorners[0].x) < 1e-6, "\(expected.id)")
         for step in 0...Int((wanted.end - event.time) * 1_000) {
           let time = event.time + Double(step) / 1_000
           // At a jump either side is right.
-          if step > 0, wishes.contains(where: { abs($0.x - time) < 1e-6 }) { continue }
-          let (had, wished) = (values(corners, at: time), values(wishes, at: time))
-          let isClose = abs(had.y - wished.y) <= 0.005 && abs(had.z - wished.z) <= 0.005
-          #expect(isClose, "\(expected.id) at \(time): \(had), not \(wished)")
+          if step > 0, rightCorners.contains(where: { abs($0.x - time) < 1e-6 }) { continue }
+          let (had, right) = (values(hadCorners, at: time), values(rightCorners, at: time))
+          let isClose = abs(had.y - right.y) <= 0.005 && abs(had.z - right.z) <= 0.005
+          #expect(isClose, "\(expected.id) at \(time): \(had), not \(right)")
         }
       }
     }
