@@ -17,7 +17,7 @@ def rendered(temblor, pattern, rate):
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "due.wav")
         command = [temblor, "render", pattern, "--rate", rate, "--sample-format", "float", "--no-config", "-o", path]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(command, check=True, capture_output=True)
         with open(path, "rb") as file:
             data = file.read()
     start = data.index(b"data") + 8

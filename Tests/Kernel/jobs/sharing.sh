@@ -1,6 +1,6 @@
 # A card that runs at another rate, and two processes.
-record heartbeat 44100 s32 S32_LE
-play heartbeat -d hw:Loop,0,0 --sample-format s32
+record earthquake-splash 44100 s32 S32_LE
+play earthquake-splash -d hw:Loop,0,0 --sample-format s32
 fact "a card that runs at 44,100 Hz is played at that rate" is rate 44100
 fact "without underruns" is underruns 0
 recorded
