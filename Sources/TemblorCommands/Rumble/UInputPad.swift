@@ -29,6 +29,7 @@ final class UInputPad: RumblePad {
   private let pad: Int32
   /// The pad whose buttons and axes are passed through.
   private let original: Int32?
+  private let originalPath: String
 
   var descriptors: [Int32] { [pad] + (original.map { [$0] } ?? []) }
 
@@ -39,6 +40,7 @@ final class UInputPad: RumblePad {
   ///   - copied: The device of a pad that is grabbed and whose buttons and axes are those of this one.
   /// - Throws: `FileError` that says what to do where pads cannot be made.
   init(name: String, copying copied: String?) throws(FileError) {
+    originalPath = copied ?? ""
     pad = unsafe open(Self.path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
     guard pad >= 0 else { throw Self.refusal(errno) }
     if let copied {
@@ -84,7 +86,10 @@ final class UInputPad: RumblePad {
   }
 
   func next() throws -> PadEvent? {
-    if let original { while let event = Self.read(original) { pass(event) } }
+    if let original {
+      while let event = Self.read(original) { pass(event) }
+      if errno == ENODEV { throw FileError(originalPath, "is gone; plug the pad in and start again") }
+    }
     while let event = Self.read(pad) {
       switch Int32(event.type) {
       case EV_UINPUT where event.code == 1: if let upload = upload(UInt32(bitPattern: event.value)) { return upload }
