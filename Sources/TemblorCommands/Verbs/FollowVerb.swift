@@ -81,7 +81,7 @@ enum FollowVerb {
       } else {
         // The plug-ins of ALSA for PulseAudio, and PipeWire in its place, know this name.
         let device = name == monitor ? "pulse:DEVICE=@DEFAULT_MONITOR@" : name
-        let period = Double(options.device.request.periodSize) / engine.rate
+        let period = Double(options.device.request.periodSize) / Double(options.device.request.rate)
         do {
           let source = try capture(device, [Int(engine.rate), 48_000, 44_100], period)
           made = try FollowTask(
