@@ -120,7 +120,8 @@ private final class ScriptedPad: RumblePad {
     let rig = try Rig(period: 480)
     var held: [Int16: ForceFeedbackEffect] = [:]
     var running: Set<Int16> = []
-    for _ in 0..<20_000 {
+    // A million calls in all.
+    for _ in 0..<350_000 {
       let id = Int16.random(in: 0..<16, using: &chance)
       switch Int.random(in: 0..<10, using: &chance) {
       case 0...3:
