@@ -61,9 +61,8 @@ final class UInputPad: RumblePad {
       made = unsafe cuinput_make_pad(pad, name, Self.vendor, Self.product)
     }
     guard made >= 0 else {
+      // What is open is closed with this object.
       let code = errno
-      close(pad)
-      if let original { close(original) }
       throw FileError.system(copied ?? Self.path, "no pad can be made", code: code)
     }
   }
