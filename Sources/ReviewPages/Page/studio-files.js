@@ -20,6 +20,10 @@ async function chooseFile(place) {
 
 const isSound = (file) => /^audio\//.test(file.type) || /\.(wav|mp3|m4a|aac|ogg|flac|caf|aif+)$/i.test(file.name);
 
+/** Whether what a slot has may go: it is saved, or the reader says so. */
+const mayReplace = (place) =>
+  !isChanged(place) || window.confirm(`Replace ${slots[place].name}, which has unsaved changes?`);
+
 /** Opens one or two patterns, or sounds. */
 async function openFiles(files, place = null, handles = []) {
   const sounds = files.filter(isSound);
@@ -30,8 +34,7 @@ async function openFiles(files, place = null, handles = []) {
       continue;
     }
     const target = place ?? (patterns.length > 1 ? index : state.slot);
-    const question = `Replace ${slots[target]?.name}, which has unsaved changes?`;
-    if (isChanged(target) && !window.confirm(question)) continue;
+    if (!mayReplace(target)) continue;
     openSlot(target, file.name, new Uint8Array(await file.arrayBuffer()),
       { handle: handles[files.indexOf(file)] ?? null });
   }
@@ -67,14 +70,18 @@ async function openSound(file, place) {
   find("#sound-title").textContent = file.name;
   find("#sound-words").textContent = score()
     ? `Its pattern opens as ${"AB"[target]}. Or ${current().name} plays the sound.` : `Its pattern opens as ${"AB"[target]}.`;
-  const choices = {
+  find("[data-choice=play]", dialog).hidden = !score();
+  offer(dialog, {
     pattern: () => traceSound(sound, target), both: () => traceSound(sound, target, true), play: () => addSound(sound),
-  };
+  });
+}
+
+/** Opens a dialog whose buttons do what their choices say. */
+function offer(dialog, choices) {
   for (const button of findAll("[data-choice]", dialog)) {
-    button.hidden = button.dataset.choice === "play" && !score();
     button.onclick = () => {
       dialog.close();
-      choices[button.dataset.choice]();
+      choices[button.dataset.choice]?.();
     };
   }
   dialog.showModal();
@@ -82,7 +89,7 @@ async function openSound(file, place) {
 
 /** Opens the pattern that a sound becomes, made for the chosen output, and lets it play the sound where that is wanted. */
 async function traceSound(sound, place, isPlayed = false) {
-  if (isChanged(place) && !window.confirm(`Replace ${slots[place].name}, which has unsaved changes?`)) return;
+  if (!mayReplace(place)) return;
   const file = sound.file.replace(/(\.\w+)?$/, ".ahap");
   say(`${sound.file} becomes a pattern …`);
   const text = await new Promise((resolve) => {
@@ -200,18 +207,11 @@ function askAboutConflict(slot, mine, theirs, etag) {
   find("#conflict-words").textContent = `${slot.file} has changed on the disk since it was opened here. `
     + `It has ${counted(other, "line")} now, yours has ${own}.`;
   const place = slots.indexOf(slot);
-  const choices = {
+  offer(dialog, {
     mine: () => saveToServer(slot, mine, etag),
     theirs: () => openSlot(place, slot.file, theirs, { save: { ...slot.save, etag } }),
     compare: () => openSlot(1 - place, slot.file.replace(/(\.\w+)?$/, " on disk$1"), theirs),
-  };
-  for (const button of findAll("[data-choice]", dialog)) {
-    button.onclick = () => {
-      dialog.close();
-      choices[button.dataset.choice]?.();
-    };
-  }
-  dialog.showModal();
+  });
 }
 
 /** Formats that can be written, and the page's own kinds of files. */

@@ -6,7 +6,7 @@ import SoundFollowing
 final class SoundFeed: @unchecked Sendable {
   /// What a feed has met with so far.
   struct Figures: Equatable, Sendable {
-    /// The greatest level since it was last asked, 1 for full scale, and what the speech gate lets through.
+    /// The greatest level of the last turn, 1 for full scale, and what the speech gate lets through.
     var level = 0.0
     var opening = 1.0
     /// Parts per million by which the source runs faster than the output.
@@ -78,7 +78,7 @@ final class SoundFeed: @unchecked Sendable {
     let event = source.read(into: &samples)
     if event != nil { drift.hold() }
     let followed = follower.follow(interleaved: samples, channelCount: source.channelCount)
-    figures.level = max(figures.level, Double(follower.peak))
+    figures.level = Double(follower.peak)
     var output = resampler.resample(followed, step: source.rate / outputRate * drift.ratio)
     leaveOut(&output)
     if !output.isEmpty, !voice.write(output.span) { figures.dropped += output.count }
@@ -135,11 +135,5 @@ final class SoundFeed: @unchecked Sendable {
       presence = min(1, max(0, presence + (excess > 0 ? -step : step)))
       return frame * presence
     }
-  }
-
-  /// The figures; the level begins again.
-  func take() -> Figures {
-    defer { figures.level = 0 }
-    return figures
   }
 }

@@ -137,7 +137,7 @@ final class FollowTask: SessionTask {
         let event = feed.turn()
         shared.withLock {
           let level = max($0.figures.level, feed.figures.level)
-          $0.figures = feed.take()
+          $0.figures = feed.figures
           $0.figures.level = level
           if let event { $0.events.append(event) }
         }
