@@ -10,20 +10,20 @@ let all = table(
   CALSA c CLateLibrary; CEBUR128 c CLateLibrary; CExpat c CLateLibrary; CKissFFT c CLateLibrary; CLateLibrary c
   CSampleKernels c; CSampleRate c CLateLibrary; CShippedFiles c; CSndFile c CLateLibrary
   CUInput c; CVirtualTime c
-  HapticModel core CMath; Reading core; RealtimeMemory core; ShippedFiles plain CShippedFiles; SystemSupport plain CMath
-  SignalAnalysis core CEBUR128 CKissFFT CMath; CommandLineKit plain SystemSupport
+  HapticModel core CMath; Reading fast; RealtimeMemory fast; ShippedFiles plain CShippedFiles; SystemSupport plain CMath
+  SignalAnalysis fast CEBUR128 CKissFFT CMath; CommandLineKit plain SystemSupport
   HapticFormats core HapticModel Reading; VendorFormats plain CExpat? CMath HapticFormats HapticModel Reading
-  HapticRender core CMath CSampleKernels HapticModel RealtimeMemory
+  HapticRender fast CMath CSampleKernels HapticModel RealtimeMemory
   HapticPlayback core HapticModel HapticRender RealtimeMemory
-  SoundFile core CSampleKernels CSampleRate? CSndFile? SystemSupport
+  SoundFile fast CSampleKernels CSampleRate? CSndFile? SystemSupport
   HapticOutputs plain CALSA HapticPlayback SoundFile SystemSupport
   TransducerProfiles plain CMath HapticModel HapticRender Reading ShippedFiles
   PatternRules core HapticModel HapticRender Reading SystemSupport
   SignalPlots core CCairo CMath HapticModel HapticRender SignalAnalysis
-  PatternComparison core CMath HapticModel HapticRender Reading SignalAnalysis SystemSupport
-  SoundFollowing core CMath; SoundTracing core CMath HapticModel HapticRender SignalAnalysis
+  PatternComparison fast CMath HapticModel HapticRender Reading SignalAnalysis SystemSupport
+  SoundFollowing fast CMath; SoundTracing fast CMath HapticModel HapticRender SignalAnalysis
   TransducerCalibration core CMath HapticRender SignalAnalysis SystemSupport
-  ReviewPages strict HapticModel HapticRender PatternComparison Reading ShippedFiles SignalAnalysis SignalPlots \
+  ReviewPages core HapticModel HapticRender PatternComparison Reading ShippedFiles SignalAnalysis SignalPlots \
     SoundFile SystemSupport
   PatternWorkflows plain HapticFormats HapticModel HapticRender PatternComparison PatternRules Reading ShippedFiles \
     SignalAnalysis SoundFile SystemSupport TransducerProfiles VendorFormats
@@ -91,6 +91,8 @@ let kept = all.reversed().reduce(into: Set((chosen ?? []).flatMap { [$0, "\($0)T
 }
 let rows = chosen == nil ? all : all.filter { kept.contains($0.name) }
 
+// For Tools/release.
+let isSmall = Context.environment["TEMBLOR_SMALL"] != nil
 let isRoot = Context.environment["PWD"] == Context.packageDirectory
 func settings(_ word: String) -> [SwiftSetting] {
   let strict: [SwiftSetting] = [
@@ -101,13 +103,18 @@ func settings(_ word: String) -> [SwiftSetting] {
   func flags(_ flags: String, _ configuration: BuildConfiguration) -> SwiftSetting {
     .unsafeFlags(flags.split(separator: " ").map(String.init), .when(configuration: configuration))
   }
+  // Regular expressions and tasks, which the program does not use, are 2 MB of the Swift runtime within it.
+  let lean = SwiftSetting.unsafeFlags(
+    ["string-processing", "concurrency"].flatMap { ["-Xfrontend", "-disable-implicit-\($0)-module-import"] })
   // Packages that depend on this one may not see flags.
   switch isRoot || word == "client" ? word : "strict" {
   case "client": return [.swiftLanguageMode(.v5)]
   // What computes is optimised in debug builds too, with its assertions: tests take a third of the time.
-  case "core": return strict + [flags("-O -assert-config Debug", .debug), flags("-Xfrontend -gnone", .release)]
-  // What neither renders, measures, draws nor reads in bulk is built in half the time without the optimiser.
-  case "plain": return strict + [flags("-Onone -Xfrontend -gnone", .release)]
+  case "core", "fast":
+    let size = isSmall && word == "core" ? "-Osize " : ""
+    return strict + [lean, flags("-O -assert-config Debug", .debug), flags(size + "-Xfrontend -gnone", .release)]
+  // What neither renders, measures, draws nor reads in bulk is built in half the time without the optimiser, or small.
+  case "plain": return strict + [lean, flags("\(isSmall ? "-Osize" : "-Onone") -Xfrontend -gnone", .release)]
   // As the guide says for tests that check the rule of handlers.
   case "races": return strict + [flags("-enable-actor-data-race-checks", .debug)]
   default: return isRoot ? strict + [flags("-Xfrontend -gnone", .release)] : strict

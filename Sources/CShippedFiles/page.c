@@ -3,6 +3,10 @@
 
 #pragma clang diagnostic ignored "-Wc23-extensions"
 
+static const char module[] = {
+#embed "../../Sources/ReviewPages/Page/studio.module"
+};
+
 static const struct temblor_file files[] = {
     {"address.js", (const char[]){
 #embed "../../Sources/ReviewPages/Page/address.js" suffix(, 0)
@@ -121,9 +125,7 @@ static const struct temblor_file files[] = {
     {"studio.js", (const char[]){
 #embed "../../Sources/ReviewPages/Page/studio.js" suffix(, 0)
      }},
-    {"studio.module", (const char[]){
-#embed "../../Sources/ReviewPages/Page/studio.module" suffix(, 0)
-     }},
+    {"studio.module", module, sizeof module},
     {"text.js", (const char[]){
 #embed "../../Sources/ReviewPages/Page/text.js" suffix(, 0)
      }},

@@ -267,7 +267,7 @@ struct ReportPage {
       let cells = takes.map { take in
         let figure = take.measurements.figures[row]
         let unit = figure.value == nil || figure.unit.isEmpty ? "" : " " + figure.unit
-        return "<td>\(figure.text.replacing("-", with: "−") + unit)</td>"
+        return "<td>\(String(figure.text.map { $0 == "-" ? "−" : $0 }) + unit)</td>"
       }
       return "<tr><th scope=\"row\">\(figure.name.capitalizedFirst)</th>\(cells.joined())</tr>\n"
     }

@@ -65,12 +65,12 @@ enum PageResource {
   static let studioWorklet = script(files("studio-core.js studio-worklet.js"))
   static let studioWorker = script(files("studio-core.js studio-worker.js"))
   /// The renderer as WebAssembly: the base64 text of its gzip form.
-  static let studioModule = files("studio.module")
+  static let studioModule = Base64.encoded(files("studio.module"))
   /// What both pages do: words, sound, patterns, drawing, player, keys.
   private static let shared = "text.js sound.js pattern.js drawing.js envelope.js overlay.js player.js keys.js"
 
   private static func files(_ names: String) -> [UInt8] {
-    names.split(separator: " ").flatMap { ShippedFiles.page.text(named: String($0)) ?? [] }
+    names.split(separator: " ").flatMap { ShippedFiles.page.bytes(named: String($0)) ?? [] }
   }
 
   /// One script, in a block of its own, so that nothing in it has a global name.

@@ -21,9 +21,13 @@ internal import CShippedFiles
   }
 
   /// The bytes of a file, or nil where none has the name.
-  package func text(named name: String) -> [UInt8]? {
+  package func bytes(named name: String) -> [UInt8]? {
     guard let index = names.firstIndex(of: name), let text = unsafe table[index].text else { return nil }
-    return unsafe Array(String(cString: text).utf8)
+    let size = unsafe Int(table[index].size)
+    guard size > 0 else { return unsafe Array(String(cString: text).utf8) }
+    return unsafe text.withMemoryRebound(to: UInt8.self, capacity: size) {
+      unsafe Array(UnsafeBufferPointer(start: $0, count: size))
+    }
   }
 }
 
@@ -33,5 +37,5 @@ public enum ShippedPatterns {
   public static let names = ShippedFiles.patterns.names.map { String($0.dropLast(5)) }
 
   /// The AHAP text of a pattern, or nothing where none has the name.
-  public static func text(named name: String) -> [UInt8]? { ShippedFiles.patterns.text(named: name + ".ahap") }
+  public static func text(named name: String) -> [UInt8]? { ShippedFiles.patterns.bytes(named: name + ".ahap") }
 }

@@ -14,5 +14,5 @@ public enum ProfileCatalog {
   }
 
   /// The JSON text of a profile, or nothing where none has the name.
-  public static func text(named name: String) -> [UInt8]? { ShippedFiles.profiles.text(named: name + ".json") }
+  public static func text(named name: String) -> [UInt8]? { ShippedFiles.profiles.bytes(named: name + ".json") }
 }

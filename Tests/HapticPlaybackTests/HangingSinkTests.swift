@@ -94,7 +94,7 @@ import Testing
     let playback = try LivePlayback(engine, sink: sink)
     // Played by the successor alone.
     try player.start(at: .seconds(0.9))
-    await player.finished
+    await player.ended(after: 0)
     let (moment, lost, position) = try #require(due.withLock { $0 })
     #expect(player.startFrame == 43_200)
     #expect(position < 43_200)

@@ -100,3 +100,10 @@ final class Counter: Sendable {
 
   func increase() { count.wrappingAdd(1, ordering: .acquiringAndReleasing) }
 }
+
+extension PatternPlayer {
+  /// Waits until the player has ended more often than a number of times, or nothing drives its engine.
+  func ended(after count: Int) async {
+    await withCheckedContinuation { continuation in wait(makeWaiter(), after: count) { continuation.resume() } }
+  }
+}

@@ -34,7 +34,7 @@ import Testing
       try retrying { try player.setPlaybackRate(1) }
       let before = player.endCount
       try retrying { try player.start() }
-      await player.finished
+      await player.ended(after: before)
       #expect(player.endCount > before)
     }
     let (updates, continuation) = AsyncStream.makeStream(of: Void.self)

@@ -3,7 +3,8 @@
 
 struct temblor_file {
   const char *name;  // as in its folder; null behind the last one
-  const char *text;  // ends at its first zero byte
+  const char *text;  // ends at its first zero byte where it has no size
+  unsigned long size;
 };
 
 // In the order in which they are listed.

@@ -59,18 +59,23 @@ public final class PatternPlayer: Sendable {
     set { core.withState { $0.endHandler = newValue } }
   }
 
-  /// Waits for the next end, by itself or by a stop.
-  ///
-  /// Returns at once where the player is idle and no start is to come, and without an end where the driver has
-  /// stopped or the task is cancelled.
-  public var finished: Void {
-    get async {
-      let count = core.endCount
-      // In this order: a start between two looks must not seem an end.
-      if !isWaitingToStart, phase == .idle { return }
-      await core.waitForEnd(after: count)
+  /// A number for one that waits for an end.
+  package func makeWaiter() -> Int {
+    core.withState { state in
+      state.waiterSerial += 1
+      return state.waiterSerial
     }
   }
+
+  /// Calls back once: when the player has ended more often than a number of times, when nothing drives the engine any
+  /// more, or at `resume(_:)`; at once where that is so.
+  package func wait(_ waiter: Int, after count: Int, resume: @escaping @Sendable () -> Void) {
+    core.withState { $0.waiters[waiter] = (count, resume) }
+    core.resumeWaiters()
+  }
+
+  /// Calls one that waits.
+  package func resume(_ waiter: Int) { core.withState { $0.waiters.removeValue(forKey: waiter)?.resume }?() }
 
   // MARK: Transport
 

@@ -13,8 +13,8 @@ final class PlayerCore: Sendable {
   struct State {
     var endHandler: (@Sendable () -> Void)?
     var toldEndCount = 0
-    /// Tasks that wait for an end, with the number of ends before it, by their number.
-    var waiters: [Int: (after: Int, continuation: CheckedContinuation<Void, Never>)] = [:]
+    /// Who waits for an end, with the number of ends before it, by their number.
+    var waiters: [Int: (after: Int, resume: @Sendable () -> Void)] = [:]
     var waiterSerial = 0
     /// Whether no end comes any more, because nothing drives the engine.
     var isStopped = false
@@ -47,37 +47,14 @@ final class PlayerCore: Sendable {
 
   var isReleased: Bool { parts.allSatisfy { $0.isReleased } }
 
-  /// Waits until the player has ended more often than a number of times, nothing drives the engine any more,
-  /// or the task is cancelled.
-  func waitForEnd(after count: Int) async {
-    let serial = withState { state in
-      state.waiterSerial += 1
-      return state.waiterSerial
-    }
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        withState { $0.waiters[serial] = (count, continuation) }
-        // What came between the caller's look and now has resumed nothing yet.
-        if Task.isCancelled { resumeWaiter(serial) } else { resumeWaiters() }
-      }
-    } onCancel: {
-      resumeWaiter(serial)
-    }
-  }
-
   func resumeWaiters() {
     let count = endCount
     let due = state.withLock { state in
       let due = state.waiters.filter { state.isStopped || $0.value.after < count }
       for serial in due.keys { state.waiters[serial] = nil }
-      return due.values.map(\.continuation)
+      return due.values.map(\.resume)
     }
-    for continuation in due { continuation.resume() }
-  }
-
-  private func resumeWaiter(_ serial: Int) {
-    let waiter = state.withLock { $0.waiters.removeValue(forKey: serial) }
-    waiter?.continuation.resume()
+    for resume in due { resume() }
   }
 
   func noteStopped() {

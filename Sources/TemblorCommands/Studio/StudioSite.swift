@@ -24,10 +24,11 @@ struct PageRequest: Equatable {
 
   static func progress(of bytes: [UInt8]) -> Progress {
     let end = Array("\r\n\r\n".utf8)
-    guard let start = bytes.prefix(longestHead).firstRange(of: end) else {
+    let head = bytes.prefix(longestHead)
+    guard let start = head.indices.first(where: { head[$0...].starts(with: end) }) else {
       return bytes.count < longestHead ? .incomplete : .refused(PageResponse(431, "the head has over 16,384 bytes"))
     }
-    let lines = String(decoding: bytes[..<start.lowerBound], as: UTF8.self).split(separator: "\r\n")
+    let lines = String(decoding: head[..<start], as: UTF8.self).split(separator: "\r\n")
     let words = (lines.first ?? "").split(separator: " ")
     guard words.count == 3, words[2].hasPrefix("HTTP/1.") else {
       return .refused(PageResponse(400, "not a request of HTTP/1.1"))
@@ -44,8 +45,9 @@ struct PageRequest: Equatable {
     guard length <= longestBody else {
       return .refused(PageResponse(413, "\(length) bytes; a pattern may have up to \(longestBody)"))
     }
-    guard bytes.count - start.upperBound >= length else { return .incomplete }
-    request.body = Array(bytes[start.upperBound..<start.upperBound + length])
+    let body = bytes.dropFirst(start + end.count)
+    guard body.count >= length else { return .incomplete }
+    request.body = Array(body.prefix(length))
     return .complete(request)
   }
 }

@@ -1,12 +1,19 @@
-import HapticModel
-import HapticRender
 import Synchronization
+import Temblor
 import Testing
 
 @testable import HapticPlayback
 
 /// Tasks that wait for the end of a player.
 @Suite(.timeLimit(.minutes(30))) struct FinishedTests {
+  private func hum(_ seconds: Double) -> HapticPattern {
+    HapticPattern(events: [HapticEvent(kind: .hapticContinuous, time: 0, duration: seconds)])
+  }
+
+  private func taps(_ times: [Double]) -> HapticPattern {
+    HapticPattern(events: times.map { HapticEvent(kind: .hapticTransient, time: $0) })
+  }
+
   /// A task that waits for a player, once it does.
   private func waiting(for player: PatternPlayer) async -> Task<Void, Never> {
     let before = player.core.withState { $0.waiterSerial }
@@ -20,14 +27,15 @@ import Testing
     let playback = VirtualPlayback(engine)
     let player = try engine.player(for: taps([0, 0.1]))
     try player.start()
-    let hasReturned = Counter()
+    let hasReturned = Atomic(false)
     let task = await waiting(for: player)
     Task {
       await task.value
-      hasReturned.increase()
+      hasReturned.store(true, ordering: .releasing)
     }
     playback.advance(seconds: 0.05)
-    #expect(hasReturned.value == 0)
+    let isEarly = hasReturned.load(ordering: .acquiring)
+    #expect(!isEarly)
     playback.advance(seconds: 0.5)
     await task.value
     #expect(player.endCount == 1)
