@@ -9,7 +9,7 @@ internal import SystemSupport
 internal import TransducerProfiles
 
 /// The version of the program and the package, which sound files name as their software.
-package let temblorVersion = "0.2.0"
+package let temblorVersion = "0.3.0"
 
 /// How patterns are made into sound.
 public struct RenderJob: Sendable {

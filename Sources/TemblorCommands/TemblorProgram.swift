@@ -10,7 +10,7 @@ public enum TemblorProgram {
   /// - Parameter choices: What was chosen beforehand; nothing where the program is asked for its words alone.
   static func program(_ formats: FormatRegistry = .standard, choices: Choices = .none) -> Program {
     Program(
-      "temblor", version: temblorVersion, date: "2026-11-20", abstract: "Turns haptic patterns into sound.",
+      "temblor", version: temblorVersion, date: "2026-11-23", abstract: "Turns haptic patterns into sound.",
       discussion: """
         PATTERN is a pattern file of any format, a folder of them, the name of a shipped pattern, or - for standard input.
         """,

@@ -13,7 +13,7 @@ import Testing
     }
   }
 
-  @Test func tellsItsVersion() throws { #expect(try place.temblor("--version") == .init(0, output: "temblor 0.2.0\n")) }
+  @Test func tellsItsVersion() throws { #expect(try place.temblor("--version") == .init(0, output: "temblor 0.3.0\n")) }
 
   @Test func withoutAVerbShowsHelpAndFails() throws {
     let run = try place.temblor()
