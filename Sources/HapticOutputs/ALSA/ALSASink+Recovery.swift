@@ -182,17 +182,13 @@ extension ALSASink {
     }
     // Sound that has not begun would begin now.
     let due = end ?? now + time.duration(of: waitingCount)
-    let wasFresh = isFresh && failure.code == ETIMEDOUT
-    freshCount = wasFresh ? freshCount + 1 : 0
     end = due
     silenceEnd = due
     restart()
     leadInState = nil
     lastAbsence = nil
     lostMoment = now
-    // The first stream of a server that has just started may never move; the next one plays.
-    let attempt = wasFresh ? nil : lastAttempt
-    phase = .disconnected(nextAttempt: attempt.map { max(now, $0 + Self.retryInterval) } ?? now)
+    phase = .disconnected(nextAttempt: lastAttempt.map { max(now, $0 + Self.retryInterval) } ?? now)
     sinkEvents.add(.disconnected, text: "\(request.device): \(error.description)")
   }
 

@@ -198,13 +198,9 @@ extension ALSASink {
   /// How long a device may say that it is ready, and take nothing.
   private var futilityLimit: Duration { time.duration(of: 2 * granted.bufferSize) + .milliseconds(50) }
 
-  /// How long a device may take nothing before it counts as gone: a second once it runs; before that an idle
-  /// sound server may need two; 100 ms, and each time twice as long, until a device moves that was opened again.
-  var stallLimit: Duration {
-    let usual = Duration.seconds(isSettled ? 1 : 3)
-    let limit = isFresh && isStarted ? min(usual, .milliseconds(100 << min(freshCount, 8))) : usual
-    return time.duration(of: 2 * granted.bufferSize) + limit
-  }
+  /// How long a device may take nothing before it counts as gone: a second once it runs; before that three, since an
+  /// idle null sink of PulseAudio begins up to two seconds late, whatever is opened again.
+  var stallLimit: Duration { time.duration(of: 2 * granted.bufferSize) + .seconds(isSettled && !isFresh ? 1 : 3) }
 }
 
 /// Frames as time, and back.

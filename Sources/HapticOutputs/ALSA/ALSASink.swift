@@ -89,9 +89,8 @@ public final class ALSASink: AudioSink {
   var lastProgress = Duration.zero
   /// When the device was last asked how many frames are free.
   var lastLook = Duration.zero
-  /// Whether the device was opened again and has not yet played a period, and how often one stood still then.
+  /// Whether the device was opened again and has not yet played a period.
   var isFresh = false
-  var freshCount = 0
   /// From when to when sound was interrupted, without a longer pause between.
   var quiet: (since: Duration, until: Duration)?
   /// Whether the device had no space when the sink looked with at most half a period left: it
