@@ -396,6 +396,8 @@ public struct CalibrationError: Error, Equatable, Sendable, CustomStringConverti
     case noResonance
     /// The movement is not in proportion to the signal: lower the level.
     case changesWithLevel
+    /// A person's presses do not lead to one frequency: repeat, at a level that is clearly felt.
+    case pressesDisagree
   }
 
   /// What can be done about it.

@@ -258,14 +258,16 @@ public struct SweepLimits: Equatable, Sendable {
   public var isKnown: Bool { limits?.excursion != nil || limits?.power != nil }
 
   /// By how many decibels a signal is too strong; below zero is what it could be stronger.
-  public func excess(of signal: SweepSignal) -> Double {
+  public func excess(of signal: SweepSignal) -> Double { excess(ofAmplitude: signal.amplitude, within: signal.band) }
+
+  func excess(ofAmplitude amplitude: Double, within band: ClosedRange<Double>) -> Double {
     var excess = -Double.infinity
     if let excursion = limits?.excursion, let model {
-      let moved = signal.amplitude * Self.movement(of: model, within: signal.band)
+      let moved = amplitude * Self.movement(of: model, within: band)
       excess = max(excess, Decibels.of(amplitude: moved / excursion) + Self.reserve)
     }
     if let power = limits?.power {
-      excess = max(excess, Decibels.of(power: signal.amplitude * signal.amplitude * power) + Self.reserve)
+      excess = max(excess, Decibels.of(power: amplitude * amplitude * power) + Self.reserve)
     }
     return excess
   }

@@ -16,6 +16,8 @@ enum CalibrateVerb {
 
       With --quick, a recording of 5 s, made with 'temblor sweep --quick', shows how far resonance and Q factor have moved from the profile. The exit status is 3 if that is more than the profile's uncertainty, else 0. No profile is written.
 
+      With --by-hand, no sensor is needed: slow tones rise and fall around the resonance of the profile, and the space bar is pressed in each where it is felt most. The Q factor stays that of the profile.
+
       With --capture, the sweep is played and recorded at the same time.
 
       Latency cannot be measured from a file alone. A second channel with the signal itself, given by --reference, yields it with sub-frame accuracy. With --capture and no reference, latency is taken from the clocks of the devices and is as accurate as their reported delays.
@@ -26,7 +28,7 @@ enum CalibrateVerb {
         completion: .file(endingIn: "wav", "flac", "aiff", "caf"), isOptional: true)
     ],
     options: [
-      SweepOptions.profile, SweepOptions.quick,
+      SweepOptions.profile, SweepOptions.quick, HandCalibrationRun.option,
       Option(
         "-o", "--output", value: "FILE", help: "Write the calibrated profile to this file.",
         completion: .file(endingIn: "json"), writes: ["json"]),
@@ -60,19 +62,36 @@ enum CalibrateVerb {
       .init(
         "temblor calibrate take.wav --profile dayton-bst-1 -o mine.json --plot fit.svg",
         "Calibrate a profile from a recording."),
+      .init(
+        "temblor calibrate --by-hand --profile dayton-bst-1 --device plughw:1 -o mine.json",
+        "Find the resonance with a hand and the space bar."),
       .init("temblor calibrate --quick take.wav --profile mine.json", "Check in 5 s whether a profile still holds."),
       .init(
         "temblor calibrate --profile puck --device plughw:1 --capture plughw:1 --channel 1 "
           + "--reference 2 -o mine.json", "Play, record and measure, latency included."),
     ]
-  ) { arguments, terminal in try run(arguments, terminal, time: SystemTimeSource()) }
+  ) { arguments, terminal in
+    try run(arguments, terminal, on: SystemBackend())
+  }
 
   /// The latencies that are believed, in seconds; sound servers and networks take up to 3.
   private static let latencies = 0.0...3.1
 
-  /// Measures; a clock for what is played.
-  static func run(_ arguments: ParsedArguments, _ terminal: Terminal, time: any TimeSource) throws -> ExitStatus {
+  /// Measures; by hand on a backend, else with its clock.
+  static func run(_ arguments: ParsedArguments, _ terminal: Terminal, on backend: any SessionBackend) throws
+    -> ExitStatus
+  {
+    for option in ["--output", "--plot"] where arguments.value(option) == OutputNames.standardOutput {
+      throw UsageError(.invalidValue, "\(option.inQuotes) requires a file name")
+    }
     let options = try SweepOptions(arguments)
+    if let output = arguments.value("--output"), let path = options.profilePath {
+      try OutputGuard(reading: [path]).check(output, option: "--output")
+    }
+    let date = arguments.value("--date") ?? today()
+    if arguments.flag("--by-hand") {
+      return try HandCalibrationRun.run(arguments, terminal, options, date: date, on: backend)
+    }
     if options.isQuick {
       for option in ["--output", "--plot", "--full-scale", "--date"] where arguments.value(option) != nil {
         throw UsageError(.remove, "'\(option)' cannot be used with '--quick'")
@@ -83,13 +102,7 @@ enum CalibrateVerb {
       ?? TransducerMeasurement.Sensor.allCases
     let fullScale = try arguments.double("--full-scale", in: 0.001...10_000)
     let plotFormat = try plotFormat(arguments.value("--plot"))
-    for option in ["--output", "--plot"] where arguments.value(option) == OutputNames.standardOutput {
-      throw UsageError(.invalidValue, "\(option.inQuotes) requires a file name")
-    }
-    if let output = arguments.value("--output"), let path = options.profilePath {
-      try OutputGuard(reading: [path]).check(output, option: "--output")
-    }
-    let take = try CalibrationTake(arguments, options: options, time: time)
+    let take = try CalibrationTake(arguments, options: options, time: backend.time)
     let calibration: Calibration
     var latency: Double?
     do {
@@ -118,7 +131,7 @@ enum CalibrateVerb {
     }
     var new = calibration.applied(
       to: old,
-      in: Calibration.Conditions(date: arguments.value("--date") ?? today(), latency: latency, fullScale: fullScale))
+      in: Calibration.Conditions(date: date, latency: latency, fullScale: fullScale))
     let output = arguments.value("--output")
     if let output { new.name = name(for: output, otherwise: old.name) }
     let report = CalibrationReport(calibration: calibration, old: old, new: new, latency: latency, take: take)
@@ -126,18 +139,20 @@ enum CalibrateVerb {
       try AtomicFileWriter.write(report.plot.draw(as: plotFormat), to: path)
     }
     if let output { try AtomicFileWriter.write(ProfileFile.write(new), to: output) }
-    let written =
-      output.map { "\($0.printable): written\n" } ?? "No profile was written; use '--output FILE' to write one.\n"
-    try show(report.json, report.text + written, arguments, terminal)
+    try show(report.json, report.text + written(output), arguments, terminal)
     return .done
   }
 
-  private static func show(_ json: String, _ text: String, _ arguments: ParsedArguments, _ terminal: Terminal) throws {
+  static func written(_ output: String?) -> String {
+    output.map { "\($0.printable): written\n" } ?? "No profile was written; use '--output FILE' to write one.\n"
+  }
+
+  static func show(_ json: String, _ text: String, _ arguments: ParsedArguments, _ terminal: Terminal) throws {
     if arguments.flag("--json") { return try terminal.output.write(json.utf8Span.span) }
     try terminal.output.write(text)
   }
 
-  private static func name(for path: String, otherwise name: String) -> String {
+  static func name(for path: String, otherwise name: String) -> String {
     let stem = FileSystem.stem(of: path)
     return ProfileName.isValid(stem) ? stem : name
   }

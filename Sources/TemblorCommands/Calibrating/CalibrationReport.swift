@@ -214,7 +214,8 @@ struct CalibrationTake {
     }
     let sound: Sound
     if let path {
-      for option in ["--device", "--play-channel", "--capture-channels"] where arguments.value(option) != nil {
+      for option in ["--device", "--play-channel", "--capture-channels"]
+      where arguments.value(option) != nil && arguments.origins[option] == nil {
         throw UsageError(.remove, "'\(option)' requires '--capture'")
       }
       name = path

@@ -37,7 +37,9 @@ enum SweepVerb {
     let options = try SweepOptions(arguments)
     try options.checkLimits()
     let output = arguments.value("--output")
-    guard (output == nil) != (arguments.value("--device") == nil) else {
+    // A saved device plays where no file is asked for.
+    let hasDevice = arguments.value("--device") != nil && (output == nil || arguments.origins["--device"] == nil)
+    guard (output == nil) == hasDevice else {
       throw UsageError(output == nil ? .missingValue : .remove, "use either '--output' or '--device'")
     }
     if let output {

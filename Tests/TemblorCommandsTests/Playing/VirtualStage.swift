@@ -28,6 +28,8 @@ final class VirtualStage: SessionBackend, @unchecked Sendable {
   /// When no key ends it, this does.
   private let limit: Double
   private let hasKeyboard: Bool
+  /// Feels what was rendered up to a second, and may answer with a key; asked after every period.
+  var person: ((VirtualPlayback, Double) -> KeyPress?)?
 
   init(
     _ script: [(Double, Cue)] = [], channelCount: Int = 1, refusal: OutputError? = nil, limit: Double = 60,
@@ -78,6 +80,8 @@ final class VirtualStage: SessionBackend, @unchecked Sendable {
       if let end, now >= end { return }
       playback?.advance(seconds: 64.0 / 48_000)
       recorded.advance(by: .nanoseconds(1_333_333))
+      if let playback, let key = person?(playback, engine?.seconds ?? 0) { due.append(key) }
+      if !due.isEmpty { return }
     }
   }
 

@@ -1,0 +1,294 @@
+import CommandLineKit
+import Glibc
+import HapticModel
+import HapticPlayback
+import HapticRender
+import PatternWorkflows
+import SystemSupport
+import TransducerCalibration
+import TransducerProfiles
+
+/// `temblor calibrate --by-hand`: a resonance found by a person who presses a key where slow tones are felt most.
+enum HandCalibrationRun {
+  static let option = Option(
+    "--by-hand", help: "Find the resonance without a sensor: press a key where slow tones are felt most.")
+
+  private static let usable: Set = [
+    "--by-hand", "--profile", "--output", "--json", "--level", "--date", "--play-channel",
+  ]
+
+  static func run(
+    _ arguments: ParsedArguments, _ terminal: Terminal, _ sweep: SweepOptions, date: String,
+    on backend: any SessionBackend
+  ) throws -> ExitStatus {
+    let options = CalibrateVerb.description.options + CalibrateVerb.description.groups[0..<3].flatMap(\.options)
+    for name in options.compactMap(\.names.last) where !usable.contains(name) && !arguments.values(name).isEmpty {
+      throw UsageError(.remove, "\(name.inQuotes) cannot be used with '--by-hand'")
+    }
+    guard arguments.value("RECORDING") == nil else {
+      throw UsageError(.remove, "'--by-hand' plays tones and takes no RECORDING")
+    }
+    let channel = try arguments.int("--play-channel", in: OutputRouting.channelCounts)
+    let device = try DeviceOptions(arguments, minimumChannelCount: channel ?? 1)
+    let (old, tones): (TransducerProfile, TransducerProfile)
+    do {
+      (old, tones) = (sweep.profile, try HandCalibration.toneProfile(for: sweep.profile, level: sweep.signal.level))
+    } catch {
+      throw UsageError(.invalidValue, error.description)
+    }
+    let stated = old.hardware?.resonance ?? 0
+    let session = LiveSession(on: backend, terminal: terminal, isQuiet: false, wantsRecords: false)
+    guard terminal.error.isTerminal, session.hasKeys else {
+      throw UsageError(
+        .missingValue, "'--by-hand' needs a terminal for keys; without one, record the sweep with a sensor")
+    }
+    terminal.report(
+      """
+      Touch the transducer as it is used. \(HandCalibration.tones(around: stated).count) slow tones rise and fall, \(tones.frequency.low.text(0)) to \(tones.frequency.high.text(0)) Hz, for about a minute and a half.
+      Press the space bar once in each tone, where it is strongest. Tones can become loud: turn the amplifier down, and start with Enter.
+      """)
+    var made: HandTask?
+    let outcome = try session.run(device, keepsAwake: false, recording: nil) { granted in
+      let task = try HandTask(tones, around: stated, on: granted, channel: channel, time: backend.time)
+      made = task
+      return (task.engine, task)
+    }
+    guard let task = made, outcome.ending == .over else {
+      terminal.report("Not all tones were played; no profile was written.")
+      return .failure
+    }
+    let found: HandCalibration
+    do throws(CalibrationError) {
+      guard !task.isUnanswered else {
+        throw CalibrationError(
+          .pressesDisagree,
+          "no key was pressed in \(HandTask.patience) tones; raise the level with + until tones are felt")
+      }
+      found = try HandCalibration(presses: task.presses, around: stated)
+    } catch { throw CalibrationRefusal(name: old.name, error: error) }
+    var new = found.applied(to: old, date: date)
+    let output = arguments.value("--output")
+    if let output { new.name = CalibrateVerb.name(for: output, otherwise: old.name) }
+    if let output { try AtomicFileWriter.write(ProfileFile.write(new), to: output) }
+    let report = HandReport(found: found, old: old, new: new)
+    try CalibrateVerb.show(report.json, report.text + CalibrateVerb.written(output), arguments, terminal)
+    return .done
+  }
+}
+
+/// Slow tones, and the frequencies at which a key was pressed.
+final class HandTask: SessionTask {
+  /// Tones in a row without a key after which there is nothing to find.
+  static let patience = 3
+  /// The level at which tones start, and the lowest, in decibels below the greatest.
+  private static let levels = (start: -12.0, least: -36.0)
+  private static let step = 3.0
+  /// Seconds in which a tone comes up, and in which a key counts for nothing.
+  private static let rise = 0.5
+  /// How long after a key another one is the same, held down or pressed twice.
+  private static let hold = Duration.milliseconds(800)
+  /// How long after the last key a tone goes on, and the silence between tones.
+  private static let rest = Duration.milliseconds(1_500)
+  private static let pause = Duration.seconds(1)
+
+  private enum Phase {
+    case ready
+    case pausing(until: Duration)
+    case playing
+    case over
+  }
+
+  let engine: PlaybackEngine
+  /// The last key of each tone.
+  private(set) var presses: [HandCalibration.Press] = []
+  private(set) var isUnanswered = false
+  private let tones: [HandCalibration.Tone]
+  private let players: [PatternPlayer]
+  private let time: any TimeSource
+  private var phase = Phase.ready
+  private var current: HandCalibration.Press?
+  private var lastKey: Duration?
+  private var unansweredCount = 0
+  private var endCount = 0
+  private var decibels = levels.start
+
+  /// - Parameters:
+  ///   - profile: That of the tones.
+  ///   - stated: The resonance that they are around, in hertz.
+  ///   - channel: The one that plays, from 1; nil for all.
+  init(
+    _ profile: TransducerProfile, around stated: Double, on device: DeviceSummary, channel: Int?, time: any TimeSource
+  ) throws {
+    var routing = ChannelRouting()
+    routing.haptics = channel.map { [.init(index: $0 - 1)] }
+    let (channels, profiles) = routing.routing(
+      channelCount: device.format.channelCount, rate: device.format.rate, profile: profile)
+    let engine = PlaybackEngine(rate: device.format.rate, routing: channels, profiles: profiles, strength: 0)
+    self.engine = engine
+    self.time = time
+    tones = HandCalibration.tones(around: stated)
+    players = try tones.map { tone in
+      let piece = try CompiledPattern(name: "tone", Self.pattern(tone, on: profile.frequency), for: engine)
+      return try engine.player(for: piece.plans, duration: piece.duration)
+    }
+    setLevel()
+  }
+
+  /// One event whose sharpness goes from one end of the tone to the other.
+  private static func pattern(_ tone: HandCalibration.Tone, on mapping: FrequencyMapping) -> HapticPattern {
+    func sharpness(_ hertz: Double) -> Float { Float(log2(hertz / mapping.low) / log2(mapping.high / mapping.low)) }
+    return HapticPattern(
+      events: [
+        HapticEvent(
+          kind: .hapticContinuous, time: 0, duration: tone.duration,
+          parameters: [.hapticIntensity: 1, .hapticSharpness: 0])
+      ],
+      curves: [
+        ParameterCurve(
+          id: .hapticSharpnessControl, time: 0,
+          controlPoints: [
+            .init(time: 0, value: sharpness(tone.start)), .init(time: tone.duration, value: sharpness(tone.end)),
+          ]),
+        ParameterCurve(
+          id: .hapticIntensityControl, time: 0, controlPoints: [.init(time: 0, value: 0), .init(time: rise, value: 1)]),
+      ])
+  }
+
+  private var index: Int { min(presses.count, tones.count - 1) }
+  private var player: PatternPlayer { players[index] }
+
+  var state: PlaybackStatus.State { if case .playing = phase { .playing } else { .idle } }
+  var place: (position: Double, duration: Double?) {
+    if case .playing = phase { (player.position, nil) } else { (0, nil) }
+  }
+  /// A level meter would show what is to be felt.
+  var isBlind: Bool { true }
+
+  var title: SessionTitle? {
+    let level = "\(NumberFormatting.rounded(decibels, places: 0)) dB"
+    if case .ready = phase { return SessionTitle(long: "Enter starts, \(level)", short: "Enter") }
+    let name = "tone \(index + 1) of \(tones.count)"
+    return SessionTitle(
+      long: "\(name), \(tones[index].isRising ? "rising" : "falling"), \(level)", short: name,
+      remarks: current == nil ? [] : ["pressed"])
+  }
+
+  var keys: [KeyHelp] {
+    [
+      KeyHelp(key: "space", meaning: "strongest"), KeyHelp(key: "+ -", meaning: "3 dB, and the tone again"),
+      KeyHelp(key: "q", meaning: "give up"),
+    ]
+  }
+
+  func perform(at now: Duration) throws -> SessionStep {
+    switch phase {
+    case .ready: return .wait(nil)
+    case .over: return .over
+    case .pausing(let end):
+      guard now >= end else { return .wait(end - now) }
+      (current, lastKey, endCount) = (nil, nil, player.endCount)
+      try player.start()
+      phase = .playing
+    case .playing:
+      let isAnswered = lastKey.map { now >= $0 + Self.rest } ?? false
+      if isAnswered || player.endCount > endCount { try finish(at: now) }
+    }
+    return .wait(.milliseconds(20))
+  }
+
+  /// Goes on to the next tone, or to the same one where no key was pressed.
+  private func finish(at now: Duration) throws {
+    try player.stop()
+    phase = .pausing(until: now + Self.pause)
+    if let current {
+      presses.append(current)
+      unansweredCount = 0
+      if presses.count == tones.count { phase = .over }
+    } else {
+      unansweredCount += 1
+      isUnanswered = unansweredCount == Self.patience
+      if isUnanswered { phase = .over }
+    }
+  }
+
+  func press(_ key: KeyPress) throws -> Bool {
+    switch key {
+    case .character(" "), .enter: answer()
+    case .character("+"), .character("="), .up: try change(by: Self.step)
+    case .character("-"), .character("_"), .down: try change(by: -Self.step)
+    // Mute and all else that the session knows, but for the way out and help.
+    case .character("q"), .character("Q"), .control("d"), .character("?"), .character("h"): return false
+    default: break
+    }
+    return true
+  }
+
+  private func answer() {
+    let now = time.now
+    if case .ready = phase {
+      phase = .pausing(until: now + Self.pause)
+      return
+    }
+    guard case .playing = phase, player.position >= Self.rise else { return }
+    if lastKey.map({ now - $0 >= Self.hold }) ?? true {
+      let tone = tones[index]
+      current = HandCalibration.Press(hertz: tone.hertz(at: player.position), isRising: tone.isRising)
+    }
+    lastKey = now
+  }
+
+  private func change(by step: Double) throws {
+    decibels = min(max(decibels + step, Self.levels.least), 0)
+    setLevel()
+    guard case .playing = phase else { return }
+    try player.stop()
+    phase = .pausing(until: time.now + Self.pause)
+  }
+
+  private func setLevel() { engine.strength = Float(NumberFormatting.amplitude(decibels: decibels)) }
+}
+
+/// What was found by hand, as text and as JSON.
+struct HandReport {
+  let found: HandCalibration
+  let old, new: TransducerProfile
+
+  private func cells(_ hardware: TransducerHardware?, _ key: String, _ value: Double?, _ unit: String) -> String {
+    guard let value else { return "unknown" }
+    return value.text(3) + unit + (hardware?.estimated.contains(key) ?? false ? " (estimate)" : "")
+  }
+
+  private var figures: [ReportFigure] {
+    let (before, after) = (old.hardware, new.hardware)
+    func press(_ press: HandCalibration.Press) -> [ReportFigure] {
+      [.init("hertz", .number(press.hertz)), .init("rising", .flag(press.isRising))]
+    }
+    return [
+      .init("profile", .word(new.name)),
+      .init(
+        "resonance", .number(found.resonance),
+        row: [
+          "resonance", cells(before, "resonance", before?.resonance, " Hz"),
+          cells(after, "resonance", after?.resonance, " Hz") + " ± \((found.uncertainty * 100).text(1)) %",
+        ]), .init("resonanceUncertainty", .number(found.uncertainty)),
+      .init(
+        "qualityFactor", .number(after?.qualityFactor),
+        row: [
+          "quality", cells(before, "qualityFactor", before?.qualityFactor, ""),
+          cells(after, "qualityFactor", after?.qualityFactor, "") + ", not measured",
+        ]), .init("presses", .objects(found.presses.map(press))),
+      .init("leftOut", .objects((found.leftOut.map { [$0] } ?? []).map(press))),
+    ]
+  }
+
+  var text: String {
+    let count = found.presses.count
+    let verdict =
+      found.leftOut.map { "\(count) of \(count + 1) presses agree; the one at \($0.hertz.text(1)) Hz was left out." }
+      ?? "All \(count) presses agree."
+    return (ColumnText.lines([["", old.name, "by hand"]] + figures.compactMap(\.row)) + ["", verdict])
+      .map { $0 + "\n" }.joined()
+  }
+
+  var json: String { ReportFigure.json(figures) }
+}
