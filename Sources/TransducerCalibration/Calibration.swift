@@ -195,9 +195,7 @@ public struct Calibration: Equatable, Sendable {
     hardware.uncertainty =
       isPoor
       ? .estimated
-      : TransducerUncertainty(
-        resonance: Self.rounded(resonanceInterval + Self.drift, places: 4),
-        qualityFactor: Self.rounded(max(1 + qualityInterval, Self.leastFactor), places: 3))
+      : Self.uncertainty(resonance: resonanceInterval, qualityFactor: qualityInterval)
     if isPoor { hardware.estimated += ["resonance", "qualityFactor"] }
     profile.hardware = hardware
     if let latency = circumstances.latency { profile.amplifier.latency = Self.rounded(latency, places: 6) }
@@ -211,7 +209,14 @@ public struct Calibration: Equatable, Sendable {
     return min(1, (1 / power).squareRoot())
   }
 
-  private static func rounded(_ value: Double, places: Int) -> Double {
+  /// What a profile states with intervals of a measurement.
+  static func uncertainty(resonance: Double, qualityFactor: Double) -> TransducerUncertainty {
+    TransducerUncertainty(
+      resonance: rounded(resonance + drift, places: 4),
+      qualityFactor: rounded(max(1 + qualityFactor, leastFactor), places: 3))
+  }
+
+  static func rounded(_ value: Double, places: Int) -> Double {
     let scale = pow(10, Double(places))
     return (value * scale).rounded() / scale
   }

@@ -54,6 +54,8 @@ struct SweepTake {
   /// Decibels between the louder sweep and the silence in front of it.
   let signalToNoise: Double
   let hum: MainsHum?
+  /// The recording without the hum.
+  let recording: CalibrationRecording
 
   /// Parts of the power by which two equal sweeps may differ besides noise: 10 dB below them.
   private static let mostDifference = 0.1
@@ -75,6 +77,7 @@ struct SweepTake {
     let recording =
       hum.map { CalibrationRecording(samples: $0.removed(from: recording.samples, rate: rate), rate: rate) }
       ?? recording
+    self.recording = recording
     do { (pair, signalToNoise) = try Self.pair(recording, signal: signal, places) } catch {
       throw CalibrationError.cause(of: error, behind: hum)
     }

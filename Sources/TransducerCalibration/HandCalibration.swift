@@ -163,17 +163,11 @@ public struct HandCalibration: Equatable, Sendable {
   /// The resonance is rounded to a tenth of a hertz. A measured response, which has another resonance, is dropped.
   /// - Parameter date: The day, in the user's words.
   public func applied(to profile: TransducerProfile, date: String) -> TransducerProfile {
-    var profile = profile
-    guard var hardware = profile.hardware else { return profile }
-    let doubt = hardware.uncertainty ?? hardware.assumedUncertainty
-    let hertz = (resonance * 10).rounded() / 10
-    hardware.resonance = hertz
-    hardware.band = hardware.band.map { min($0.lowerBound, hertz)...max($0.upperBound, hertz) }
-    (hardware.response, hardware.measured) = ([], nil)
-    hardware.estimated.removeAll { $0 == "resonance" }
-    hardware.uncertainty = TransducerUncertainty(
-      resonance: (uncertainty * 1_000).rounded(.up) / 1_000, qualityFactor: doubt.qualityFactor)
-    profile.hardware = hardware
+    let doubt = profile.hardware?.uncertainty ?? profile.hardware?.assumedUncertainty ?? .estimated
+    var profile = profile.with(
+      resonance: Calibration.rounded(resonance, places: 1),
+      TransducerUncertainty(
+        resonance: (uncertainty * 1_000).rounded(.up) / 1_000, qualityFactor: doubt.qualityFactor))
     profile.sources.append("Resonance found by hand, \(date)")
     return profile
   }

@@ -58,6 +58,18 @@ struct MeasuredResponse {
     MeasuredResponse(stride(from: 0, to: groups.count, by: count).map { groups[$0] })
   }
 
+  func within(_ band: ClosedRange<Double>) -> MeasuredResponse {
+    MeasuredResponse(groups.filter { band.contains($0.hertz) })
+  }
+
+  /// The response relative to another in the same groups, weighted as the recording is.
+  func divided(by other: MeasuredResponse) -> MeasuredResponse {
+    MeasuredResponse(
+      zip(groups, other.groups).map { own, other in
+        Group(hertz: own.hertz, gain: own.gain / other.gain, weight: own.weight * other.gain.power)
+      })
+  }
+
   var power: Double { groups.reduce(0) { $0 + $1.weight * $1.gain.power } }
 }
 

@@ -192,10 +192,6 @@ struct ResonanceFit {
     return coiled.shape
   }
 
-  /// Half of the 95 % intervals by the curvature of the squares at their least.
-  ///
-  /// The variance is that of what is left, widened by how much neighbours are alike: what the model lacks is not
-  /// independent from group to group.
   private static func intervals(of shape: ResonanceShape, _ response: MeasuredResponse) -> [(
     resonance: Double, qualityFactor: Double
   )] {
@@ -206,7 +202,22 @@ struct ResonanceFit {
       moved[index] += parameters.steps[index]
       return zip(parameters.shape(moved).match(response).left, left).map { ($0 - $1) / parameters.steps[index] }
     }
-    guard let inverse = LevenbergMarquardt.inverse(of: columns) else { return shape.modes.map { _ in (1, 1) } }
+    guard let found = intervals(of: columns, left: left, gainCount: shape.modes.count) else {
+      return shape.modes.map { _ in (1, 1) }
+    }
+    return shape.modes.indices.map { (found[2 * $0], found[2 * $0 + 1]) }
+  }
+
+  /// Half of the 95 % intervals by the curvature of the squares at their least.
+  ///
+  /// The variance is that of what is left, widened by how much neighbours are alike: what the model lacks is not
+  /// independent from group to group.
+  /// - Parameters:
+  ///   - columns: What is left over the parameters, by each of them.
+  ///   - left: What is left: real and imaginary parts in turn.
+  ///   - gainCount: Factors that were fitted besides.
+  static func intervals(of columns: [[Double]], left: [Double], gainCount: Int) -> [Double]? {
+    guard let inverse = LevenbergMarquardt.inverse(of: columns) else { return nil }
     var cost = 0.0
     var alike = 0.0
     for index in left.indices {
@@ -214,11 +225,9 @@ struct ResonanceFit {
       if index >= 2 { alike += left[index] * left[index - 2] }
     }
     let correlation = min(0.97, max(0, alike / max(cost, 1e-300)))
-    let freedom = Double(max(1, left.count - parameters.point.count - shape.modes.count))
+    let freedom = Double(max(1, left.count - columns.count - gainCount))
     let variance = cost / freedom * (1 + correlation) / (1 - correlation)
-    return shape.modes.indices.map {
-      (1.96 * (variance * inverse[2 * $0]).squareRoot(), 1.96 * (variance * inverse[2 * $0 + 1]).squareRoot())
-    }
+    return inverse.map { 1.96 * (variance * $0).squareRoot() }
   }
 }
 

@@ -54,6 +54,30 @@ import Testing
     return Double(text[start...].prefix { !",\n }".contains($0) })
   }
 
+  /// 44 Hz with Q 8 by friction behind 6 Ω and a resistor of 0.47 Ω, where the Q factor is 2.
+  @Test func aResistorTakesThePlaceOfASensor() throws {
+    try record(latency: 80)
+    let played = try sound("sweep.wav").interleaved.map(Double.init)
+    let moved = SimulatedTransducer(resonance: 44, qualityFactor: 2, rate: 8_000).response(to: played, as: .velocity)
+    var chance = Chance(state: 5)
+    let current = zip(played, moved).map { Float(($0 - 0.75 * $1) * 0.47 / 6.47 + 1e-5 * chance.normal()) }
+    try write([current, played.map(Float.init)], rate: 8_000, to: "stereo.wav")
+    let words = ["calibrate", "stereo.wav", "--impedance", "0.47", "--channel", "1", "--reference", "2"] + signal
+    let run = try place.temblor(words + ["--json", "-o", "mine.json"])
+    #expect(run.status == 0)
+    #expect(abs((number("resonance", in: run.output) ?? 0) / 44 - 1) < 0.003)
+    #expect(abs((number("mechanicalQualityFactor", in: run.output) ?? 0) / 8 - 1) < 0.02)
+    #expect(abs((number("qualityFactor", in: run.output) ?? 0) / 1.889 - 1) < 0.01)
+    #expect(abs((number("coilResistance", in: run.output) ?? 0) / 6 - 1) < 0.01)
+    let written = try place.temblor(["profiles", "check", "mine.json"])
+    #expect(written.status == 0)
+    #expect(try place.temblor(words + ["--plot", "a.svg"]).status == 64)
+    // The voltages exchanged, and a sensor's recording.
+    let exchanged = ["calibrate", "stereo.wav", "--impedance", "0.47", "--channel", "2", "--reference", "1"] + signal
+    #expect(try place.temblor(exchanged).status == 2)
+    #expect(try place.temblor(["calibrate", "take.wav", "--impedance", "0.47"] + signal).status == 2)
+  }
+
   @Test func theSweepSaysWhatToDoNext() throws {
     let run = try place.temblor(["sweep", "--rate", "8000", "-o", "sweep.wav"] + signal)
     #expect(

@@ -1,5 +1,4 @@
 internal import CommandLineKit
-internal import Glibc
 import HapticPlayback
 import HapticRender
 import SignalPlots
@@ -15,6 +14,8 @@ enum CalibrateVerb {
       Fits a resonance to a recording of the sweeps of 'temblor sweep' and updates the profile with the result. Use the same signal options for both commands. Unsuitable recordings are rejected with the reason.
 
       With --quick, a recording of 5 s, made with 'temblor sweep --quick', shows how far resonance and Q factor have moved from the profile. The exit status is 3 if that is more than the profile's uncertainty, else 0. No profile is written.
+
+      With --impedance, a resistor in series with the transducer takes the place of a sensor: line-in records the voltage at it, on the channel --channel, and that of the amplifier on --reference. See the wiring in the article TransducerCalibration first: with bridged amplifiers a wrong one shorts the output.
 
       With --by-hand, no sensor is needed: slow tones rise and fall around the resonance of the profile, and the space bar is pressed in each where it is felt most. The Q factor stays that of the profile.
 
@@ -45,6 +46,9 @@ enum CalibrateVerb {
           Option(
             "--sensor", value: "KIND", help: "Quantity that the sensor measures.", defaultText: "what fits best",
             choices: TransducerMeasurement.Sensor.allCases.map(\.rawValue)),
+          Option(
+            "--impedance", value: "OHMS",
+            help: "Measure the impedance: the recording is the voltage at a resistor in series, 0.001 to 100 ohms."),
           Option("--full-scale", value: "G", help: "Acceleration at full scale in g, 0.001 to 10000."),
           Option("--accept-poor", help: "Accept a fit that leaves up to 10 %, is uncertain or changes with the level."),
           Option("--date", value: "TEXT", help: "Date of the measurement.", defaultText: "today"),
@@ -65,6 +69,9 @@ enum CalibrateVerb {
       .init(
         "temblor calibrate --by-hand --profile dayton-bst-1 --device plughw:1 -o mine.json",
         "Find the resonance with a hand and the space bar."),
+      .init(
+        "temblor calibrate take.wav --impedance 0.47 --channel 1 --reference 2 --profile puck -o mine.json",
+        "Measure with a resistor instead of a sensor."),
       .init("temblor calibrate --quick take.wav --profile mine.json", "Check in 5 s whether a profile still holds."),
       .init(
         "temblor calibrate --profile puck --device plughw:1 --capture plughw:1 --channel 1 "
@@ -88,9 +95,12 @@ enum CalibrateVerb {
     if let output = arguments.value("--output"), let path = options.profilePath {
       try OutputGuard(reading: [path]).check(output, option: "--output")
     }
-    let date = arguments.value("--date") ?? today()
+    let date = arguments.value("--date") ?? CalibrationAge.today()
     if arguments.flag("--by-hand") {
       return try HandCalibrationRun.run(arguments, terminal, options, date: date, on: backend)
+    }
+    if let resistor = try arguments.double("--impedance", in: 0.001...100) {
+      return try impedance(resistor, arguments, terminal, options, date: date, time: backend.time)
     }
     if options.isQuick {
       for option in ["--output", "--plot", "--full-scale", "--date"] where arguments.value(option) != nil {
@@ -129,32 +139,66 @@ enum CalibrateVerb {
       try show(report.json, report.text, arguments, terminal)
       return drift.isWithin ? .done : .differs
     }
-    var new = calibration.applied(
-      to: old,
-      in: Calibration.Conditions(date: date, latency: latency, fullScale: fullScale))
-    let output = arguments.value("--output")
-    if let output { new.name = name(for: output, otherwise: old.name) }
-    let report = CalibrationReport(calibration: calibration, old: old, new: new, latency: latency, take: take)
+    let new = calibration.applied(
+      to: old, in: Calibration.Conditions(date: date, latency: latency, fullScale: fullScale))
+    let change = ProfileChange(old, new, arguments)
+    let report = CalibrationReport(calibration: calibration, change: change, latency: latency, take: take)
     if let path = arguments.value("--plot"), let plotFormat {
       try AtomicFileWriter.write(report.plot.draw(as: plotFormat), to: path)
     }
-    if let output { try AtomicFileWriter.write(ProfileFile.write(new), to: output) }
-    try show(report.json, report.text + written(output), arguments, terminal)
+    try change.finish("measured", report.figures, report.sentences, arguments, terminal)
     return .done
   }
 
-  static func written(_ output: String?) -> String {
-    output.map { "\($0.printable): written\n" } ?? "No profile was written; use '--output FILE' to write one.\n"
+  /// Measures the impedance with a resistor of so many ohms.
+  private static func impedance(
+    _ resistor: Double, _ arguments: ParsedArguments, _ terminal: Terminal, _ options: SweepOptions, date: String,
+    time: any TimeSource
+  ) throws -> ExitStatus {
+    for option in ["--quick", "--plot", "--sensor", "--full-scale", "--accept-poor"]
+    where !arguments.values(option).isEmpty {
+      throw UsageError(.remove, "\(option.inQuotes) cannot be used with '--impedance'")
+    }
+    let take = try CalibrationTake(arguments, options: options, time: time)
+    let (old, found): (TransducerProfile, ImpedanceMeasurement)
+    do throws(CalibrationError) {
+      old = options.profile
+      found = try ImpedanceMeasurement(
+        measuring: take.sensor, reference: take.reference, of: options.signal, resistor: resistor,
+        nominal: old.hardware?.impedance)
+    } catch { throw CalibrationRefusal(name: take.name, error: error) }
+    let change = ProfileChange(old, found.applied(to: old, date: date), arguments)
+    func row(_ name: String, _ value: Double, _ unit: String) -> [String] { [name, "", value.text(2) + unit] }
+    try change.finish(
+      "measured",
+      [
+        .init("recording", .word(take.name)),
+        .init(
+          "resonance", .number(found.resonance),
+          row: change.row("resonance", \.resonance, " Hz", interval: found.resonanceInterval)),
+        .init("resonanceInterval", .number(found.resonanceInterval)),
+        .init(
+          "qualityFactor", .number(found.qualityFactor),
+          row: change.row("quality", \.qualityFactor, "", interval: found.qualityInterval)),
+        .init("qualityFactorInterval", .number(found.qualityInterval)),
+        .init(
+          "mechanicalQualityFactor", .number(found.mechanicalQualityFactor),
+          row: row("- by friction", found.mechanicalQualityFactor, "")),
+        .init(
+          "electricalQualityFactor", .number(found.electricalQualityFactor),
+          row: row("- by the coil", found.electricalQualityFactor, "")),
+        .init(
+          "coilResistance", .number(found.coilResistance),
+          row: row("resistance", found.coilResistance, take.reference == nil ? " ohm (estimate)" : " ohm")),
+        .init("inductance", .number(found.inductance), row: row("inductance", found.inductance * 1_000, " mH")),
+        .init("residual", .number(found.residual)),
+      ], ["The Q factor is that without the resistor, on an amplifier of no resistance."], arguments, terminal)
+    return .done
   }
 
-  static func show(_ json: String, _ text: String, _ arguments: ParsedArguments, _ terminal: Terminal) throws {
+  private static func show(_ json: String, _ text: String, _ arguments: ParsedArguments, _ terminal: Terminal) throws {
     if arguments.flag("--json") { return try terminal.output.write(json.utf8Span.span) }
     try terminal.output.write(text)
-  }
-
-  static func name(for path: String, otherwise name: String) -> String {
-    let stem = FileSystem.stem(of: path)
-    return ProfileName.isValid(stem) ? stem : name
   }
 
   private static func plotFormat(_ path: String?) throws(UsageError) -> PlotFormat? {
@@ -163,14 +207,5 @@ enum CalibrateVerb {
       throw UsageError(.invalidValue, "unknown file extension of \(path.inQuotes); use .png, .svg or .pdf")
     }
     return format
-  }
-
-  /// The day as ISO 8601 has it, where the user is.
-  private static func today() -> String {
-    var now = Glibc.time(nil)
-    var parts = unsafe tm()
-    guard unsafe localtime_r(&now, &parts) != nil else { return "unknown" }
-    func digits(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
-    return unsafe "\(parts.tm_year + 1_900)-\(digits(parts.tm_mon + 1))-\(digits(parts.tm_mday))"
   }
 }

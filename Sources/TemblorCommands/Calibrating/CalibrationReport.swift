@@ -7,6 +7,7 @@ import SignalPlots
 import SoundFile
 import SystemSupport
 import TransducerCalibration
+import TransducerProfiles
 
 /// A figure of a report: its row of the table, its member of the object, or both.
 struct ReportFigure {
@@ -55,50 +56,87 @@ struct ReportFigure {
   }
 }
 
-/// What was measured, as text, as JSON and as a picture.
-struct CalibrationReport {
-  let calibration: Calibration
+/// A profile and what a measurement makes of it.
+struct ProfileChange {
   let old: TransducerProfile
   let new: TransducerProfile
+  private let output: String?
+
+  /// - Parameter new: Takes the name of the file that it is written to, where one is asked for.
+  init(_ old: TransducerProfile, _ new: TransducerProfile, _ arguments: ParsedArguments) {
+    var new = new
+    output = arguments.value("--output")
+    let stem = output.map(FileSystem.stem(of:)) ?? ""
+    if ProfileName.isValid(stem) { new.name = stem }
+    (self.old, self.new) = (old, new)
+  }
+
+  /// A row of the table: a name, what the profile said, what it says.
+  func row(_ name: String, _ key: KeyPath<TransducerHardware, Double?>, _ unit: String, interval: Double? = nil)
+    -> [String]
+  {
+    let keys: [KeyPath<TransducerHardware, Double?>: String] = [
+      \.resonance: "resonance", \.qualityFactor: "qualityFactor", \.acceleration: "acceleration",
+    ]
+    func cell(_ hardware: TransducerHardware?) -> String {
+      guard let hardware, let value = hardware[keyPath: key] else { return "unknown" }
+      let isEstimate = hardware.estimated.contains(keys[key] ?? "")
+      return value.text(3) + unit + (isEstimate ? " (estimate)" : "")
+    }
+    return [name, cell(old.hardware), cell(new.hardware) + (interval.map { " ± \(($0 * 100).text(2)) %" } ?? "")]
+  }
+
+  /// Writes the profile where that is asked for, and shows the figures, a table with a heading and sentences below it.
+  func finish(
+    _ heading: String, _ figures: [ReportFigure], _ sentences: [String], _ arguments: ParsedArguments,
+    _ terminal: Terminal
+  ) throws {
+    if let output { try AtomicFileWriter.write(ProfileFile.write(new), to: output) }
+    if arguments.flag("--json") {
+      return try terminal.output.write(
+        ReportFigure.json([.init("profile", .word(new.name))] + figures).utf8Span.span)
+    }
+    let written =
+      output.map { "\($0.printable): written" } ?? "No profile was written; use '--output FILE' to write one."
+    let lines = ColumnText.lines([["", old.name, heading]] + figures.compactMap(\.row)) + [""] + sentences + [written]
+    try terminal.output.write(lines.map { $0 + "\n" }.joined())
+  }
+}
+
+/// What was measured, as figures, as sentences and as a picture.
+struct CalibrationReport {
+  let calibration: Calibration
+  let change: ProfileChange
   let latency: Double?
   let take: CalibrationTake
 
   /// All figures in the order of the table: a name, what the profile said, what was measured.
-  private var figures: [ReportFigure] {
+  var figures: [ReportFigure] {
     let (measured, curve) = (calibration, calibration.curve)
-    let (before, after) = (old.hardware, new.hardware)
-    func row(_ name: String, _ key: String, _ old: Double?, _ new: Double?, _ unit: String, interval: Double? = nil)
-      -> [String]
-    {
-      let isEstimate = before?.estimated.contains(key) ?? false
-      return [
-        name, old.map { $0.text(3) + unit + (isEstimate ? " (estimate)" : "") } ?? "unknown",
-        (new.map { $0.text(3) + unit } ?? "unknown") + (interval.map { " ± \(($0 * 100).text(2)) %" } ?? ""),
-      ]
-    }
+    let (before, after) = (change.old.hardware, change.new.hardware)
     func band(_ band: ClosedRange<Double>) -> String { "\(band.lowerBound.text(1)) to \(band.upperBound.text(1)) Hz" }
     let ends = [" or lower", " or higher", " or wider"]
     let open = (curve.isOpenBelow ? 1 : 0) + (curve.isOpenAbove ? 2 : 0)
-    let milliseconds = (old.amplifier.latency.map { $0 * 1_000 }, latency.map { $0 * 1_000 })
+    let milliseconds = [change.old.amplifier.latency, latency].map {
+      $0.map { ($0 * 1_000).text(3) + " ms" } ?? "unknown"
+    }
     return [
-      .init("recording", .word(take.name)), .init("profile", .word(new.name)),
+      .init("recording", .word(take.name)),
       .init(
         "resonance", .number(measured.resonance),
-        row: row(
-          "resonance", "resonance", before?.resonance, after?.resonance, " Hz", interval: measured.resonanceInterval)),
+        row: change.row("resonance", \.resonance, " Hz", interval: measured.resonanceInterval)),
       .init("resonanceInterval", .number(measured.resonanceInterval)),
       .init(
         "qualityFactor", .number(measured.qualityFactor),
-        row: row(
-          "quality", "qualityFactor", before?.qualityFactor, after?.qualityFactor, "",
-          interval: measured.qualityInterval)), .init("qualityFactorInterval", .number(measured.qualityInterval)),
+        row: change.row("quality", \.qualityFactor, "", interval: measured.qualityInterval)),
+      .init("qualityFactorInterval", .number(measured.qualityInterval)),
       .init(
         "band", .object([.init("low", .number(curve.band.lowerBound)), .init("high", .number(curve.band.upperBound))]),
         row: ["band, -10 dB", before?.band.map(band) ?? "unknown", band(curve.band) + (open > 0 ? ends[open - 1] : "")]),
       .init(
         "acceleration", .number(after?.acceleration),
-        row: after?.acceleration.map { row("acceleration", "acceleration", before?.acceleration, $0, " g") }),
-      .init("latency", .number(latency), row: row("latency", "", milliseconds.0, milliseconds.1, " ms")),
+        row: after?.acceleration.map { _ in change.row("acceleration", \.acceleration, " g") }),
+      .init("latency", .number(latency), row: ["latency"] + milliseconds),
       .init(
         "inverted", .flag(measured.isInverted), row: ["polarity", "", measured.isInverted ? "inverted" : "normal"]),
       .init("sensor", .word(measured.sensor.rawValue), row: ["sensor", "", measured.sensor.rawValue]),
@@ -113,25 +151,19 @@ struct CalibrationReport {
     ]
   }
 
-  /// A table from old to new, and sentences on what it is worth.
-  var text: String {
-    var lines = ColumnText.lines([["", old.name, "measured"]] + figures.compactMap(\.row))
-    lines += ["", calibration.verdict] + calibration.warnings
-    if latency != nil {
-      lines.append(
-        take.reference != nil
-          ? "The latency is from the reference channel to the movement."
-          : "The latency excludes the delays reported by the devices, which can be off by one period.")
-    }
-    return lines.map { $0 + "\n" }.joined()
+  /// Sentences on what the figures are worth.
+  var sentences: [String] {
+    let origin =
+      take.reference != nil
+      ? "The latency is from the reference channel to the movement."
+      : "The latency excludes the delays reported by the devices, which can be off by one period."
+    return [calibration.verdict] + calibration.warnings + (latency == nil ? [] : [origin])
   }
-
-  var json: String { ReportFigure.json(figures) }
 
   var plot: ResponsePlot {
     let residual = calibration.residual.text(1)
     return ResponsePlot(
-      title: "\(new.name): acceleration, measured and fitted",
+      title: "\(change.new.name): acceleration, measured and fitted",
       subtitle: "\(calibration.resonance.text(2)) Hz, quality \(calibration.qualityFactor.text(2)), residual "
         + "\(residual.hasPrefix("-") ? "−" + residual.dropFirst() : residual) dB",
       points: calibration.curve.points.map {

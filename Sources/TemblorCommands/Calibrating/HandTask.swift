@@ -57,6 +57,7 @@ enum HandCalibrationRun {
       terminal.report("Not all tones were played; no profile was written.")
       return .failure
     }
+    let presses = task.presses
     let found: HandCalibration
     do throws(CalibrationError) {
       guard !task.isUnanswered else {
@@ -64,14 +65,28 @@ enum HandCalibrationRun {
           .pressesDisagree,
           "no key was pressed in \(HandTask.patience) tones; raise the level with + until tones are felt")
       }
-      found = try HandCalibration(presses: task.presses, around: stated)
+      found = try HandCalibration(presses: presses, around: stated)
     } catch { throw CalibrationRefusal(name: old.name, error: error) }
-    var new = found.applied(to: old, date: date)
-    let output = arguments.value("--output")
-    if let output { new.name = CalibrateVerb.name(for: output, otherwise: old.name) }
-    if let output { try AtomicFileWriter.write(ProfileFile.write(new), to: output) }
-    let report = HandReport(found: found, old: old, new: new)
-    try CalibrateVerb.show(report.json, report.text + CalibrateVerb.written(output), arguments, terminal)
+    func fields(_ press: HandCalibration.Press) -> [ReportFigure] {
+      [.init("hertz", .number(press.hertz)), .init("rising", .flag(press.isRising))]
+    }
+    let verdict =
+      found.leftOut.map {
+        "\(found.presses.count) of \(presses.count) presses agree; the one at \($0.hertz.text(1)) Hz was left out."
+      } ?? "All \(presses.count) presses agree."
+    let change = ProfileChange(old, found.applied(to: old, date: date), arguments)
+    try change.finish(
+      "by hand",
+      [
+        .init(
+          "resonance", .number(found.resonance),
+          row: change.row("resonance", \.resonance, " Hz", interval: found.uncertainty)),
+        .init("resonanceUncertainty", .number(found.uncertainty)),
+        .init(
+          "qualityFactor", .number(old.hardware?.qualityFactor), row: change.row("quality", \.qualityFactor, "")),
+        .init("presses", .objects(found.presses.map(fields))),
+        .init("leftOut", .objects((found.leftOut.map { [$0] } ?? []).map(fields))),
+      ], [verdict, "The Q factor was not measured."], arguments, terminal)
     return .done
   }
 }
@@ -246,49 +261,4 @@ final class HandTask: SessionTask {
   }
 
   private func setLevel() { engine.strength = Float(NumberFormatting.amplitude(decibels: decibels)) }
-}
-
-/// What was found by hand, as text and as JSON.
-struct HandReport {
-  let found: HandCalibration
-  let old, new: TransducerProfile
-
-  private func cells(_ hardware: TransducerHardware?, _ key: String, _ value: Double?, _ unit: String) -> String {
-    guard let value else { return "unknown" }
-    return value.text(3) + unit + (hardware?.estimated.contains(key) ?? false ? " (estimate)" : "")
-  }
-
-  private var figures: [ReportFigure] {
-    let (before, after) = (old.hardware, new.hardware)
-    func press(_ press: HandCalibration.Press) -> [ReportFigure] {
-      [.init("hertz", .number(press.hertz)), .init("rising", .flag(press.isRising))]
-    }
-    return [
-      .init("profile", .word(new.name)),
-      .init(
-        "resonance", .number(found.resonance),
-        row: [
-          "resonance", cells(before, "resonance", before?.resonance, " Hz"),
-          cells(after, "resonance", after?.resonance, " Hz") + " ± \((found.uncertainty * 100).text(1)) %",
-        ]), .init("resonanceUncertainty", .number(found.uncertainty)),
-      .init(
-        "qualityFactor", .number(after?.qualityFactor),
-        row: [
-          "quality", cells(before, "qualityFactor", before?.qualityFactor, ""),
-          cells(after, "qualityFactor", after?.qualityFactor, "") + ", not measured",
-        ]), .init("presses", .objects(found.presses.map(press))),
-      .init("leftOut", .objects((found.leftOut.map { [$0] } ?? []).map(press))),
-    ]
-  }
-
-  var text: String {
-    let count = found.presses.count
-    let verdict =
-      found.leftOut.map { "\(count) of \(count + 1) presses agree; the one at \($0.hertz.text(1)) Hz was left out." }
-      ?? "All \(count) presses agree."
-    return (ColumnText.lines([["", old.name, "by hand"]] + figures.compactMap(\.row)) + ["", verdict])
-      .map { $0 + "\n" }.joined()
-  }
-
-  var json: String { ReportFigure.json(figures) }
 }

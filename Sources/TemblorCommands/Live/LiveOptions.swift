@@ -95,6 +95,7 @@ struct LiveOptions {
     do {
       return try session.run(device, keepsAwake: keepsAwake, recording: recordPath, upTo: recordSeconds) { granted in
         let engine = try engine(for: granted, placeCount: placeCount, recordingsOf: channelCounts)
+        for note in engine.profiles.compactMap({ CalibrationAge.note(on: $0) }) { session.console.remark(note) }
         if isListened, !hasChosenProfile {
           session.console.remark(
             "\(profile.frequency.text): felt on a shaker or good headphones; '--profile \(ReviewTakes.speakerProfile)' "

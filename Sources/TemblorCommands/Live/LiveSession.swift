@@ -122,7 +122,12 @@ final class LiveSession {
     outcome.ownUnderrunCount = tally.ownUnderrunCount
     outcome.missedFrameCount = tally.missedFrameCount
     outcome.isHeardToTheEnd = hasEnded && !tally.hasFailed
-    if let protection = outcome.protection, protection.cause != nil { console.remark(protection.text) }
+    if let protection = outcome.protection, protection.cause != nil {
+      console.remark(protection.text)
+      if protection.cause == .excursion, playing.engine.profiles.contains(where: { $0.hardware?.measured != nil }) {
+        console.remark("The resonance may have moved; \(CalibrationAge.advice).")
+      }
+    }
     if let recording = playing.recording {
       let (result, message) = recording.finish(within: isPrompt ? Self.promptFileLimit : Self.fileLimit)
       outcome.recording = result

@@ -63,6 +63,9 @@ enum CheckVerb {
       let words = arguments.values(SharedOptions.patternName)
       guard !words.isEmpty else { throw UsageError(.missingValue, "missing PATTERN") }
       let profile = try arguments.value("--profile").map(SharedOptions.profile(named:))
+      if terminal.error.isTerminal, let note = profile.flatMap({ CalibrationAge.note(on: $0) }) {
+        terminal.report(note)
+      }
       let (inputs, problems) = PatternInput.find(words, formats: formats, sounds: try SharedOptions.sounds(arguments))
       let isStrict = arguments.flag("--strict")
       let filter = FindingFilter(

@@ -1,0 +1,295 @@
+public import HapticRender
+internal import CMath
+internal import SignalAnalysis
+
+/// The resonance of a transducer from its impedance: the voltage at a resistor in series with it, recorded while the
+/// amplifier plays the sweep.
+///
+/// The coil moves in its magnet and so is a sensor of velocity: Z = Re + jωLe + Res / (1 + jQms·(f/f₀ − f₀/f)); after R. H.
+/// Small, "Direct-Radiator Loudspeaker System Analysis", JAES 20, 1972.
+public struct ImpedanceMeasurement: Equatable, Sendable {
+  /// Resonance in hertz.
+  public let resonance: Double
+  /// The Q factor by friction, that by the coil's short circuit over the amplifier, and that by both, without the resistor.
+  public let mechanicalQualityFactor, electricalQualityFactor, qualityFactor: Double
+  /// The coil's resistance in ohms: measured with a reference, else 85 % of the nominal impedance.
+  public let coilResistance: Double
+  /// The coil's inductance in henries.
+  public let inductance: Double
+  /// Half of the 95 % intervals of the resonance and of `qualityFactor`, as fractions of them.
+  public let resonanceInterval, qualityInterval: Double
+  /// What the fit leaves unexplained of what the resonance takes from the current, in decibels of its power.
+  public let residual: Double
+
+  /// The part of the nominal impedance that is the coil's resistance, as IEC 60268-5 allows 0.8 at least, and its doubt.
+  private static let nominalShare = 0.85
+  private static let nominalDoubt = 0.2
+  /// The least part of the coil's and resistor's resistance by which the impedance rises at a resonance.
+  private static let leastRise = 0.05
+  /// Octaves around the resonance that are fitted: beyond, eddy currents make a coil's inductance fall with frequency.
+  fileprivate static let reach = 2.0
+
+  /// Measures.
+  ///
+  /// - Parameters:
+  ///   - recording: The voltage at the resistor.
+  ///   - reference: That of the amplifier at the same gain; it yields the coil's resistance, and takes out what
+  ///     amplifier and recorder do to the signal.
+  ///   - signal: What was played.
+  ///   - resistor: In ohms.
+  ///   - nominal: The nominal impedance in ohms, which is needed without a reference.
+  /// - Throws: Why nothing can be said.
+  public init(
+    measuring recording: CalibrationRecording, reference: CalibrationRecording?, of signal: SweepSignal,
+    resistor: Double, nominal: Double?
+  ) throws(CalibrationError) {
+    guard reference != nil || nominal != nil else {
+      throw CalibrationError(
+        .unsuitableSignal, "needs '--reference', or hardware.impedance in the profile, for the coil's resistance")
+    }
+    let take = try SweepTake(recording, signal: signal)
+    try take.checkDifference()
+    var response = take.pair.response(without: SweepPair.preRoll)
+    if let reference {
+      let amplifier = try SweepTake(reference, signal: signal)
+      try amplifier.checkDifference()
+      let first = take.pair.start + SweepPair.preRoll
+      let pair = SweepPair(amplifier.recording, signal: signal, rate: take.pair.rate, first: first)
+      response = response.divided(by: pair.response(without: SweepPair.preRoll))
+    }
+    let band = signal.band
+    guard let fit = ImpedanceFit.best(response, band: band, orders: reference == nil ? 0...2 : 0...0),
+      fit.shape.rise > Self.leastRise, fit.cost < 0.1 * fit.taken
+    else {
+      throw CalibrationError(
+        .noResonance,
+        "shows no resonance of an impedance between \(band.lowerBound.text(1)) and \(band.upperBound.text(1)) Hz; check that it is the voltage at the resistor"
+      )
+    }
+    let shape = fit.shape
+    residual = Decibels.of(power: fit.cost / fit.taken)
+    let gain = abs(fit.gain)
+    guard reference == nil || gain > 0 && gain < 1 else {
+      throw CalibrationError(
+        .unsuitableRecording,
+        "has more voltage at the resistor than at the amplifier; exchange '--channel' and '--reference'")
+    }
+    coilResistance = reference == nil ? Self.nominalShare * (nominal ?? 0) : resistor * (1 / gain - 1)
+    let ratio = resistor / coilResistance
+    resonance = shape.resonance
+    mechanicalQualityFactor = shape.loadedQuality * (1 + shape.rise)
+    electricalQualityFactor = mechanicalQualityFactor / (shape.rise * (1 + ratio))
+    qualityFactor = mechanicalQualityFactor / (1 + shape.rise * (1 + ratio))
+    inductance = shape.coil * (resistor + coilResistance)
+    // Q = Q'·(1 + ρ) / (1 + ρ·(1 + Rs / Re)): how the rise ρ and Re are in it.
+    let share = shape.rise / (1 + shape.rise * (1 + ratio))
+    let byRise = share * (1 / (1 + shape.rise) - ratio / (1 + shape.rise))
+    let byCoil = reference == nil ? share * ratio * Self.nominalDoubt : 0
+    resonanceInterval = fit.intervals[0]
+    qualityInterval = [fit.intervals[1], byRise * fit.intervals[2], byCoil].reduce(0) { $0 + $1 * $1 }.squareRoot()
+    guard resonanceInterval <= Calibration.widestResonance, qualityInterval <= Calibration.widestQuality,
+      residual <= Calibration.goodResidual
+    else {
+      throw CalibrationError(
+        .noResonance,
+        "leaves the resonance uncertain by ±\((resonanceInterval * 100).text(2)) % and the Q factor by ±\((qualityInterval * 100).text(2)) %, at most 1 % and 5 % are allowed; use '--reference', a smaller resistor or a higher '--level'"
+      )
+    }
+  }
+
+  /// A profile with resonance and Q factor as measured; a measured response, which is another's, is dropped.
+  /// - Parameter date: The day, in the user's words.
+  public func applied(to profile: TransducerProfile, date: String) -> TransducerProfile {
+    let uncertainty = Calibration.uncertainty(resonance: resonanceInterval, qualityFactor: qualityInterval)
+    var profile = profile.with(resonance: Calibration.rounded(resonance, places: 2), uncertainty)
+    profile.hardware?.qualityFactor = Calibration.rounded(qualityFactor, places: 2)
+    profile.hardware?.estimated.removeAll { $0 == "qualityFactor" }
+    profile.hardware?.measured = TransducerMeasurement(
+      date: date, residual: max(-120, Calibration.rounded(residual, places: 1)), sensor: .velocity)
+    return profile
+  }
+}
+
+extension TransducerProfile {
+  /// A profile with another resonance in hertz; what was measured around the former one is left out.
+  func with(resonance: Double, _ uncertainty: TransducerUncertainty) -> TransducerProfile {
+    var profile = self
+    var hardware = hardware ?? TransducerHardware(product: name)
+    hardware.resonance = resonance
+    hardware.band = hardware.band.map { min($0.lowerBound, resonance)...max($0.upperBound, resonance) }
+    (hardware.response, hardware.measured) = ([], nil)
+    hardware.estimated.removeAll { $0 == "resonance" }
+    hardware.uncertainty = uncertainty
+    profile.hardware = hardware
+    return profile
+  }
+}
+
+/// The current through a resistor and a transducer for one volt, up to a factor: what is fitted.
+struct ImpedanceShape: Equatable {
+  var resonance: Double
+  /// The Q factor with the resistor in the circuit.
+  var loadedQuality: Double
+  /// Res / (Rs + Re).
+  var rise: Double
+  /// Seconds: Le / (Rs + Re).
+  var coil = 1e-4
+  var delay = 0.0
+  /// The high-pass of the recorder's input.
+  var input = ResonanceShape(modes: [], delay: 0, order: 1)
+
+  func value(atHertz hertz: Double) -> Phasor {
+    let turn = hertz / resonance - resonance / hertz
+    let mechanical = Phasor(1, loadedQuality * (1 + rise) * turn)
+    let whole = Phasor(1, loadedQuality * turn) * (1 + rise) + mechanical * Phasor(0, 2 * .pi * hertz * coil)
+    let angle = 2 * Double.pi * hertz * delay
+    return mechanical / whole * input.highPassValue(atHertz: hertz) * Phasor(cos(angle), -sin(angle))
+  }
+}
+
+/// The shape that leaves least of a response.
+private struct ImpedanceFit {
+  let shape: ImpedanceShape
+  /// The factor on the shape.
+  let gain: Double
+  let cost: Double
+  /// The power of what the resonance takes from the current.
+  let taken: Double
+  /// Half of the 95 % intervals of resonance, loaded quality and rise, as fractions of them.
+  let intervals: [Double]
+
+  /// Seconds in which delays are counted, and what a high-pass must leave of the rest to be believed in.
+  private static let unit = 1.0 / 48_000
+  private static let advantage = 0.6
+
+  /// The best by what is left of what the resonance takes, from several starts, near whose resonances they are fitted.
+  ///
+  /// - Parameter orders: Those of the high-pass of a recorder that are tried.
+  static func best(_ response: MeasuredResponse, band: ClosedRange<Double>, orders: ClosedRange<Int>) -> ImpedanceFit? {
+    func near(_ shape: ImpedanceShape) -> MeasuredResponse {
+      let reach = pow(2, ImpedanceMeasurement.reach)
+      return response.within(shape.resonance / reach...shape.resonance * reach)
+    }
+    let edge = pow(2, 1.0 / 6)
+    let found = grid(response, band: band, orders: orders).map { start in
+      ImpedanceFit(start, near(start).thinned(by: 3), orders: 0...min(1, orders.upperBound), .coarse)
+    }.filter { (band.lowerBound * edge...band.upperBound / edge).contains($0.shape.resonance) }
+    return found.min { $0.cost / $0.taken < $1.cost / $1.taken }
+      .map { ImpedanceFit($0.shape, near($0.shape), orders: orders, .full) }
+  }
+
+  private init(
+    _ start: ImpedanceShape, _ response: MeasuredResponse, orders: ClosedRange<Int>,
+    _ precision: LevenbergMarquardt.Precision
+  ) {
+    var best: (shape: ImpedanceShape, cost: Double)?
+    for order in orders {
+      var start = start
+      start.input.highPassOrder = order
+      if start.input.highPass == 0 { start.input.highPass = 8 }
+      let found = LevenbergMarquardt.fit(
+        from: Self.point(start), steps: [1e-5, 1e-4, 1e-4, 1e-4, 1e-3, 1e-4].dropLast(order > 0 ? 0 : 1),
+        bounds: Self.bounds.dropLast(order > 0 ? 0 : 1), precision: precision
+      ) { Self.match(Self.shape($0, order), response).left }
+      let shape = Self.shape(found, order)
+      let cost = Self.match(shape, response).left.reduce(0) { $0 + $1 * $1 }
+      if cost < (best.map { $0.cost * Self.advantage } ?? .infinity) { best = (shape, cost) }
+    }
+    let shape = best?.shape ?? start
+    self.shape = shape
+    let (gain, left) = Self.match(shape, response)
+    self.gain = gain
+    cost = left.reduce(0) { $0 + $1 * $1 }
+    var still = shape
+    still.rise = 0
+    taken = response.groups.reduce(0) {
+      $0 + $1.weight * ($1.gain - still.value(atHertz: $1.hertz) * gain).power
+    }
+    let order = shape.input.highPassOrder
+    let point = Self.point(shape)
+    let columns = point.indices.map { index in
+      var moved = point
+      moved[index] += 1e-4
+      return zip(Self.match(Self.shape(moved, order), response).left, left).map { ($0 - $1) / 1e-4 }
+    }
+    intervals = ResonanceFit.intervals(of: columns, left: left, gainCount: 1) ?? [1, 1, 1]
+  }
+
+  private static func point(_ shape: ImpedanceShape) -> [Double] {
+    [log(shape.resonance), log(shape.loadedQuality), log(shape.rise), log(shape.coil), shape.delay / unit]
+      + (shape.input.highPassOrder > 0 ? [log(shape.input.highPass)] : [])
+  }
+
+  private static func shape(_ point: [Double], _ order: Int) -> ImpedanceShape {
+    var shape = ImpedanceShape(
+      resonance: exp(point[0]), loadedQuality: exp(point[1]), rise: exp(point[2]), coil: exp(point[3]),
+      delay: point[4] * unit)
+    if order > 0 { (shape.input.highPass, shape.input.highPassOrder) = (exp(point[5]), order) }
+    return shape
+  }
+
+  private static var bounds: [ClosedRange<Double>] {
+    func logs(_ range: ClosedRange<Double>) -> ClosedRange<Double> { log(range.lowerBound)...log(range.upperBound) }
+    return [
+      logs(SweepSignal.frequencies), logs(ResonanceFit.qualities), logs(1e-3...1e3), logs(1e-7...5e-3), -1e7...1e7,
+      logs(ResonanceFit.highPasses),
+    ]
+  }
+
+  /// The best of a grid by magnitude, each at the delay that fits it.
+  private static func grid(_ response: MeasuredResponse, band: ClosedRange<Double>, orders: ClosedRange<Int>)
+    -> [ImpedanceShape]
+  {
+    let thinned = response.thinned(by: 6)
+    var figures: [(quality: Double, rise: Double, coil: Double, order: Int)] = []
+    for quality in [0.5, 1.5, 5] {
+      for coil in [1e-5, 1e-4, 4e-4] {
+        for order in 0...min(1, orders.upperBound) { figures += [0.5, 3].map { (quality, $0, coil, order) } }
+      }
+    }
+    var candidates: [(cost: Double, shape: ImpedanceShape)] = []
+    for step in 1..<max(2, Int(12 * log2(band.upperBound / band.lowerBound))) {
+      for (quality, rise, coil, order) in figures {
+        var shape = ImpedanceShape(
+          resonance: band.lowerBound * pow(2, Double(step) / 12), loadedQuality: quality, rise: rise, coil: coil)
+        (shape.input.highPass, shape.input.highPassOrder) = (8, order)
+        var (overlap, power) = (0.0, 1e-300)
+        for group in thinned.groups {
+          let size = shape.value(atHertz: group.hertz).magnitude
+          overlap += group.weight * size * group.gain.magnitude
+          power += group.weight * size * size
+        }
+        candidates.append((-overlap * overlap / power, shape))
+      }
+    }
+    var kept: [ImpedanceShape] = []
+    for (_, shape) in candidates.sorted(by: { $0.cost < $1.cost })
+    where kept.count < 5 && kept.allSatisfy({ abs(log2(shape.resonance / $0.resonance)) > 1.0 / 3 }) {
+      var shape = shape
+      let terms = response.groups.map { group in
+        (group.hertz, group.gain * shape.value(atHertz: group.hertz).conjugate * group.weight)
+      }
+      shape.delay = DelaySearch.delay(of: terms, within: 0.5 / band.lowerBound, ignoresSign: true)
+      kept.append(shape)
+    }
+    return kept
+  }
+
+  /// The factor that brings a shape nearest to a response, and what is then left.
+  private static func match(_ shape: ImpedanceShape, _ response: MeasuredResponse) -> (gain: Double, left: [Double]) {
+    let values = zip(response.groups, response.roots).map { shape.value(atHertz: $0.hertz) * $1 }
+    var (overlap, power) = (0.0, 1e-300)
+    for (value, measured) in zip(values, response.weighted) {
+      overlap += value.real * measured.real + value.imaginary * measured.imaginary
+      power += value.power
+    }
+    let gain = overlap / power
+    return (
+      gain,
+      zip(values, response.weighted).flatMap { value, measured in
+        let left = measured - value * gain
+        return [left.real, left.imaginary]
+      }
+    )
+  }
+}

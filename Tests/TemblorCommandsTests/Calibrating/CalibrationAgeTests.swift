@@ -1,0 +1,52 @@
+import HapticRender
+import TestSupport
+import Testing
+
+@testable import CommandLineKit
+@testable import TemblorCommands
+
+/// When a check of a measured profile is offered.
+@Suite struct CalibrationAgeTests {
+  private func note(_ date: String?, today: String) -> String? {
+    let measured = date.map { TransducerMeasurement(date: $0, residual: -30, sensor: .acceleration) }
+    let profile = TransducerProfile(
+      name: "mine", summary: "", frequency: FrequencyMapping(low: 20, high: 80),
+      hardware: TransducerHardware(product: "A", measured: measured))
+    return CalibrationAge.note(on: profile, today: today)
+  }
+
+  @Test(arguments: [
+    (nil, "2026-11-23"), ("in spring", "2026-11-23"), ("2026-11", "2026-11-23"), ("2026-13-01", "2027-11-23"),
+    ("2026-05-27", "2026-11-23"), ("2027-01-01", "2026-11-23"), ("2020-01-01", "unknown"), ("", ""),
+  ]) func whatIsRecentOrUnknownIsNotNoted(date: String?, today: String) { #expect(note(date, today: today) == nil) }
+
+  @Test func afterHalfAYearTheCheckIsOffered() {
+    #expect(
+      note("2026-05-26", today: "2026-11-23")
+        == "mine: measured 2026-05-26, 6 months ago; 'temblor calibrate --quick' checks it in 5 s")
+    // Over a leap day and a year's end.
+    #expect(note("2023-12-31", today: "2024-06-28") == nil)
+    #expect(note("2023-12-31", today: "2024-06-29") != nil)
+  }
+
+  private final class Idle: SessionTask {
+    let state = PlaybackStatus.State.idle
+    let place: (position: Double, duration: Double?) = (0, nil)
+    func perform(at now: Duration) -> SessionStep { .wait(nil) }
+  }
+
+  @Test func playOffersItOnce() throws {
+    let place = try Scratch()
+    try place.write(
+      """
+      {"name": "old", "summary": "Old.", "frequency": {"low": 25, "high": 80},
+       "hardware": {"product": "A", "resonance": 40, "qualityFactor": 4,
+       "measured": {"date": "2001-02-03", "residual": -30, "sensor": "velocity"}}, "sources": ["S"]}
+      """, to: "old.json")
+    let stage = VirtualStage([(0.2, .key(.character("q")))], channelCount: 2)
+    let arguments = try PlayVerb.description().parse(["light", "--profile", place("old.json")])
+    let options = try LiveOptions(arguments)
+    _ = try options.play(in: options.session(on: stage, stage.recorded.terminal)) { _ in Idle() }
+    #expect(stage.recorded.error.ranges(of: "old: measured 2001-02-03, ").count == 1)
+  }
+}
