@@ -23,6 +23,8 @@ public struct Calibration: Equatable, Sendable {
     public let qualityFactor: Double
     /// Half of the 95 % intervals of both.
     let resonanceInterval, qualityInterval: Double
+    /// By what part of the width of the resonance that is.
+    let shift: Double
   }
 
   /// Resonance in hertz: that of the pole pair.
@@ -81,6 +83,12 @@ public struct Calibration: Equatable, Sendable {
   /// louder one does so by a quarter of it at the other.
   static let greatestResonanceChange = 0.007
   static let greatestQualityChange = 0.04
+  /// The change of the resonance up to which it is taken for a spring's, and how many times as much the uncertainty
+  /// covers: four thirds at the sweep's level, four at 4.8 dB more.
+  static let greatestStiffening = 0.025
+  /// The part of the resonance's width up to which a change is in proportion to the square of the level.
+  static let greatestShift = 0.15
+  static let stiffeningReach = 4.0
   /// What mounting and heat move a resonance by, besides what a fit leaves open; the least factor on the quality.
   private static let drift = 0.02
   private static let leastFactor = 1.05
@@ -101,11 +109,15 @@ public struct Calibration: Equatable, Sendable {
     let take = try SweepTake(recording, signal: signal)
     let pair = take.pair
     let late = SweepPair.preRoll
-    let response = pair.response(without: late)
+    var response = pair.response(without: late)
     let noise = pair.noise
     let share = noise.power / max(response.power, 1e-300)
-    let fit = ResonanceFit(response, band: signal.band, sensors: sensors, noise: share)
+    var fit = ResonanceFit(response, band: signal.band, sensors: sensors, noise: share)
     let change = LevelChange(of: fit.shape, pair, band: signal.band)
+    if change.isStiffness {
+      response = pair.response(.still, without: late)
+      fit = ResonanceFit(response, band: signal.band, sensors: sensors, noise: share)
+    }
     do throws(CalibrationError) {
       try Self.judge(fit, noise: share, change, band: signal.band, acceptsPoor: acceptsPoor)
       try take.checkDifference()
@@ -195,7 +207,10 @@ public struct Calibration: Equatable, Sendable {
     hardware.uncertainty =
       isPoor
       ? .estimated
-      : Self.uncertainty(resonance: resonanceInterval, qualityFactor: qualityInterval)
+      : Self.uncertainty(
+        resonance: resonanceInterval
+          + (levelChange.isStiffness ? Self.stiffeningReach * abs(levelChange.resonance) : 0),
+        qualityFactor: qualityInterval)
     if isPoor { hardware.estimated += ["resonance", "qualityFactor"] }
     profile.hardware = hardware
     if let latency = circumstances.latency { profile.amplifier.latency = Self.rounded(latency, places: 6) }
@@ -230,6 +245,7 @@ extension Calibration.LevelChange {
     let (quiet, loud) = (fit(.quiet), fit(.loud))
     resonance = loud.shape.main.resonance / quiet.shape.main.resonance - 1
     qualityFactor = loud.shape.main.qualityFactor / quiet.shape.main.qualityFactor - 1
+    shift = resonance * shape.main.qualityFactor
     func both(_ left: Double, _ right: Double) -> Double { (left * left + right * right).squareRoot() }
     resonanceInterval = both(quiet.intervals[0].resonance, loud.intervals[0].resonance)
     qualityInterval = both(quiet.intervals[0].qualityFactor, loud.intervals[0].qualityFactor)
@@ -246,14 +262,29 @@ extension Calibration.LevelChange {
     )
   }
 
+  /// Whether a spring stiffens or softens so little that the figures of small movement follow from both sweeps.
+  var isStiffness: Bool {
+    isSeen.resonance && !isSeen.qualityFactor && abs(resonance) <= Calibration.greatestStiffening
+      && abs(shift) <= Calibration.greatestShift
+  }
+
+  private var words: String {
+    "changes with the level: the resonance of the louder sweep is \((abs(resonance) * 100).text(1)) % "
+      + (resonance > 0 ? "higher, as where a spring stiffens" : "lower, as where a spring softens") + " with movement"
+  }
+
+  /// What is to be known of a spring that stiffens or softens a little.
+  var stiffness: String? {
+    guard isStiffness else { return nil }
+    return
+      "The recording \(words). The figures are those of small movement; the uncertainty covers levels up to 5 dB above the sweep's."
+  }
+
   var refusal: String? {
+    if isStiffness { return nil }
     let advice = "use a lower '--level', or '--accept-poor'"
     let seen = isSeen
-    if seen.resonance {
-      return "changes with the level: the resonance of the louder sweep is \((abs(resonance) * 100).text(1)) % "
-        + (resonance > 0 ? "higher, as where a spring stiffens" : "lower, as where a spring softens")
-        + " with movement; \(advice)"
-    }
+    if seen.resonance { return "\(words); \(advice)" }
     guard seen.qualityFactor else { return nil }
     return "changes with the level: the Q factor of the louder sweep is \((abs(qualityFactor) * 100).text(1)) % "
       + (qualityFactor < 0
@@ -322,6 +353,7 @@ extension Calibration {
     return [
       isPoor ? "The fit is poor; the values are marked as estimates." : nil,
       signalToNoise < 20 ? "The sweeps are only \(signalToNoise.text(1)) dB above the noise." : nil, changed,
+      levelChange.stiffness,
     ].compactMap(\.self) + further
       + [
         hum.map { "Mains hum at \($0.text(2)) Hz was removed." },

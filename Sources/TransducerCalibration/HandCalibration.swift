@@ -58,6 +58,8 @@ public struct HandCalibration: Equatable, Sendable {
   private static let lags = -0.1...0.6
   /// The least uncertainty: what heat, mounting and the slope of a person's sensitivity leave.
   private static let leastUncertainty = 0.04
+  /// The greatest that is worth having, half of a data sheet's; keys by the clock leave more.
+  private static let greatestUncertainty = 0.075
   /// Standard errors in an interval of 95 % with three or four degrees of freedom, by Student's distribution.
   private static let width = 3.0
 
@@ -133,8 +135,13 @@ public struct HandCalibration: Equatable, Sendable {
     func mean(_ places: [Double]) -> Double { places.reduce(0, +) / Double(places.count) }
     func refusal(_ text: String) -> CalibrationError { CalibrationError(.pressesDisagree, text) }
     let advice = "press once in each tone, where it is strongest; raise the level with + if it is hardly felt"
+    let squares = [rising, falling].reduce(0) { sum, places in
+      places.reduce(sum) { $0 + ($1 - mean(places)) * ($1 - mean(places)) }
+    }
+    let variance = squares / Double(kept.count - 2) * (1 / Double(rising.count) + 1 / Double(falling.count)) / 4
+    uncertainty = max(Self.leastUncertainty, pow(2, Self.width * variance.squareRoot()) - 1)
     guard rising.count > 1, falling.count > 1, distances(kept).allSatisfy({ $0 <= Self.agreement }),
-      Self.lags.contains(mean(rising) - mean(falling))
+      Self.lags.contains(mean(rising) - mean(falling)), uncertainty <= Self.greatestUncertainty
     else {
       func list(_ isRising: Bool) -> String {
         presses.filter { $0.isRising == isRising }.map { $0.hertz.text(1) }.joined(separator: ", ")
@@ -150,11 +157,6 @@ public struct HandCalibration: Equatable, Sendable {
         "the strongest buzz is at \(resonance.text(1)) Hz, too near the end of the tones; set the resonance of the profile to that and repeat"
       )
     }
-    let squares = [rising, falling].reduce(0) { sum, places in
-      places.reduce(sum) { $0 + ($1 - mean(places)) * ($1 - mean(places)) }
-    }
-    let variance = squares / Double(kept.count - 2) * (1 / Double(rising.count) + 1 / Double(falling.count)) / 4
-    uncertainty = max(Self.leastUncertainty, pow(2, Self.width * variance.squareRoot()) - 1)
     (self.presses, self.leftOut) = (kept, leftOut)
   }
 

@@ -246,6 +246,8 @@ struct SweepPair {
     case both
     case quiet
     case loud
+    /// What both lead to where movement vanishes: a spring that stiffens does so with the square of the level.
+    case still
   }
 
   /// A response at a delay taken out, in seconds behind `start`.
@@ -258,6 +260,7 @@ struct SweepPair {
           case .both: bin.first * Self.quietWeight + bin.second * (1 - Self.quietWeight)
           case .quiet: bin.first
           case .loud: bin.second
+          case .still: bin.first * (4.0 / 3) - bin.second * (1.0 / 3)
           }
         return (bin.hertz, value * Phasor(cos(turn), sin(turn)), bin.played)
       }, lowest: bins.first?.hertz ?? 1)

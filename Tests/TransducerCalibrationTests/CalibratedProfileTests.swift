@@ -1,5 +1,6 @@
 import Glibc
 import HapticRender
+import TestSupport
 import Testing
 import TransducerCalibration
 
@@ -99,5 +100,24 @@ import TransducerCalibration
     guard high.hertz > low.hertz else { return high.decibels }
     let part = log(hertz / low.hertz) / log(high.hertz / low.hertz)
     return low.decibels + (high.decibels - low.decibels) * part
+  }
+
+  /// A spring that stiffens or softens a little: the figures are those of small movement.
+  @Test(arguments: [(3.0, -1.0), (3, 2), (6, 1), (6, 2)]) func aSpringThatStiffensWidensTheUncertainty(
+    quality: Double, stiffening: Double
+  ) throws {
+    var studio = try RecordingStudio()
+    studio.signalToNoise = 40
+    var plant = SimulatedCoil(resonance: 40, qualityFactor: quality)
+    plant.stiffening = stiffening
+    let played = try studio.signal.samples(rate: studio.rate, isWhole: false).map(Double.init)
+    let take = studio.finish(plant.acceleration(for: played, rate: studio.rate))
+    let found = try Calibration(measuring: take, of: studio.signal)
+    let change = found.levelChange.resonance
+    #expect(abs(change) > 0.007 && (change > 0) == (stiffening > 0) && !found.isPoor)
+    #expect(abs(found.resonance / 40 - 1) < 0.002 && abs(found.qualityFactor / quality - 1) < 0.05)
+    #expect(found.warnings.contains { $0.contains(stiffening > 0 ? "a spring stiffens" : "a spring softens") })
+    let new = found.applied(to: old, in: Calibration.Conditions(date: ""))
+    #expect((new.hardware?.uncertainty?.resonance ?? 0) > 0.02 + 4 * abs(change))
   }
 }

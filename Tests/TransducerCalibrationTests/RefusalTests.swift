@@ -181,14 +181,14 @@ import TransducerCalibration
       return refusal(studio.finish(heard), of: studio.signal)
     }
     #expect(try told(0) == nil)
-    let stiff = try #require(try told(2))
+    let stiff = try #require(try told(5))
     #expect(stiff.kind == .changesWithLevel)
     let words = "changes with the level: the resonance of the louder sweep is "
     #expect(stiff.description.hasPrefix(words))
     #expect(
       stiff.description.hasSuffix(
         " % higher, as where a spring stiffens with movement; use a lower '--level', or '--accept-poor'"))
-    let soft = try #require(try told(-2))
+    let soft = try #require(try told(-3.5))
     #expect(soft.description.contains(" % lower, as where a spring softens with movement; "))
     let pressed = try #require(try told(0, limit: 0.7))
     #expect(pressed.kind == .changesWithLevel)
