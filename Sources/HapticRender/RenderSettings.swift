@@ -77,6 +77,8 @@ public struct OutputRouting: Equatable, Sendable {
     public var isInverted: Bool
     /// What the channel drives: its profile's hardware decides filters and limits; without, there are none.
     public var transducer: TransducerProfile?
+    /// What the mix passes first, one behind the other, at most `ChannelFilter.maximumCount`.
+    public var filters: [ChannelFilter] = []
 
     /// Makes a channel; the default is silence.
     public init(
@@ -94,7 +96,7 @@ public struct OutputRouting: Equatable, Sendable {
 
     func hasSameMix(as other: Channel) -> Bool {
       hapticBus == other.hapticBus && hapticGain == other.hapticGain && audio == other.audio
-        && audioGain == other.audioGain && transducer == other.transducer
+        && audioGain == other.audioGain && transducer == other.transducer && filters == other.filters
     }
   }
 

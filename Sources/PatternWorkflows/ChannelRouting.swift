@@ -39,6 +39,8 @@ public struct ChannelRouting: Sendable {
     public var delay = 0.0
     /// Whether its polarity is reversed.
     public var isInverted = false
+    /// Its filters, one behind the other.
+    public var filters: [ChannelFilter] = []
 
     /// A channel whose settings are the usual ones.
     public init(index: Int) { self.index = index }
@@ -115,6 +117,7 @@ public struct ChannelRouting: Sendable {
       channels[word.index].audioGain *= word.gain
       channels[word.index].delay = Int(FrameConversion.frame(seconds: word.delay, rate: rate))
       channels[word.index].isInverted = word.isInverted
+      channels[word.index].filters = word.filters
     }
     if let array {
       return Self.routing(

@@ -5,7 +5,7 @@ internal import CMath
 /// An attack is where a signal becomes stronger in a way its past did not let expect, and reaches
 /// half its strength within 30 ms: slower rises are fades. So is a burst on a steady tone that goes on behind it, though
 /// the burst may be against the tone's phase and take from its level. Works on what lies below 0.7 kHz. Attacks
-/// closer than 9 ms are one.
+/// closer than 9 ms are one, and so are those within a period of a slow wave, or within 20 ms while the level keeps rising.
 public struct Onsets: Equatable, Sendable, RandomAccessCollection {
   private let onsets: [Onset]
 
@@ -32,6 +32,8 @@ public struct Onsets: Equatable, Sendable, RandomAccessCollection {
 private struct OnsetSearch {
   /// Two attacks closer than this are one.
   static let distance = 0.009
+  /// The longest period, in seconds, in which a slow wave has one attack.
+  static let longestPeriod = 0.05
   /// A rise that takes longer to half its height is a fade.
   static let attack = 0.03
   /// Seconds of a pause between two attacks.
@@ -68,7 +70,7 @@ private struct OnsetSearch {
       let change = change(near: index)
       let burst = burst(at: change, floor: floor)
       if let onset = burst?.onset ?? onset(at: change, floor: floor),
-        onset.time - (onsets.last?.time ?? -1) > Self.distance
+        onset.time - (onsets.last?.time ?? -1) > Self.distance, !isOnTheRise(of: onsets.last, onset)
       {
         onsets.append(onset)
         index = max(index, Int(onset.time * rate)) + frames(Self.distance)
@@ -78,6 +80,21 @@ private struct OnsetSearch {
       }
     }
     return onsets
+  }
+
+  /// Whether an attack is a further period of the one before: within a period of the wave behind it, or within 20 ms while
+  /// the level goes on rising as it began to.
+  private func isOnTheRise(of last: Onset?, _ onset: Onset) -> Bool {
+    guard let last, onset.time - last.time < Self.longestPeriod else { return false }
+    let (first, index) = (Int(last.time * rate), Int(onset.time * rate))
+    let behind = index..<min(samples.count, index + frames(Self.longestPeriod))
+    let crossings = behind.dropFirst().filter { samples[$0 - 1] * samples[$0] < 0 }.prefix(2)
+    if crossings.count == 2, onset.time - last.time < 1.2 * 2 * Double(crossings[1] - crossings[0]) / rate {
+      return true
+    }
+    let width = frames(0.005)
+    return onset.time - last.time < 0.02
+      && greatest(levels, index - width..<index) > 1.15 * greatest(levels, first..<first + width)
   }
 
   private func frames(_ seconds: Double) -> Int { max(1, Int((seconds * rate).rounded())) }

@@ -169,7 +169,7 @@ struct ProfileChecker: JSONFieldReader {
     log.add(.contradiction, at: corner, "drive.highPass is \(hertz.shortText), above frequency.low, \(low.shortText)")
   }
 
-  /// What is known of a hand alone is not asked of a seat, and levels above a threshold need an acceleration.
+  /// What is known of a hand alone is not asked of a seat or of ears, and levels above a threshold need an acceleration.
   private mutating func checkSensation(of root: JSONValue, _ hardware: JSONValue) {
     let drive = root["drive"]
     let contours = drive?["contours"].flatMap { $0.string == "converging" ? $0 : nil }
@@ -177,9 +177,9 @@ struct ProfileChecker: JSONFieldReader {
     let sensation = drive?["equalSensation"]
     for (name, value) in [("contours", contours), ("temporalSummation", summation)] {
       guard let value else { continue }
-      if drive?["feltBy"]?.string == "seat" {
+      if let body = drive?["feltBy"]?.string, body == "seat" || body == "ear" {
         log.add(
-          .contradiction, at: value, "drive.\(name) is known for a hand, but drive.feltBy is seat",
+          .contradiction, at: value, "drive.\(name) is known for a hand, but drive.feltBy is \(body)",
           hint: "remove one of them")
       } else if sensation?.boolean == false {
         log.add(

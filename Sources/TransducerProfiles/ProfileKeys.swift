@@ -349,7 +349,7 @@ enum ProfileKeys {
       ) { $1(&$0.hasTemporalSummation) },
       .word(
         "feltBy", is: .optional,
-        "What feels the hardware, which decides the thresholds where the profile has none: a hand, or a seated body by ISO 2631-1. Default: hand."
+        "What feels the hardware, which decides the thresholds where the profile has none: a hand, a seated body by ISO 2631-1, or ears by ISO 226 for a subwoofer. Default: hand."
       ) { $1(&$0.feltBy) },
       .value(
         "highPass", .number(ProfileLimits.hertz),

@@ -40,6 +40,29 @@ struct OnsetsTests {
     }
   }
 
+  /// Slow bursts whose level rises over their periods, and tones with an attack of 50 ms.
+  @Test(arguments: [28.0, 40, 60, 110, 175, 240]) func eachSwellHasOneStart(hertz: Double) {
+    let tone = Tone.sine(hertz: hertz, seconds: 0.45, amplitude: 0.5).enumerated().map { frame, sample in
+      sample * Float(min(frame, 2_400)) / 2_400
+    }
+    let starts = [0.3, 0.8, 1.3]
+    for sound in [Tone.swell(hertz: hertz, seconds: 3 / hertz), tone] {
+      let signal = Tone.mix(Tone.silence(seconds: 2), starts.map { ($0, sound) })
+      let found = Onsets(in: Signal(signal, rate: 48_000))
+      #expect(found.count == 3, "\(hertz): \(found.map(\.time))")
+      for (onset, start) in zip(found, starts) { #expect((-0.001...0.03).contains(onset.time - start)) }
+    }
+  }
+
+  /// Taps 20 ms and more apart.
+  @Test(arguments: [20.0, 23, 27, 35]) func attacksTwentyMillisecondsApartStayTwo(milliseconds: Double) {
+    for hertz in [120.0, 150, 180, 230] {
+      let taps = [(0.1, 0.2), (0.1 + milliseconds / 1_000, 0.4)]
+      let pair = Tone.mix(Tone.silence(seconds: 0.5), taps.map { ($0.0, Tone.tap(hertz: hertz, amplitude: $0.1)) })
+      #expect(Onsets(in: Signal(pair, rate: 48_000)).count == 2, "\(hertz)")
+    }
+  }
+
   @Test func fadesHaveNone() {
     let tone = Tone.sine(hertz: 100, seconds: 2)
     let fade = tone.enumerated().map { index, sample in sample * Float(min(index, tone.count - index)) / 48_000 }

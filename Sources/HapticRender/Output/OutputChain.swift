@@ -1,21 +1,27 @@
 internal import CSampleKernels
 internal import RealtimeMemory
 
-/// What every distinct output signal goes through last: sanitising, the filters of its transducer, limiting,
+/// What every distinct output signal goes through last: sanitising, its filters and those of its transducer, limiting,
 /// removal of offsets, and the protection of the transducer.
 struct OutputChain: ~Copyable {
   private(set) var limiter: Limiter
   private let isRaw: Bool
+  private var filters: ChannelFilters
   private var stage: TransducerStage?
   private var protection: TransducerLimiter?
 
   /// A chain at rest.
   ///
   /// - Parameters:
+  ///   - filters: The channel's own filters.
   ///   - transducer: What the transducer needs, where there is one.
   ///   - temperatureRise: The temperature rise.
   ///   - isRaw: Whether frames are sanitised and leave as they are.
-  init(rate: Double, transducer: TransducerSettings?, temperatureRise: TransducerThermalState, isRaw: Bool = false) {
+  init(
+    rate: Double, filters: [ChannelFilter] = [], transducer: TransducerSettings?,
+    temperatureRise: TransducerThermalState, isRaw: Bool = false
+  ) {
+    self.filters = ChannelFilters(filters, rate: rate)
     if let transducer {
       stage = TransducerStage(transducer)
       protection = TransducerLimiter(transducer, temperatureRise: temperatureRise)
@@ -42,6 +48,11 @@ struct OutputChain: ~Copyable {
     _ block: inout MutableSpan<Float>, count: Int, peak: Float, statistics: inout RenderStatistics
   ) {
     if peak < 0 { silence(&block, count: count, statistics: &statistics) }
+    var peak = peak
+    if !filters.isEmpty {
+      if peak < 0 || peak > TransducerStage.greatest { bound(&block, count: count) }
+      peak = filters.process(&block, count: count)
+    }
     if isRaw {
       if peak > statistics.peak { statistics.peak = peak }
       return
@@ -58,6 +69,7 @@ struct OutputChain: ~Copyable {
   }
 
   @_noLocks mutating func reset() {
+    filters.reset()
     stage?.reset()
     limiter.reset()
     protection?.reset()
@@ -117,8 +129,8 @@ struct ChannelStrip: ~Copyable {
     audioGain = channel.audioGain
     memory = FixedBuffer(repeating: 0, count: capacity)
     chain = OutputChain(
-      rate: rate, transducer: channel.transducer?.transducerSettings(rate: rate), temperatureRise: temperatureRise,
-      isRaw: isRaw)
+      rate: rate, filters: channel.filters, transducer: channel.transducer?.transducerSettings(rate: rate),
+      temperatureRise: temperatureRise, isRaw: isRaw)
   }
 
   var latency: Int { chain.delay }

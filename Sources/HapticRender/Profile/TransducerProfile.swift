@@ -291,6 +291,8 @@ public enum FeelingBody: String, CaseIterable, Sendable {
   case hand
   /// A seated body, by the weighting Wk of ISO 2631-1 for vertical vibration of a seat.
   case seat
+  /// Ears, for a subwoofer: equal loudness at 80 phon by ISO 226.
+  case ear
 }
 
 /// What a maker publishes about a transducer, and which of it is estimated.

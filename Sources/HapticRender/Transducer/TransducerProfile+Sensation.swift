@@ -69,9 +69,14 @@ extension TransducerProfile {
     return moved + Self.line(through: hardware.corrections, at: hertz)
   }
 
-  /// The threshold of feeling at a frequency, in decibels relative to 1 g.
+  /// The threshold of feeling at a frequency in decibels relative to 1 g; for ears a contour of sound pressure.
   func threshold(atHertz hertz: Double) -> Double {
-    let usual = drive.feltBy == .seat ? SeatSensitivity.thresholds : Self.defaultThresholds
+    let usual =
+      switch drive.feltBy {
+      case .hand: Self.defaultThresholds
+      case .seat: SeatSensitivity.thresholds
+      case .ear: EqualLoudness.contour
+      }
     let curve = thresholds.count > 1 ? thresholds : usual
     return Self.line(through: curve.map { ($0.hertz, $0.decibels) }, at: hertz)
   }

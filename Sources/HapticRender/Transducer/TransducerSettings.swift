@@ -66,20 +66,28 @@ extension TransducerSettings {
   /// T = A / (8.686·σ₁) + Σ 1.5/σᵢ, with σ₁ the slowest decay of the filters in nepers a second and σᵢ the others.
   ///
   /// - Parameter isRinging: Whether the transducer's own decay counts too.
-  public func tail(isRinging: Bool = false) -> Double {
+  public func tail(isRinging: Bool = false) -> Double { Self.tail(of: decays(isRinging: isRinging)) }
+
+  /// Nepers a second of each filter, and with `isRinging` of the transducer.
+  fileprivate func decays(isRinging: Bool) -> [Double] {
     var decays = [TransducerModel(resonance: highPass, qualityFactor: 0.5.squareRoot()).decay]
     if let equaliser { decays.append(equaliser.apparent.decay) }
     decays += modeFilters.map { $0.apparent.decay }
     if isRinging, let model { decays += [model.decay] + modes.map { $0.model.decay } }
-    decays.sort()
-    return Self.tailDecibels / 8.686 / decays[0] + decays.dropFirst().reduce(0) { $0 + 1.5 / $1 }
+    return decays
+  }
+
+  fileprivate static func tail(of decays: [Double]) -> Double {
+    let sorted = decays.sorted()
+    guard let slowest = sorted.first else { return 0 }
+    return tailDecibels / 8.686 / slowest + sorted.dropFirst().reduce(0) { $0 + 1.5 / $1 }
   }
 }
 
 extension OutputRouting {
   /// Seconds of output behind the last sound in which every channel comes to rest, a fade of 10 ms included.
   ///
-  /// Without hardware, and at least, `OfflineRenderer.defaultTail`; with it as long as its braking needs.
+  /// Without hardware and filters, and at least, `OfflineRenderer.defaultTail`; with them as long as they need.
   ///
   /// - Parameters:
   ///   - rate: Frames per second.
@@ -87,8 +95,9 @@ extension OutputRouting {
   public func tail(rate: Double, isRinging: Bool = false) -> Double {
     var longest = OfflineRenderer.defaultTail
     for channel in channels {
-      guard let settings = channel.transducer?.transducerSettings(rate: rate) else { continue }
-      longest = max(longest, settings.tail(isRinging: isRinging) + OfflineRenderer.fade)
+      let own = channel.transducer?.transducerSettings(rate: rate)?.decays(isRinging: isRinging) ?? []
+      let decays = own + channel.filterDecays
+      if !decays.isEmpty { longest = max(longest, TransducerSettings.tail(of: decays) + OfflineRenderer.fade) }
     }
     return longest
   }

@@ -37,7 +37,7 @@ struct TransducerStage: BitwiseCopyable {
     precondition(count <= block.count, "frames beyond the block")
     let (highPass, equaliser) = (self.highPass, self.equaliser)
     var (first, second) = (highPassMemory, equaliserMemory)
-    let dither = isOdd ? SIMD2(-Self.dither, Self.dither) : SIMD2(Self.dither, -Self.dither)
+    let dither = Self.dither(isOdd: isOdd)
     if modeCount > 0 { Self.filter(&block, count: count, by: modes.0, &modeMemories.0, dither) }
     if modeCount > 1 { Self.filter(&block, count: count, by: modes.1, &modeMemories.1, dither) }
     var frame = 0
@@ -80,8 +80,13 @@ struct TransducerStage: BitwiseCopyable {
     equaliserMemory = Biquad.Memory()
   }
 
-  @_noLocks @inline(__always) private static func sample(_ value: Double) -> Float {
+  @_noLocks @inline(__always) static func sample(_ value: Double) -> Float {
     abs(value) < silence ? 0 : Float(value)
+  }
+
+  /// The dither of the next two frames.
+  @_noLocks @inline(__always) static func dither(isOdd: Bool) -> SIMD2<Double> {
+    isOdd ? SIMD2(-dither, dither) : SIMD2(dither, -dither)
   }
 }
 
@@ -97,6 +102,8 @@ struct Biquad: Equatable, Sendable, BitwiseCopyable {
   struct Resonance {
     var first: Double
     var second: Double
+
+    init(first: Double, second: Double) { (self.first, self.second) = (first, second) }
 
     /// The polynomial whose zeros lie where a resonance decays and rotates between two frames.
     init(_ model: TransducerModel, rate: Double) {

@@ -20,12 +20,12 @@ struct LiveOptions {
       ),
       Option(
         "--record", value: "FILE", help: "Also record the output to a 24-bit sound file.", completion: .file, writes: []
-      ),
+      ), Option("--force", help: "Let --record replace a file that was not written by Temblor."),
     ])
 
   /// The sound options of a verb whose recording would tell too much.
   static let unrecordedSoundGroup = OptionGroup(
-    title: soundGroup.title, options: soundGroup.options.filter { !$0.names.contains("--record") })
+    title: soundGroup.title, options: soundGroup.options.filter { !$0.names.contains("--record") && !$0.names.contains("--force") })
 
   static let recordLimit = Option(
     "--record-limit", value: "MINUTES", help: "Stop the recording after this long, while playback goes on; 1 to 1440."
@@ -43,6 +43,7 @@ struct LiveOptions {
   private let strength: Double
   private let keepsAwake: Bool
   private let recordPath: String?
+  private let replacesAnyFile: Bool
   /// Seconds that a recording may last.
   private let recordSeconds: Double?
   private let isQuiet: Bool
@@ -57,6 +58,7 @@ struct LiveOptions {
     keepsAwake = arguments.flag("--keep-awake")
     let isRecordable = arguments.command.option(named: "--record") != nil
     recordPath = isRecordable ? arguments.value("--record") : nil
+    replacesAnyFile = isRecordable && arguments.flag("--force")
     let isBounded = arguments.command.option(named: "--record-limit") != nil
     recordSeconds = isBounded ? 60 * (try arguments[Self.recordLimit]) : nil
     isQuiet = arguments.flag("--quiet")
@@ -67,10 +69,18 @@ struct LiveOptions {
     }
   }
 
-  /// Refuses a recording, or a file in the place of a device, that would replace what is played or the other.
+  /// Refuses a recording, or a file in the place of a device, that would replace what is played or the other, and a
+  /// recording that would replace what this program has not written.
   func checkOutputs(reading sources: [String]) throws(UsageError) {
     let inputs = OutputGuard(reading: sources)
-    if let recordPath { try inputs.check(recordPath, option: "--record") }
+    if let recordPath {
+      try inputs.check(recordPath, option: "--record")
+      guard replacesAnyFile || LiveRecording.mayReplace(recordPath) else {
+        throw UsageError(
+          .invalidValue,
+          "'--record': \(recordPath.inQuotes) exists and was not written by Temblor; use '--force' to replace it")
+      }
+    }
     guard let file = device.file else { return }
     try inputs.check(file, option: "--device")
     if let recordPath, OutputGuard.place(of: recordPath) == OutputGuard.place(of: file) {
@@ -124,6 +134,7 @@ struct LiveOptions {
         "channel \(routing.minimumChannelCount) is routed, and \(granted.name.inQuotes) has "
           + "\(count == 1 ? "one channel" : "\(count) channels")")
     }
+    try routing.checkFilters(rate: granted.format.rate)
     var (channels, profiles) = routing.routing(
       channelCount: count, rate: granted.format.rate, profile: profile, placeCount: placeCount)
     (channels, profiles) = RecordingChannels.separated(channels, profiles, for: channelCounts)

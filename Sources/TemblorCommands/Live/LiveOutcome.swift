@@ -193,6 +193,15 @@ final class LiveRecording {
     return "unknown file extension of \(path.inQuotes); use .wav, .flac, .aiff, .w64, .rf64, .caf or .ogg"
   }
 
+  /// Whether nothing is at a path, or a file that this program wrote, whose tags at its start name it; W64 has no tags.
+  static func mayReplace(_ path: String) -> Bool {
+    guard FileSystem.entry(at: path) == .file, let descriptor = try? FileSystem.open(path) else { return true }
+    defer { close(descriptor) }
+    var head: [UInt8] = []
+    _ = try? FileSystem.append(to: &head, 65_536, of: descriptor, name: path)
+    return head.isEmpty || String(decoding: head, as: UTF8.self).contains("Temblor ")
+  }
+
   /// Completes the file, when nothing plays any more; answers also what the user must know.
   ///
   /// - Parameter limit: How long the disk may take.

@@ -2,6 +2,7 @@ import CommandLineKit
 import HapticModel
 import HapticRender
 import PatternWorkflows
+import Reading
 import SystemSupport
 import TransducerProfiles
 
@@ -20,7 +21,8 @@ enum RoutingOptions {
       Option(
         "--channel", value: "N=WORDS",
         help: "Configure one channel, such as "
-          + "'2=haptics,profile=aura-ast-2b-4,gain=-3,delay=2ms,invert'. Words: \(ChannelRouting.Channel.words.joined(separator: ", ")).",
+          + "'2=haptics,profile=aura-ast-2b-4,gain=-3,delay=2ms,invert'. Words: \(ChannelRouting.Channel.words.joined(separator: ", ")). "
+          + "eq and crossover act one behind the other, at most \(ChannelFilter.maximumCount) on a channel; a crossover is Linkwitz-Riley, 24 dB an octave.",
         isRepeatable: true),
       Option(
         "--array", value: "FILE",
@@ -115,6 +117,7 @@ extension ChannelRouting.Channel {
   static let maximumDelay = 1.0
   static let words = [
     "haptics", "audio", "left", "right", "off", "source=PLACE", "profile=NAME", "gain=DB", "delay=MSms", "invert",
+    "eq=HZ:DB:Q", "crossover=low:HZ", "crossover=high:HZ",
   ]
 
   /// Reads `2=haptics,profile=aura-ast-2b-4,gain=-3,delay=2ms,invert`.
@@ -128,6 +131,11 @@ extension ChannelRouting.Channel {
     }
     for word in parts[1].split(separator: ",", omittingEmptySubsequences: false) {
       try read(String(word), option: option, profileNamed)
+    }
+    guard filters.count <= ChannelFilter.maximumCount else {
+      throw UsageError(
+        .invalidValue,
+        "channel \(index + 1) has \(filters.count) filters; at most \(ChannelFilter.maximumCount) are possible")
     }
     if profile != nil || source != nil, content?.hasHaptics == false {
       let name = profile != nil ? "profile" : "source"
@@ -151,10 +159,38 @@ extension ChannelRouting.Channel {
     case ("profile", let name?): profile = try profileNamed(name)
     case ("gain", let text?): gain = try RoutingOptions.gain(text, option: option)
     case ("delay", let text?): delay = try Self.delay(text, option: option)
+    case ("eq", let text?): filters.append(try Self.band(text, option: option))
+    case ("crossover", let text?): filters.append(try Self.crossover(text, option: option))
     default:
       throw UsageError(
         .invalidValue, "\(option.inQuotes) accepts the settings \(Self.words.joinedWithOr), not \(word.inQuotes)")
     }
+  }
+
+  /// `45:-3:2` as a band.
+  private static func band(_ text: String, option: String) throws(UsageError) -> ChannelFilter {
+    let numbers = text.split(separator: ":", omittingEmptySubsequences: false).map { Double($0) ?? .nan }
+    let ranges = [ChannelFilter.frequencies, ChannelFilter.gains, ChannelFilter.qualityFactors]
+    guard numbers.count == 3, zip(ranges, numbers).allSatisfy({ $0.contains($1) }) else {
+      throw UsageError(
+        .invalidValue,
+        "\(option.inQuotes) takes eq=HZ:DB:Q with \(ranges[0].inWords) Hz, \(ranges[1].inWords) dB and a Q of "
+          + "\(ranges[2].inWords), such as 'eq=45:-3:2', not \("eq=\(text)".inQuotes)")
+    }
+    return .band(hertz: numbers[0], decibels: numbers[1], qualityFactor: numbers[2])
+  }
+
+  /// `low:80` as a part of a crossover.
+  private static func crossover(_ text: String, option: String) throws(UsageError) -> ChannelFilter {
+    let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+    if parts.count == 2, let hertz = Double(parts[1]), ChannelFilter.frequencies.contains(hertz) {
+      if parts[0] == "low" { return .lowPass(hertz: hertz) }
+      if parts[0] == "high" { return .highPass(hertz: hertz) }
+    }
+    throw UsageError(
+      .invalidValue,
+      "\(option.inQuotes) takes crossover=low:HZ or crossover=high:HZ with \(ChannelFilter.frequencies.inWords) Hz, not "
+        + "crossover=\(text)".inQuotes)
   }
 
   /// `2ms` as seconds.
@@ -166,6 +202,24 @@ extension ChannelRouting.Channel {
         "\(option.inQuotes) takes delays from 0ms to \(Int(maximumDelay * 1_000))ms, not " + text.inQuotes)
     }
     return number / 1_000
+  }
+}
+
+extension ClosedRange<Double> {
+  fileprivate var inWords: String { "\(lowerBound.shortText) to \(upperBound.shortText)" }
+}
+
+extension ChannelRouting {
+  /// Refuses filters that a rate cannot have.
+  func checkFilters(rate: Double) throws(UsageError) {
+    for channel in channels {
+      for filter in channel.filters where filter.hertz >= rate / 2 {
+        throw UsageError(
+          .invalidValue,
+          "'--channel \(channel.index + 1)' has a filter at \(filter.hertz.shortText) Hz, but the rate is "
+            + "\(rate.shortText) Hz: choose a frequency below \((rate / 2).shortText) Hz or a higher '--rate'")
+      }
+    }
   }
 }
 

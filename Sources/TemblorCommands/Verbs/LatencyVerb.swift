@@ -26,6 +26,7 @@ enum LatencyVerb {
     ]
   ) { arguments, terminal in
     let options = try LiveOptions(arguments)
+    try options.checkOutputs(reading: [])
     let (count, seed) = (try arguments[count], try arguments[seed])
     let backend = SystemBackend()
     let session = options.session(on: backend, terminal, wantsRecords: true)

@@ -62,6 +62,7 @@ enum ListenVerb {
     formats: FormatRegistry = .standard
   ) throws -> ExitStatus {
     let options = try LiveOptions(arguments)
+    try options.checkOutputs(reading: [])
     let listener = try listener(arguments)
     let idleLimit = try arguments[untilIdle].map(Duration.inSeconds)
     let folder = try arguments.value("--folder").map { path throws(FileError) in

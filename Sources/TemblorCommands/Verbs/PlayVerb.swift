@@ -131,6 +131,7 @@ enum TapVerb {
     ]
   ) { arguments, terminal in
     let options = try LiveOptions(arguments)
+    try options.checkOutputs(reading: [])
     let intensity = try arguments.double("INTENSITY", in: 0...1) ?? 1
     let sharpness = try arguments.double("SHARPNESS", in: 0...1) ?? 0.5
     let pattern = taps(

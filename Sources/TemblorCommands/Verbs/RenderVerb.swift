@@ -91,6 +91,7 @@ enum RenderVerb {
     var job = try SharedOptions.job(arguments)
     job.rate = try arguments[SharedOptions.rate]
     job.routing = try RoutingOptions.routing(arguments)
+    try job.routing.checkFilters(rate: Double(job.rate))
     job.channelCount = try arguments[channels] ?? job.routing.minimumChannelCount
     job.strength = try arguments[SharedOptions.strength]
     job.isNormalized = arguments.flag("--normalize")

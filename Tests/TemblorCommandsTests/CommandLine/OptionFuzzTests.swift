@@ -18,7 +18,7 @@ import TransducerProfiles
   private static let languages: [(name: String, seeds: [String], read: @Sendable (String) throws -> Void)] = [
     ("--haptics", ["1,2:-6", "none", "3"], { _ = try RoutingOptions.channels($0, option: "--haptics") }),
     (
-      "--channel", ["2=haptics,gain=-3,delay=2ms,invert", "1=audio", "4=left"],
+      "--channel", ["2=haptics,gain=-3,delay=2ms,invert", "1=crossover=low:80,eq=40:-3:2", "1=audio", "4=left"],
       { _ = try ChannelRouting.Channel($0, option: "--channel", profileNamed: { _ in .phone }) }
     ),
     (

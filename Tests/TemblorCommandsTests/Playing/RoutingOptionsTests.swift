@@ -86,6 +86,30 @@ import Testing
     }
   }
 
+  @Test func filtersActInTheOrderOfTheirWords() throws {
+    let made = try channels(
+      2, "--channel", "1=crossover=low:80,eq=40:-3:2,eq=25:2.5:0.7", "--channel", "2=crossover=high:80")
+    #expect(
+      made[0].filters == [
+        .lowPass(hertz: 80), .band(hertz: 40, decibels: -3, qualityFactor: 2),
+        .band(hertz: 25, decibels: 2.5, qualityFactor: 0.7),
+      ])
+    #expect(made[1].filters == [.highPass(hertz: 80)])
+  }
+
+  @Test func aFilterBeyondHalfTheRateIsRefusedWithTheNumber() throws {
+    let options = try options("--channel", "2=crossover=high:4000")
+    try options.checkFilters(rate: 48_000)
+    let message =
+      "'--channel 2' has a filter at 4000 Hz, but the rate is 8000 Hz: choose a frequency below 4000 Hz or a higher '--rate'"
+    #expect(throws: UsageError(.invalidValue, message)) { try options.checkFilters(rate: 8_000) }
+    try self.options("--channel", "2=crossover=high:3999").checkFilters(rate: 8_000)
+  }
+
+  private static func bandMessage(_ words: String) -> String {
+    "'--channel' takes eq=HZ:DB:Q with 1 to 20000 Hz, -48 to 24 dB and a Q of 0.1 to 30, such as 'eq=45:-3:2', not 'eq=\(words)'"
+  }
+
   @Test(arguments: [
     (["--haptics", "0"], "'--haptics' takes channel numbers from 1 to 64, not '0'"),
     (["--haptics", "1,65"], "'--haptics' takes channel numbers from 1 to 64, not '65'"),
@@ -96,9 +120,26 @@ import Testing
     (["--channel", "1"], "'--channel' takes a channel and its settings, such as '1=haptics,gain=-3', not '1'"),
     (
       ["--channel", "1=loud"],
-      "'--channel' accepts the settings haptics, audio, left, right, off, source=PLACE, profile=NAME, gain=DB, delay=MSms or invert, not 'loud'"
+      "'--channel' accepts the settings haptics, audio, left, right, off, source=PLACE, profile=NAME, gain=DB, delay=MSms, invert, eq=HZ:DB:Q, crossover=low:HZ or crossover=high:HZ, not 'loud'"
     ), (["--channel", "1=delay=2"], "'--channel' takes delays from 0ms to 1000ms, not '2'"),
-    (["--channel", "1=off", "--channel", "1=off"], "'--channel' names channel 1 twice"),
+    (
+      ["--channel", "1=eq=45:-3"],
+      "'--channel' takes eq=HZ:DB:Q with 1 to 20000 Hz, -48 to 24 dB and a Q of 0.1 to 30, such as 'eq=45:-3:2', not 'eq=45:-3'"
+    ), (["--channel", "1=eq=0:0:1"], bandMessage("0:0:1")), (["--channel", "1=eq=40:25:1"], bandMessage("40:25:1")),
+    (["--channel", "1=eq=40:nan:1"], bandMessage("40:nan:1")), (["--channel", "1=eq=40:3:0"], bandMessage("40:3:0")),
+    (["--channel", "1=eq=40:3:1:"], bandMessage("40:3:1:")),
+    (
+      ["--channel", "1=crossover=80"],
+      "'--channel' takes crossover=low:HZ or crossover=high:HZ with 1 to 20000 Hz, not 'crossover=80'"
+    ),
+    (
+      ["--channel", "1=crossover=mid:80"],
+      "'--channel' takes crossover=low:HZ or crossover=high:HZ with 1 to 20000 Hz, not 'crossover=mid:80'"
+    ),
+    (
+      ["--channel", "1=" + Array(repeating: "eq=40:1:1", count: 17).joined(separator: ",")],
+      "channel 1 has 17 filters; at most 16 are possible"
+    ), (["--channel", "1=off", "--channel", "1=off"], "'--channel' names channel 1 twice"),
     (["--channel", "1=audio,profile=speaker"], "channel 1 has a profile but no haptics in '1=audio,profile=speaker'"),
     (["--channel", "1=profile=speeker"], "no profile is called 'speeker'; did you mean 'speaker'?"),
   ]) func whatCannotBeSaysWhy(words: [String], message: String) throws {

@@ -1,0 +1,146 @@
+import Glibc
+import HapticModel
+import Testing
+
+@testable import HapticRender
+
+/// Bands and crossovers of a channel, by what a renderer makes of sines and noise.
+struct ChannelFilterTests {
+  /// The outputs of a recording on one channel for each list of filters, interleaved.
+  private func outputs(
+    of samples: [Float], rate: Double, _ filters: [[ChannelFilter]], isRaw: Bool = true, blockLength: Int = 512
+  ) throws -> [Float] {
+    var routing = OutputRouting(channelCount: filters.count, buses: .haptics)
+    for (index, own) in filters.enumerated() { routing.channels[index].filters = own }
+    var settings = RenderSettings(routing: routing, length: Int64(samples.count))
+    settings.isRaw = isRaw
+    let plan = try RenderPlan(recording: AudioBuffer(interleaved: samples, channelCount: 1), rate: rate)
+    return rendered(plan, settings, blockLength: blockLength)
+  }
+
+  /// The magnitude at a frequency, over whole periods from 0.5 s on, of what filters make of a sine; their outputs are
+  /// added up.
+  private func magnitude(_ filters: [[ChannelFilter]], atHertz hertz: Double, rate: Double) throws -> Double {
+    let first = Int(0.5 * rate)
+    let length = Int((max(1, (0.2 * hertz).rounded()) * rate / hertz).rounded())
+    func turn(_ frame: Int) -> Double { 2 * Double.pi * hertz * Double(frame) / rate }
+    let samples = (0..<first + length).map { Float(0.4 * sin(turn($0))) }
+    let outputs = try outputs(of: samples, rate: rate, filters)
+    var (along, across, squares, products, others) = (0.0, 0.0, 0.0, 0.0, 0.0)
+    for frame in first..<first + length {
+      let (s, c) = (sin(turn(frame)), cos(turn(frame)))
+      let sum = filters.indices.reduce(0.0) { $0 + Double(outputs[frame * filters.count + $1]) }
+      along += sum * s
+      across += sum * c
+      squares += s * s
+      products += s * c
+      others += c * c
+    }
+    let size = squares * others - products * products
+    let (sine, cosine) = ((along * others - across * products) / size, (across * squares - along * products) / size)
+    return (sine * sine + cosine * cosine).squareRoot() / 0.4
+  }
+
+  private static let rates = [8_000.0, 44_100, 48_000, 96_000, 192_000]
+
+  /// The frequency relative to the filter's as an analogue filter sees it behind the bilinear transform.
+  private func ratio(_ hertz: Double, to corner: Double, rate: Double) -> Double {
+    tan(Double.pi * hertz / rate) / tan(Double.pi * corner / rate)
+  }
+
+  @Test(arguments: rates) func aBandHasItsGainAtItsFrequencyAndItsWidth(rate: Double) throws {
+    for (decibels, quality) in [(6.0, 2.0), (-12, 0.7), (18, 3), (-3, 5)] {
+      let band = ChannelFilter.band(hertz: 60, decibels: decibels, qualityFactor: quality)
+      for hertz in [20.0, 45, 60, 80, 300] {
+        let x = ratio(hertz, to: 60, rate: rate)
+        let root = pow(10, decibels / 40)
+        let expected = hypot(1 - x * x, x * root / quality) / hypot(1 - x * x, x / root / quality)
+        let found = try magnitude([[band]], atHertz: hertz, rate: rate)
+        #expect(abs(20 * log10(found / expected)) < 0.01, "\(decibels) dB, Q \(quality) at \(hertz) Hz")
+        #expect(abs(band.response(atHertz: hertz, rate: rate) / expected - 1) < 1e-6)
+      }
+      #expect(abs(20 * log10(try magnitude([[band]], atHertz: 60, rate: rate)) - decibels) < 0.01)
+    }
+  }
+
+  @Test(arguments: rates) func aCrossoverIsOfFourthOrderAndAddsUpToAnEvenResponse(rate: Double) throws {
+    for corner in [30.0, 80, 1_500] {
+      let (low, high) = ([ChannelFilter.lowPass(hertz: corner)], [ChannelFilter.highPass(hertz: corner)])
+      for part in [0.25, 0.5, 0.9, 1, 1.1, 2] {
+        let hertz = part * corner
+        let x = pow(ratio(hertz, to: corner, rate: rate), 4)
+        #expect(abs(20 * log10(try magnitude([low], atHertz: hertz, rate: rate) * (1 + x))) < 0.01)
+        #expect(abs(20 * log10(try magnitude([high], atHertz: hertz, rate: rate) * (1 + x) / x)) < 0.01)
+        #expect(abs(20 * log10(try magnitude([low, high], atHertz: hertz, rate: rate))) < 0.001, "\(hertz) Hz")
+      }
+      // Half of the amplitude in each at the corner.
+      #expect(abs(20 * log10(try magnitude([low], atHertz: corner, rate: rate)) + 6.02) < 0.01)
+    }
+  }
+
+  private static let all: [ChannelFilter] = [
+    .lowPass(hertz: 200), .band(hertz: 40, decibels: 12, qualityFactor: 8), .highPass(hertz: 15),
+    .band(hertz: 90, decibels: -9, qualityFactor: 1),
+  ]
+
+  private static let noise: [Float] = {
+    var generator = UInt64(20_261_123)
+    return (0..<20_000).map { _ in
+      generator = generator &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      return Float(generator >> 40) / 8_388_608 - 1
+    }
+  }()
+
+  @Test(arguments: [true, false]) func anyBlocksGiveTheSameSamples(isRaw: Bool) throws {
+    let filters = [Self.all, [], [.lowPass(hertz: 80)], [.highPass(hertz: 80)]]
+    let whole = try outputs(of: Self.noise, rate: 8_000, filters, isRaw: isRaw, blockLength: 20_000)
+    for length in [1, 3, 64, 255, 4_096] {
+      #expect(try outputs(of: Self.noise, rate: 8_000, filters, isRaw: isRaw, blockLength: length) == whole)
+    }
+    // A channel without filters is what it is alone.
+    let alone = try outputs(of: Self.noise, rate: 8_000, [[]], isRaw: isRaw)
+    #expect(stride(from: 1, to: whole.count, by: 4).map { whole[$0] } == alone)
+  }
+
+  @Test func nothingOverflowsAndTheCeilingHolds() throws {
+    let most = Array(repeating: ChannelFilter.band(hertz: 50, decibels: 24, qualityFactor: 0.1), count: 16)
+    let loud = Self.noise.map { $0 * 1e6 } + [.nan, .infinity] + Self.noise
+    let samples = try outputs(of: loud, rate: 8_000, [most], isRaw: false)
+    #expect(samples.allSatisfy { abs($0) <= 0.891 })
+    #expect((samples.map(abs).max() ?? 0) > 0.5)
+    // Beyond half the rate, which the program refuses, a filter still is one.
+    let high = try outputs(of: Self.noise, rate: 8_000, [[.lowPass(hertz: 20_000)]], isRaw: false)
+    #expect(high.allSatisfy { abs($0) <= 0.891 })
+  }
+
+  @Test(arguments: [
+    [ChannelFilter.lowPass(hertz: 25)], [.band(hertz: 40, decibels: 18, qualityFactor: 8)],
+    [.band(hertz: 40, decibels: -20, qualityFactor: 0.3)], all,
+  ]) func theTailIsAsLongAsTheFiltersRing(filters: [ChannelFilter]) throws {
+    var routing = OutputRouting(channelCount: 1)
+    #expect(routing.tail(rate: 8_000) == OfflineRenderer.defaultTail)
+    routing.channels[0].filters = filters
+    let tail = Int(routing.tail(rate: 8_000) * 8_000)
+    var impulse = [Float](repeating: 0, count: 4 * tail + 8_000)
+    impulse[0] = 1
+    let ring = try outputs(of: impulse, rate: 8_000, [filters]).map(abs)
+    // The impulse itself passes a band; what rings is behind it.
+    let peak = ring.dropFirst().max() ?? 0
+    #expect((ring[tail...].max() ?? 0) < 4e-3 * peak)
+    #expect(tail < 16_000)
+  }
+
+  @Test func aSubwooferIsHeardByEqualLoudness() {
+    let profile = TransducerProfile(
+      name: "sub", summary: "", frequency: FrequencyMapping(low: 25, high: 100),
+      hardware: TransducerHardware(product: "sub"), drive: DriveSettings(hasEqualSensation: true, feltBy: .ear))
+    // ISO 226:2003, annex B, 80 phon.
+    for (hertz, level) in [(20.0, 118.99), (31.5, 109.65), (50, 101.72), (100, 92.48), (400, 81.68)] {
+      #expect(abs(profile.threshold(atHertz: hertz) - level) < 0.01)
+    }
+    #expect(profile.transducerSettings(rate: 48_000)?.equaliser == nil)
+    let levels = profile.levelsOverSharpness(count: 3, drive: nil)
+    #expect(levels[0] == 1)
+    #expect(abs(20 * log10(levels[2]) - (92.48 - 114.23)) < 0.01)
+  }
+}
