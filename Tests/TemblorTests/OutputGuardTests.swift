@@ -80,6 +80,26 @@ import Testing
     #expect(place.names() == [])
   }
 
+  @Test(arguments: ["tap 1 1", "play light", "latency --count 1", "watch a.ahap", "listen --no-config"])
+  func aRecordingReplacesOnlyWhatTheProgramWrote(verb: String) throws {
+    try place.write(Patterns.tap(), to: "a.ahap")
+    try place.write("mine", to: "mine.wav")
+    let run = try place.bash("$TEMBLOR \(verb) --device null --record mine.wav < /dev/null")
+    #expect(run.status == 64)
+    let message = "temblor: '--record': 'mine.wav' exists and was not written by Temblor; use '--force' to replace it\n"
+    #expect(run.error.hasPrefix(message), "\(run.error)")
+    #expect(place.text("mine.wav") == "mine")
+  }
+
+  @Test(arguments: ["wav", "flac", "caf", "aiff", "rf64", "ogg"]) func itsOwnRecordingIsReplaced(type: String) throws {
+    let name = "own.\(type)"
+    try place.write("mine", to: name)
+    for option in ["--force", "", ""] {
+      let run = try place.bash("$TEMBLOR tap 1 1 --device null --record \(name) \(option) -q")
+      #expect(run.status == 0, "\(run.error)")
+    }
+  }
+
   @Test func severalMayGoToAFolderOfAnyName() throws {
     #expect(try place.temblor("render", "light", "medium", "-o", "foo.wav/", "-q") == .init(0))
     #expect(try place.temblor("render", "light", "medium", "-o", "foo.wav", "-q") == .init(0))

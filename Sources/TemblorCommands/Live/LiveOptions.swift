@@ -25,7 +25,8 @@ struct LiveOptions {
 
   /// The sound options of a verb whose recording would tell too much.
   static let unrecordedSoundGroup = OptionGroup(
-    title: soundGroup.title, options: soundGroup.options.filter { !$0.names.contains("--record") && !$0.names.contains("--force") })
+    title: soundGroup.title,
+    options: soundGroup.options.filter { !$0.names.contains("--record") && !$0.names.contains("--force") })
 
   static let recordLimit = Option(
     "--record-limit", value: "MINUTES", help: "Stop the recording after this long, while playback goes on; 1 to 1440."
