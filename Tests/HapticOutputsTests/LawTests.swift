@@ -35,6 +35,26 @@ import Testing
       name: name, faults: [(.failTransfers(code: code, count: .max >> 32), at: 700)], isHeardToTheEnd: false)
   }
 
+  private static func once(_ name: String, _ code: Int32) -> Case {
+    Case(name: name, faults: [(.failTransfers(code: code, count: 1), at: 700)])
+  }
+
+  /// Away for half a second and back as something else, for a second or for ever.
+  private static func back(
+    _ name: String, isTheSame: Bool = true, _ change: (inout FaultyDevice.Capabilities) -> Void
+  ) -> Case {
+    var own = FaultyDevice.Capabilities()
+    own.rates = [8_000]
+    var other = own
+    change(&other)
+    return Case(
+      name: "back with another " + name,
+      faults: [
+        (.change(other), at: 700), (.disconnect(duration: .milliseconds(500), code: ENODEV), at: 700),
+        (.change(isTheSame ? own : other), at: 1_700),
+      ], isHeardToTheEnd: isTheSame)
+  }
+
   static let cases: [Case] = [
     Case(name: "well", faults: []),
     Case(name: "frozen", faults: every(100, .stall(duration: .seconds(9))), isHeardToTheEnd: nil),
@@ -70,6 +90,20 @@ import Testing
       name: "prepareever",
       faults: [(.failPreparations(code: EIO, count: .max >> 32), at: 700), (.underrun, at: 700)],
       isHeardToTheEnd: false),
+    once("epipe", EPIPE), once("eio", EIO), once("estrpipe", ESTRPIPE), once("ebadfd", EBADFD),
+    Case(name: "zero", faults: [], isHeardToTheEnd: false, results: { $0 == .write || $0 == .mapCommit ? 0 : nil }),
+    Case(name: "pointererr/eio", faults: [], isHeardToTheEnd: false, results: { $0 == .available ? -Int(EIO) : nil }),
+    Case(
+      name: "pointererr/einval", faults: [], isHeardToTheEnd: false,
+      results: { $0 == .available ? -Int(EINVAL) : nil }),
+    Case(
+      name: "susphang", faults: [(.suspend(canResume: true), at: 700)], isHeardToTheEnd: false,
+      results: { $0 == .resume ? -Int(EAGAIN) : nil }),
+    Case(name: "wolf", faults: [(.cryWolf(duration: .milliseconds(1_500)), at: 700)]),
+    Case(name: "swallow", faults: [(.swallow(frameCount: 110), at: 702)]),
+    back("rate", isTheSame: false) { $0.rates = [44_100] }, back("rate, then its own") { $0.rates = [44_100] },
+    back("channels", isTheSame: false) { $0.channelCounts = [4] },
+    back("channels, then its own") { $0.channelCounts = [4] },
   ]
 
   @Test(arguments: cases, [Duration.zero, .milliseconds(50)]) func heardAndMissedAreWhatWasDue(
