@@ -44,9 +44,9 @@ import Testing
     #expect(zip(recorded, raw("a.raw")).allSatisfy { abs($0 - $1) < 1.3e-7 })
   }
 
-  @Test func aDeviceThatIsNotThereSaysWhatToDo() throws {
-    let run = try place.temblor("play", "heartbeat", "--device", "none")
-    #expect(run == .init(1, error: "temblor: none: no such device; run 'temblor devices' to list devices\n"))
+  @Test(arguments: ["none", "usb:ffff:ffff"]) func aDeviceThatIsNotThereSaysWhatToDo(device: String) throws {
+    let run = try place.temblor("play", "heartbeat", "--device", device)
+    #expect(run == .init(1, error: "temblor: \(device): no such device; run 'temblor devices' to list devices\n"))
     #expect(place.names() == [])
   }
 

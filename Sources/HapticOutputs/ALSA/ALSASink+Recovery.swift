@@ -174,7 +174,6 @@ extension ALSASink {
 
   /// Releases a device that cannot go on; from now on the clock paces.
   func lose(_ failure: PCMFailure, now: Duration) {
-    let error = ALSAError(failure, device: request.device)
     lostCount = droppedCount(now: now)
     if let lost = pcm {
       pcm = nil
@@ -189,7 +188,7 @@ extension ALSASink {
     lastAbsence = nil
     lostMoment = now
     phase = .disconnected(nextAttempt: lastAttempt.map { max(now, $0 + Self.retryInterval) } ?? now)
-    sinkEvents.add(.disconnected, text: "\(request.device): \(error.description)")
+    sinkEvents.add(.disconnected, text: "\(request.device): \(ALSAError(failure, device: request.device))")
   }
 
   /// How long a device that is being closed is waited for before it is opened again.

@@ -99,10 +99,11 @@ struct PCMNegotiation {
   func open(interception: PCMInterception?) throws(ALSAError) -> (pcm: PCMBindings, grant: PCMConfiguration) {
     do {
       // Looked for at each opening.
-      guard let name = LastingName.resolved(request.device) else { throw PCMFailure(.open, code: ENOENT) }
+      guard let name = LastingName.resolved(request.device) else {
+        throw ALSAError(PCMFailure(.open, code: ENOENT), device: request.device)
+      }
       let pcm = try PCMBindings(opening: name, interception: interception)
-      let grant = try negotiate(pcm)
-      return (pcm, grant)
+      return (pcm, try negotiate(pcm))
     } catch let failure as PCMFailure { throw error(for: failure) } catch let error as ALSAError { throw error } catch {
       throw ALSAError(kind: .other, device: request.device, description: "\(error)")
     }
