@@ -507,7 +507,7 @@ extension Take {
 }
 
 extension JSONObjectWriter {
-  fileprivate mutating func number(_ key: String, _ value: Double?) {
+  mutating func number(_ key: String, _ value: Double?) {
     if let value, value.isFinite { member(key, value) } else { null(key) }
   }
 }

@@ -29,14 +29,47 @@ struct RecordingMediumTests {
     func recording(of signal: [Float], delay: Double, numbers: inout FixedNumbers) -> Take {
       let lead = [Double](repeating: 0, count: Int(delay * 48_000))
       let drive = lead + signal.map(Double.init) + [Double](repeating: 0, count: 48_000)
-      let moved = SimulatedTransducer(resonance: resonance, qualityFactor: quality, rate: 48_000).response(to: drive)
-      let peak = moved.reduce(0) { max($0, abs($1)) }
-      return sound([
-        moved.map { value in
-          let noise = 2 * Double(numbers.next() >> 40) / 16_777_216 - 1
-          return Float(0.5 * (value / peak + 0.003_16 * 3.0.squareRoot() * noise))
-        }
-      ])
+      return RecordingMediumTests.noisy(
+        SimulatedTransducer(resonance: resonance, qualityFactor: quality, rate: 48_000).response(to: drive), &numbers)
+    }
+  }
+
+  private static func noisy(_ moved: [Double], _ numbers: inout FixedNumbers) -> Take {
+    let peak = moved.reduce(0) { max($0, abs($1)) }
+    return sound([
+      moved.map { value in
+        let noise = 2 * Double(numbers.next() >> 40) / 16_777_216 - 1
+        return Float(0.5 * (value / peak + 0.003_16 * 3.0.squareRoot() * noise))
+      }
+    ])
+  }
+
+  /// Silence, the sound with 200 reflections that fall by 60 dB in 0.3 s, 8 dB below the direct sound, and silence.
+  private static func inARoom(_ signal: [Float], _ numbers: inout FixedNumbers) -> [Double] {
+    let reflections = (0..<200).map { _ in
+      let seconds = Double.random(in: 0.003...0.25, using: &numbers)
+      return (seconds, pow(10, -3 * seconds / 0.3) * Double.random(in: -1...1, using: &numbers))
+    }
+    let scale = pow(10, -8.0 / 20) / reflections.reduce(0) { $0 + $1.1 * $1.1 }.squareRoot()
+    var heard = [Double](repeating: 0, count: signal.count + 60_000)
+    for (seconds, gain) in [(0, 1 / scale)] + reflections {
+      let first = 24_000 + Int(seconds * 48_000)
+      for index in signal.indices { heard[first + index] += scale * gain * Double(signal[index]) }
+    }
+    return heard
+  }
+
+  /// Silence, and the sound at a level that falls by 0.7 of what it is above a fifth of its peak.
+  private static func throughAutomaticGain(_ signal: [Float]) -> [Double] {
+    let peak = Double(signal.reduce(0) { max($0, abs($1)) })
+    var level = 0.0
+    let silence = [Float](repeating: 0, count: 24_000)
+    let sound = silence + signal + silence
+    return stride(from: 0, to: sound.count - 47, by: 48).flatMap { start -> [Double] in
+      let greatest = sound[start..<start + 48].reduce(0) { max($0, abs(Double($1))) } / peak
+      level += (greatest > level ? 0.02 : 0.001_5) * (greatest - level)
+      let gain = min(1, pow(0.2 / max(level, 1e-6), 0.7))
+      return sound[start..<start + 48].map { gain * Double($0) }
     }
   }
 
@@ -135,5 +168,41 @@ struct RecordingMediumTests {
     #expect(others(comparison).isEmpty, "\(comparison.sentences)")
     let note = try #require(comparison.notes.first)
     #expect(note == "B sounds as through a high-pass at 150 Hz, and was judged behind it.")
+  }
+
+  @Test func aRoomIsNoDifference() throws {
+    var numbers = FixedNumbers(seed: 7)
+    let pattern = try take(try shipped("celebration"))
+    let comparison = Comparison(
+      pattern, Self.noisy(Self.inARoom(pattern.signal.mono, &numbers), &numbers))
+    #expect(others(comparison).isEmpty, "\(comparison.sentences)")
+    #expect(comparison.notes == ["B sounds as through a room or a filter, and was judged behind it."])
+  }
+
+  /// Taps of three sharpnesses that follow each other unevenly.
+  private static let rhythm = HapticPattern(
+    events: [0, 0.31, 0.52, 0.95, 1.4, 1.63, 2.1, 2.38].enumerated().map { number, time in
+      HapticEvent(
+        kind: .hapticTransient, time: time,
+        parameters: [.hapticIntensity: [1, 0.7][number % 2], .hapticSharpness: [0.3, 0.7, 0.5][number % 3]])
+    })
+
+  @Test func whatIsMissingInARoomIsNamed() throws {
+    var numbers = FixedNumbers(seed: 7)
+    var changed = Self.rhythm
+    changed.events.remove(at: 4)
+    let comparison = Comparison(
+      try take(Self.rhythm), Self.noisy(Self.inARoom(try take(changed).signal.mono, &numbers), &numbers))
+    #expect(others(comparison).filter { $0.kind != .level }.map(\.kind) == [.missing], "\(comparison.sentences)")
+    #expect(others(comparison).contains { abs($0.range.lowerBound - 1.4) < 0.03 })
+  }
+
+  @Test func aGainThatFollowsTheLevelIsNoDifference() throws {
+    var numbers = FixedNumbers(seed: 7)
+    let pattern = try take(Self.rhythm)
+    let comparison = Comparison(
+      pattern, Self.noisy(Self.throughAutomaticGain(pattern.signal.mono), &numbers))
+    #expect(others(comparison).isEmpty, "\(comparison.sentences)")
+    #expect(comparison.recording?.medium != nil)
   }
 }

@@ -8,6 +8,10 @@ extension Comparison {
   private static let noisyShare = 1e-4
   /// The RMS value below which nothing is noise: less than the dither of 16 bits.
   private static let leastNoise = 4e-6
+  /// How often what a recording was made through is refined.
+  private static let greatestMediumCount = 3
+  /// So much to say is less likely than that a recording was made through something.
+  private static let fewDifferences = 4.0
   /// From so much to say on, another explanation is looked for.
   private static let manyDifferences = 1.5
 
@@ -77,19 +81,30 @@ extension Comparison {
   /// - Returns: Whether the findings are those of the recording.
   @discardableResult mutating func compareRecording(isBetter: (Double, Double) -> Bool) -> Bool {
     guard var sides = RecordingSides(reference, other) else { return false }
-    var result = RecordingResult(sides.reference, sides.recording.signal, search: options.search)
-    for medium in result.isClean ? [] : sides.media(search: options.search) {
-      guard let heard = sides.through(medium) else { continue }
-      var other = RecordingResult(heard.reference, sides.recording.signal, search: options.search)
+    let (plain, recording, search) = (sides, sides.recording.signal, options.search)
+    var result = RecordingResult(sides.reference, recording, search: search, limit: Self.fewDifferences)
+    func attempt(_ medium: RecordingMedium) {
+      guard let heard = sides.through(medium) else { return }
+      let limit = min(Self.fewDifferences, result.doubt) - medium.price
+      var other = RecordingResult(heard.reference, recording, search: search, limit: limit)
       other.doubt += medium.price
-      guard other.doubt < result.doubt else { continue }
+      guard other.doubt < result.doubt else { return }
       other.match.medium = medium
       (result, sides) = (other, heard)
+    }
+    var before: Double?
+    for medium in result.isClean ? [] : sides.media(search: search) { attempt(medium) }
+    for _ in 0..<Self.greatestMediumCount where !result.isClean && result.doubt != before {
+      before = result.doubt
+      for medium in result.media where !result.isClean { attempt(medium) }
+    }
+    if result.match.outcome != .found {
+      (result, sides) = (RecordingResult(plain.reference, recording, search: search), plain)
     }
     let isPattern = reference.composition != nil || other.composition != nil
     guard result.match.outcome == .found else {
       guard isPattern, isBetter(0, 0) else { return false }
-      recording = result.match
+      self.recording = result.match
       differences = []
       addNotFound(result.match, sides)
       equality = .different
@@ -97,7 +112,7 @@ extension Comparison {
     }
     var found = RecordingDifferences(result, sides: sides, options: options).found.list
     guard isBetter(Self.weight(found), Self.weight(differences)) else { return false }
-    recording = result.match
+    self.recording = result.match
     isRelativeToWhole = true
     let direction = sides.isMirrored ? -1.0 : 1
     alignment.seconds = direction * result.match.delay
@@ -148,18 +163,15 @@ struct RecordingSides {
     }.sorted()
     let noise = blocks.isEmpty ? 0 : blocks[blocks.count / 10]
     let loudest = blocks.last ?? 0
-    let built = RecordingReference(pattern, low) ?? RecordingReference(low, noise: noise < 0.01 * loudest ? noise : 0)
+    let built = RecordingReference(pattern) ?? RecordingReference(low, noise: noise < 0.01 * loudest ? noise : 0)
     guard !built.stems.isEmpty else { return nil }
     self.reference = built
   }
 
   /// The same with the pattern as it is behind a medium; nil for sounds, and where it is silent there.
   func through(_ medium: RecordingMedium) -> Self? {
-    let ring = [Float](repeating: 0, count: Int(medium.ring * pattern.signal.rate))
-    let heard = medium.sound(of: pattern.signal.mono + ring, rate: pattern.signal.rate)
-    let low = LowRateSignal(of: heard, rate: pattern.signal.rate)
-    guard let built = RecordingReference(pattern, low, through: medium), !built.stems.isEmpty else { return nil }
     var sides = self
+    guard let built = RecordingReference(pattern, through: medium), !built.stems.isEmpty else { return nil }
     sides.reference = built
     return sides
   }

@@ -43,6 +43,8 @@ enum RecordingThreshold {
   static let percent = 3.0
   /// The share of an event's energy that a change of it explains.
   static let share = 0.003
+  /// The same, decibels and seconds of a pattern that is heard through something, whose model is no better.
+  static let heard = (share: 0.02, decibels: 1.5, seconds: 0.006)
   /// Below this level an event is missing: −12 dB.
   static let missing = 0.25
 }
@@ -74,6 +76,8 @@ struct RecordingExplanation {
   private let hypothesis: RecordingHypotheses.Hypothesis?
 
   private static let greatestCount = 24
+  /// How many changes more than its limit an explanation finds: some are taken back.
+  private static let leeway = 2.0
   /// Seconds by which an event may have moved.
   static let reach = 0.06
   /// How much better than a change of an event an added sound over it must explain what is left.
@@ -99,13 +103,20 @@ struct RecordingExplanation {
   private static let greatestShare = 0.6
 
   private var rate: Double { original.rate }
+  private var isHeard: Bool { original.renderer?.medium != nil }
+  private var share: Double { isHeard ? RecordingThreshold.heard.share : RecordingThreshold.share }
+  var leastDecibels: Double { isHeard ? RecordingThreshold.heard.decibels : RecordingThreshold.decibels }
+  var leastSeconds: Double { isHeard ? RecordingThreshold.heard.seconds : RecordingThreshold.seconds }
   private var variants: EventVariants { EventVariants(reference: original) }
   /// Whether there is one event, whose level is that of the whole.
   private var isAlone: Bool { original.groups.count == 1 }
 
-  /// - Parameter hypothesis: What of the place's reference is not as in the original.
+  /// - Parameters:
+  ///   - hypothesis: What of the place's reference is not as in the original.
+  ///   - limit: What a better one costs less than.
   init(
-    _ found: RecordingSearch.Found, original: RecordingReference, hypothesis: RecordingHypotheses.Hypothesis? = nil
+    _ found: RecordingSearch.Found, original: RecordingReference, hypothesis: RecordingHypotheses.Hypothesis? = nil,
+    limit: Double = .infinity
   ) {
     let settled = found.settled()
     let stretched = hypothesis == nil ? settled.stretched() : nil
@@ -121,6 +132,7 @@ struct RecordingExplanation {
     if let hypothesis { restore(hypothesis.index) }
     for _ in 0..<Self.greatestCount {
       guard let next = clearestCause() else { break }
+      guard Double(changes.count) <= limit + Self.leeway else { return }
       changes.append(next)
       refine(rounds: 1)
     }
@@ -334,8 +346,8 @@ struct RecordingExplanation {
       SignalPair.peak(levels[$0..<min(levels.count, $0 + block)])
     }
     let greatest = own.indices.map { own[max(0, $0 - 4)...min(own.count - 1, $0 + 4)].max() ?? 0 }
-    let least = Float(0.02 * original.peak)
-    return levels.indices.map { Float(gain) * max(0.1 * greatest[$0 / block], least) }
+    let (least, near) = (Float((isHeard ? 0.06 : 0.02) * original.peak), Float(isHeard ? 0.25 : 0.1))
+    return levels.indices.map { Float(gain) * max(near * greatest[$0 / block], least) }
   }
 
   // MARK: Ways to explain what is left around an event
@@ -397,8 +409,7 @@ struct RecordingExplanation {
   }
 
   private func whitened(_ stem: Stem) -> Column {
-    stem.column(onset: fit.place.time(stem.time), speed: fit.place.speed, count: fit.take.count).whitened(
-      by: fit.whitener, count: fit.take.count)
+    fit.column(of: stem).whitened(by: fit.whitener, count: fit.take.count)
   }
 
   private func change(
@@ -424,7 +435,7 @@ struct RecordingExplanation {
     change.improvement = (context.before - after) / (sigma * sigma)
     change.score = change.improvement - parameters * RecordingThreshold.z * RecordingThreshold.z
     let energy = Samples.energy(context.column.samples) * gain * gain
-    return change.score > 0 && context.before - after > RecordingThreshold.share * energy ? [change] : []
+    return change.score > 0 && context.before - after > share * energy ? [change] : []
   }
 
   /// Rates another sound of the event at the level of the whole, and at its own where that is not too low.
@@ -471,7 +482,7 @@ struct RecordingExplanation {
       return rated(change(.missing, context, peak), context, after: context.energy)
     }
     let decibels = 20 * log10(own / gain)
-    guard abs(decibels) >= RecordingThreshold.decibels else { return [] }
+    guard abs(decibels) >= leastDecibels else { return [] }
     let after = context.energy - own * own * energy
     return rated(change(.level, context, decibels), context, after: after, stem.scaled(by: own / gain))
   }
@@ -493,7 +504,7 @@ struct RecordingExplanation {
       let part = 0.5 * (a - c) / (a - 2 * b + c)
       shifts.append((Double(peak - reach) + part) / rate / (1 + fit.place.tempo))
     }
-    shifts.removeAll { !(abs($0) >= RecordingThreshold.seconds) }
+    shifts.removeAll { !(abs($0) >= leastSeconds) }
     if let hypothesis, hypothesis.index == context.index, hypothesis.ratio == nil {
       shifts.insert(hypothesis.stem.time - original.stems[context.index].time, at: 0)
     }

@@ -111,9 +111,17 @@ struct RecordingFit {
 
   private var whitenerLength: Int { 33 }
 
-  func column(_ index: Int) -> Column {
-    let stem = reference.stems[index]
-    return stem.column(onset: place.time(stem.time), speed: place.speed, count: take.count)
+  func column(_ index: Int) -> Column { column(of: reference.stems[index]) }
+
+  /// A stem as it lies in the take, its gain that of its time.
+  func column(of stem: Stem) -> Column {
+    var column = stem.column(onset: place.time(stem.time), speed: place.speed, count: take.count)
+    guard let last = reference.gains.indices.last else { return column }
+    for index in column.samples.indices {
+      let time = (Double(column.start + index) / rate - place.delay) / (1 + place.tempo)
+      column.samples[index] *= reference.gains[min(max(0, Int(time * rate) / AutomaticGain.block), last)]
+    }
+    return column
   }
 
   /// For each sample of the take, whether the reference is silent there: 50 dB below its peak.
@@ -202,7 +210,7 @@ struct RecordingFit {
   }
 
   /// The noise of a whitened residual: the root of the median power of blocks of 25 ms.
-  private static func sigma(_ residual: [Float]) -> Double {
+  static func sigma(_ residual: [Float]) -> Double {
     let powers = stride(from: 0, to: residual.count - 99, by: 100).map { Samples.energy(residual, $0..<$0 + 100) / 100 }
     return max(1e-12, (Samples.median(powers) * 1.007).squareRoot())
   }
@@ -486,8 +494,7 @@ extension RecordingSearch.Found {
     guard abs(fit.place.tempo) > Self.leastStretch else { return nil }
     let factor = 1 + fit.place.tempo
     guard let take = fit.reference.renderer?.stretched(by: factor).take(),
-      let reference = RecordingReference(
-        take, LowRateSignal(of: take.signal.mono, rate: take.signal.rate), through: fit.reference.renderer?.medium)
+      let reference = RecordingReference(take, through: fit.reference.renderer?.medium)
     else { return nil }
     var other = self
     other.fit = RecordingFit(

@@ -3,12 +3,16 @@ internal import CMath
 internal import Reading
 internal import SignalAnalysis
 
-/// A resonance that stands between what drives a transducer and what was recorded of it.
+/// What stands between what drives a transducer and what was recorded of it: a resonance, a filter, a gain.
 public struct RecordingMedium: Equatable, Sendable {
-  /// Resonance in hertz and quality.
-  public let model: TransducerModel
+  /// Resonance in hertz and quality; nil where there is none.
+  public let model: TransducerModel?
   /// Whether it is that of the profile, whose acceleration the recording shows then.
   public let isKnown: Bool
+  /// What sounds go through behind the resonance, such as a room or a microphone, at the low rate; nil for nothing.
+  private(set) var filter: RecordingFilter?
+  /// How the level follows the sound behind all else; nil for not at all.
+  private(set) var gain: AutomaticGain?
 
   /// Resonances and qualities that are tried first, and how often the steps around the best are halved.
   private static let hertz = (0..<16).map { 25 * exp(log(16) * Double($0) / 15) }
@@ -21,13 +25,28 @@ public struct RecordingMedium: Equatable, Sendable {
   private static let leastShare = 0.1
   private static let leastGain = 1.02
 
-  init(_ model: TransducerModel, isKnown: Bool) {
+  init(_ model: TransducerModel?, isKnown: Bool) {
     self.model = model
     self.isKnown = isKnown
   }
 
+  /// The same, and a filter or a gain behind it.
+  func with(_ filter: RecordingFilter? = nil, gain: AutomaticGain? = nil) -> Self {
+    var other = self
+    if let filter { other.filter = self.filter?.followed(by: filter) ?? filter }
+    other.gain = gain ?? self.gain
+    return other
+  }
+
   /// What it is like: a resonance that does not ring is a high-pass, of the first order where its poles are far apart.
   var text: String {
+    let parts = [
+      model.map(Self.text), filter == nil ? nil : "a room or a filter", gain == nil ? nil : "automatic gain",
+    ]
+    return parts.compactMap(\.self).joined(separator: " and ")
+  }
+
+  private static func text(_ model: TransducerModel) -> String {
     let (resonance, quality) = (model.resonance, model.qualityFactor)
     func hertz(_ value: Double) -> String { SentenceFormatting.number(value, places: 0) + " Hz" }
     return quality < 0.4
@@ -38,21 +57,34 @@ public struct RecordingMedium: Equatable, Sendable {
   }
 
   func write(to json: inout JSONObjectWriter) {
-    json.member("hertz", model.resonance)
-    json.member("qualityFactor", model.qualityFactor)
+    json.number("hertz", model?.resonance)
+    json.number("qualityFactor", model?.qualityFactor)
     json.member("isProfile", isKnown)
+    json.member("isFiltered", filter != nil)
+    json.member("hasAutomaticGain", gain != nil)
   }
 
   /// What it costs to suppose it, as that of a change.
-  var price: Double { isKnown ? 0.1 : 0.6 }
+  var price: Double {
+    (isKnown ? 0.1 : model == nil ? 0 : 0.6) + (filter == nil ? 0 : 0.6) + (gain == nil ? 0 : 0.6)
+  }
 
   /// Seconds in which its ring falls by 60 dB.
-  var ring: Double { log(1_000) * model.qualityFactor / (.pi * model.resonance) }
+  var ring: Double {
+    (model.map { log(1_000) * $0.qualityFactor / (.pi * $0.resonance) } ?? 0)
+      + (filter == nil ? 0 : RecordingFilter.reach)
+  }
 
-  /// What a drive becomes: the acceleration, 1 for the peak of a full-scale sine at resonance, for as many frames.
-  func sound(of drive: [Float], rate: Double) -> [Float] {
-    var transducer = TransducerSimulation(model, rate: rate)
-    return drive.map { transducer.acceleration(drive: $0) }
+  /// What a drive at the low rate becomes but for its gain: of a resonance the acceleration, 1 for the peak of a
+  /// full-scale sine there, for as many frames.
+  func sound(of drive: LowRateSignal) -> LowRateSignal {
+    var samples = drive.samples
+    if let model {
+      var transducer = TransducerSimulation(model, rate: drive.rate)
+      samples = samples.map { transducer.acceleration(drive: $0) }
+    }
+    if let filter { samples = filter.sound(of: samples) }
+    return LowRateSignal(of: samples, rate: drive.rate, target: drive.rate)
   }
 
   /// The resonance behind which a sound, at one place, explains most of a recording; nil where none helps.

@@ -15,6 +15,8 @@ struct RecordingReference {
   private(set) var peak = 0.0
   /// Renders single events again; nil for a sound.
   let renderer: EventRenderer?
+  /// The automatic gain in each of its blocks of the whole; empty for none.
+  private(set) var gains: [Float] = []
 
   /// Stems that overlap and correlate above this are one.
   private static let sameness = 0.97
@@ -37,6 +39,7 @@ struct RecordingReference {
       column.add(to: &whole, times: 1)
     }
     peak = Double(SignalPair.peak(whole))
+    gains = renderer?.medium?.gain?.curve(of: AutomaticGain.envelope(of: whole), rate: rate) ?? []
     findGroups()
   }
 
@@ -111,14 +114,15 @@ extension RecordingReference {
   ///
   /// Events that do not overlap are rendered at once. What no event that was rendered accounts for,
   /// a sound file's sound above all, is cut like a sound.
-  ///
-  /// - Parameter signal: The whole as it was rendered.
-  init?(_ take: Take, _ signal: LowRateSignal, through medium: RecordingMedium? = nil) {
+  init?(_ take: Take, through medium: RecordingMedium? = nil) {
     guard let composition = take.composition else { return nil }
+    let ring = [Float](repeating: 0, count: Int((medium?.ring ?? 0) * take.signal.rate))
+    let drive = LowRateSignal(of: take.signal.mono + ring, rate: take.signal.rate)
+    let signal = medium?.sound(of: drive) ?? drive
     let renderer = EventRenderer(
       composition: composition, profile: take.profile, rate: take.signal.rate, medium: medium)
     let events = ListedEvent.list(composition).filter { !$0.kind.playsFile }
-    let count = take.signal.frameCount + Int((medium?.ring ?? 0) * take.signal.rate)
+    let count = take.signal.frameCount + ring.count
     guard events.count <= 2_000, let parts = renderer.parts(of: events, count: count) else {
       return nil
     }
@@ -390,7 +394,10 @@ struct EventRenderer {
   }
 
   private func render(_ composition: HapticComposition, frames: Int) -> LowRateSignal? {
-    samples(composition, frames: frames).map { LowRateSignal(of: $0, rate: rate) }
+    samples(composition, frames: frames).map {
+      let drive = LowRateSignal(of: $0, rate: rate)
+      return medium?.sound(of: drive) ?? drive
+    }
   }
 
   /// - Parameter frames: Frames that are rendered, or nil for all.
@@ -399,8 +406,7 @@ struct EventRenderer {
     let length = frames.map(Int64.init) ?? plan.length + Int64(OfflineRenderer.defaultTail * rate)
     let settings = RenderSettings(routing: OutputRouting(channelCount: 1).fitted(to: [profile]), length: length)
     var rendering = OfflineRenderer(plan: plan, settings: settings)
-    let samples = rendering.samples()
-    return medium?.sound(of: samples, rate: rate) ?? samples
+    return rendering.samples()
   }
 
   /// An event by itself at the low rate, and seconds from it to the first sample; rendered once for all.

@@ -54,10 +54,20 @@ struct RecordingResult {
   var isPitchKept = false
   /// What there is to say and what is left, as a cost; infinite where nothing was found.
   var doubt = Double.infinity
+  private(set) var explanation: RecordingExplanation?
   /// Whether it was found with nothing to say of it.
   var isClean: Bool { match.outcome == .found && changes.isEmpty }
 
-  init(_ reference: RecordingReference, _ recording: Signal, search: Double) {
+  /// What the reference may be heard through besides, by what is left of the recording.
+  var media: [RecordingMedium] {
+    guard let explanation, let renderer = explanation.fit.reference.renderer else { return [] }
+    let medium = renderer.medium ?? RecordingMedium(nil, isKnown: false)
+    let fits = [explanation.place.fit] + (explanation.isFound ? [explanation.fit] : [])
+    return fits.compactMap { RecordingFilter.likeliest($0).map { medium.with($0) } }
+      + [AutomaticGain.likeliest(fits[0])].compactMap { $0.map { medium.with(gain: $0) } }
+  }
+
+  init(_ reference: RecordingReference, _ recording: Signal, search: Double, limit: Double = .infinity) {
     match = RecordingMatch(outcome: .none)
     match.search = search
     match.eventCount = reference.stems.count
@@ -67,13 +77,14 @@ struct RecordingResult {
     var best: RecordingExplanation?
     func consider(_ explanation: RecordingExplanation) { if explanation.isBetter(than: best) { best = explanation } }
     let places = RecordingSearch(reference: reference, recording: low.samples).places(in: alignment)
+    var least: Double { best.map { $0.isFound ? min(limit, $0.doubt) : limit } ?? limit }
     for place in places.flatMap(\.withAndWithoutTempo) {
-      let explanation = RecordingExplanation(place, original: reference)
+      let explanation = RecordingExplanation(place, original: reference, limit: least)
       if let shift = explanation.commonShift {
         // What most events have in common is the place; another event moved.
         var shifted = place
         shifted.fit.place.delay += shift
-        consider(RecordingExplanation(shifted, original: reference))
+        consider(RecordingExplanation(shifted, original: reference, limit: least))
       }
       consider(explanation)
       // What needs no explanation is the truth.
@@ -88,9 +99,10 @@ struct RecordingResult {
         let variant = RecordingReference(stems: stems, rate: reference.rate, renderer: reference.renderer)
         let search = RecordingSearch(reference: variant, recording: low.samples)
         guard let place = search.fitted(hypothesis.place)?.withAndWithoutTempo.first else { continue }
-        consider(RecordingExplanation(place, original: reference, hypothesis: hypothesis))
+        consider(RecordingExplanation(place, original: reference, hypothesis: hypothesis, limit: least))
       }
     }
+    explanation = best
     guard let best, best.gain > 0 else { return }
     isPitchKept = best.place.stretch != 1
     match.judgedCount = best.judged.count
@@ -113,10 +125,10 @@ struct RecordingResult {
     match.lines = found.fit.lines
     let z = RecordingThreshold.z
     match.leastDecibels = explanation.judged.map { z * 8.686 / explanation.clarity[$0] }.max().map {
-      max($0, RecordingThreshold.decibels)
+      max($0, explanation.leastDecibels)
     }
     match.leastSeconds = explanation.judged.map { z * explanation.timeErrors[$0] }.max().map {
-      max($0, RecordingThreshold.seconds)
+      max($0, explanation.leastSeconds)
     }
   }
 
