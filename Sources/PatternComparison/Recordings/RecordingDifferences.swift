@@ -94,7 +94,7 @@ extension Comparison {
     }
     var before: Double?
     for medium in result.isClean ? [] : sides.media(search: search) { attempt(medium) }
-    for _ in 0..<Self.greatestMediumCount where !result.isClean && result.doubt != before {
+    for _ in 0..<Self.greatestMediumCount where !result.isClear && result.doubt != before {
       before = result.doubt
       for medium in result.media where !result.isClean { attempt(medium) }
     }

@@ -9,8 +9,7 @@ struct RecordingFilter: Equatable, Sendable {
   /// Seconds that it reaches behind a sound, and samples before it.
   static let reach = 0.24
   private static let lead = 16
-  /// How strong a tap may be, and the seconds in which that falls by a factor of e: close to the sound, and of a tail
-  /// (that of a room of a reverberation time of 0.4 s with direct sound 6 dB above the rest).
+  /// How strong a tap is, and in which time it falls by e: close to the sound, and of a room of 0.4 s at 6 dB.
   private static let (direct, tail) = ((share: 0.5, seconds: 0.003), (share: 0.05, seconds: 0.06))
   /// What a fit leaves of an event at best, as a share of the power at the peak.
   private static let modelError = 5e-4

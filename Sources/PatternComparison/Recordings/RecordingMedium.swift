@@ -75,8 +75,7 @@ public struct RecordingMedium: Equatable, Sendable {
       + (filter == nil ? 0 : RecordingFilter.reach)
   }
 
-  /// What a drive at the low rate becomes but for its gain: of a resonance the acceleration, 1 for the peak of a
-  /// full-scale sine there, for as many frames.
+  /// What a drive at the low rate becomes but for its gain; a resonance turns 1 for a full-scale sine into 1 there.
   func sound(of drive: LowRateSignal) -> LowRateSignal {
     var samples = drive.samples
     if let model {

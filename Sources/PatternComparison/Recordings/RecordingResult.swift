@@ -57,6 +57,8 @@ struct RecordingResult {
   private(set) var explanation: RecordingExplanation?
   /// Whether it was found with nothing to say of it.
   var isClean: Bool { match.outcome == .found && changes.isEmpty }
+  /// Whether it leaves nothing but noise, and little is said of it, without doubt.
+  var isClear: Bool { isClean || changes.count < 3 && doubt < 1.25 * Double(changes.count) + 0.1 }
 
   /// What the reference may be heard through besides, by what is left of the recording.
   var media: [RecordingMedium] {
