@@ -83,7 +83,7 @@ struct ModuleTests {
     "RealtimeMemory": 300, "ReviewPages": 2_100, "ShippedFiles": 100, "SignalAnalysis": 2_100,
     "SignalPlots": 4_200, "SoundFile": 1_300,
     "SoundFollowing": 700, "SoundTracing": 1_800, "StudioCore": 1_400, "SwiftUI": 400, "SystemSupport": 1_600,
-    "Temblor": 200, "TemblorCommands": 13_800, "TemblorLibrary": 300, "TransducerCalibration": 3_000,
+    "Temblor": 200, "TemblorCommands": 13_900, "TemblorLibrary": 300, "TransducerCalibration": 3_000,
     "TransducerProfiles": 2_100,
     "UIKit": 400, "VendorFormats": 7_500, "WatchKit": 100, "_Testing_AppKit": 100, "_Testing_UIKit": 100,
     "os": 100, "temblor": 100, "temblor-bench": 700,

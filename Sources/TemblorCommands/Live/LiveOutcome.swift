@@ -199,7 +199,7 @@ final class LiveRecording {
     defer { close(descriptor) }
     var head: [UInt8] = []
     _ = try? FileSystem.append(to: &head, 65_536, of: descriptor, name: path)
-    return head.isEmpty || String(decoding: head, as: UTF8.self).contains("Temblor ")
+    return head.isEmpty || head.indices.contains { head[$0...].starts(with: "Temblor ".utf8) }
   }
 
   /// Completes the file, when nothing plays any more; answers also what the user must know.
