@@ -10,18 +10,18 @@ let all = table(
   CALSA c CLateLibrary; CEBUR128 c CLateLibrary; CExpat c CLateLibrary; CKissFFT c CLateLibrary; CLateLibrary c
   CSampleKernels c; CSampleRate c CLateLibrary; CShippedFiles c; CSndFile c CLateLibrary
   CUInput c; CVirtualTime c
-  HapticModel core CMath; Reading fast; RealtimeMemory fast; ShippedFiles plain CShippedFiles; SystemSupport plain CMath
-  SignalAnalysis fast CEBUR128 CKissFFT CMath; CommandLineKit plain SystemSupport
+  HapticModel core CMath; Reading core; RealtimeMemory fast; ShippedFiles plain CShippedFiles; SystemSupport plain CMath
+  SignalAnalysis core CEBUR128 CKissFFT CMath; CommandLineKit plain SystemSupport
   HapticFormats core HapticModel Reading; VendorFormats plain CExpat? CMath HapticFormats HapticModel Reading
   HapticRender fast CMath CSampleKernels HapticModel RealtimeMemory
   HapticPlayback core HapticModel HapticRender RealtimeMemory
-  SoundFile fast CSampleKernels CSampleRate? CSndFile? SystemSupport
+  SoundFile core CSampleKernels CSampleRate? CSndFile? SystemSupport
   HapticOutputs plain CALSA HapticPlayback SoundFile SystemSupport
   TransducerProfiles plain CMath HapticModel HapticRender Reading ShippedFiles
   PatternRules core HapticModel HapticRender Reading SystemSupport
   SignalPlots core CCairo CMath HapticModel HapticRender SignalAnalysis
-  PatternComparison fast CMath HapticModel HapticRender Reading SignalAnalysis SystemSupport
-  SoundFollowing fast CMath; SoundTracing fast CMath HapticModel HapticRender SignalAnalysis
+  PatternComparison core CMath HapticModel HapticRender Reading SignalAnalysis SystemSupport
+  SoundFollowing core CMath; SoundTracing core CMath HapticModel HapticRender SignalAnalysis
   TransducerCalibration core CMath HapticRender SignalAnalysis SystemSupport
   ReviewPages core HapticModel HapticRender PatternComparison Reading ShippedFiles SignalAnalysis SignalPlots \
     SoundFile SystemSupport
@@ -109,7 +109,8 @@ func settings(_ word: String) -> [SwiftSetting] {
   // Packages that depend on this one may not see flags.
   switch isRoot || word == "client" ? word : "strict" {
   case "client": return [.swiftLanguageMode(.v5)]
-  // What computes is optimised in debug builds too, with its assertions: tests take a third of the time.
+  // What computes is optimised in debug builds too, with its assertions: tests take a third of the time. A small program
+  // stays fast in what renders.
   case "core", "fast":
     let size = isSmall && word == "core" ? "-Osize " : ""
     return strict + [lean, flags("-O -assert-config Debug", .debug), flags(size + "-Xfrontend -gnone", .release)]
