@@ -121,9 +121,18 @@ extension Program {
     page.section("Options")
     for option in Self.options { page.item(option) }
     page.section("Verbs")
-    for command in everyCommand {
-      page.verb(command, of: name)
-      for verb in command.verbs { page.verb(verb, of: "\(name) \(command.name)") }
+    let verbs = everyCommand.flatMap { command in
+      [(command, name)] + command.verbs.map { ($0, "\(name) \(command.name)") }
+    }
+    let groups = verbs.flatMap(\.0.groups)
+    var shared: [OptionGroup] = []
+    for group in groups where groups.count(where: { $0 == group }) > 1 {
+      if !shared.contains(where: { $0.title == group.title }) { shared.append(group) }
+    }
+    for (command, program) in verbs { page.verb(command, of: program, shared: shared) }
+    for group in shared {
+      page.section("Options for \(group.title)")
+      for option in group.options { page.item(option) }
     }
     page.section("Exit status")
     for status in ExitStatus.allCases { page.item(["\(status.rawValue)"], nil, text: status.meaning) }
@@ -175,12 +184,16 @@ private struct ManualPage {
 
   mutating func item(_ option: Option) { item(option.names, option.value, text: option.fullHelp) }
 
-  mutating func verb(_ command: CommandDescription, of program: String) {
+  /// - Parameter shared: Groups of options that have a section of their own.
+  mutating func verb(_ command: CommandDescription, of program: String, shared: [OptionGroup]) {
     roff += ".SS \(Self.quoted(command.usage(of: program)))\n"
     roff += Self.line(command.abstract)
     paragraphs(command.discussion)
     for argument in command.arguments { item([argument.usage], nil, text: argument.fullHelp) }
-    for option in command.everyOption where option.key != Option.help.key { item(option) }
+    let own = command.groups.filter { !shared.contains($0) }
+    for option in command.options + own.flatMap(\.options) { item(option) }
+    let elsewhere = command.groups.filter(shared.contains).map { $0.title.lowercased() }
+    if !elsewhere.isEmpty { paragraphs("Options for \(elsewhere.joined(separator: ", ")): see below.") }
     if !command.examples.isEmpty {
       roff += ".PP\nExamples:\n"
       examples(command.examples)

@@ -115,13 +115,19 @@ extension Option {
 }
 
 /// Options under a title of their own; one group may serve several verbs.
-package struct OptionGroup: Sendable {
+package struct OptionGroup: Sendable, Equatable {
   package var title: String
   package var options: [Option]
 
   package init(title: String, options: [any OptionDeclaration]) {
     self.title = title
     self.options = options.map(\.option)
+  }
+
+  /// Whether two groups read alike.
+  package static func == (one: Self, other: Self) -> Bool {
+    one.title == other.title && one.options.map(\.label) == other.options.map(\.label)
+      && one.options.map(\.fullHelp) == other.options.map(\.fullHelp)
   }
 }
 

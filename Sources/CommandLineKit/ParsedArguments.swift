@@ -12,16 +12,13 @@ package struct ParsedArguments: Sendable {
   /// Where values come from that the command line did not give, by the keys of their options.
   package private(set) var origins: [String: String] = [:]
 
-  /// Gives an option that the command line left out a value that was chosen elsewhere.
-  package mutating func choose(_ value: String, for name: String, from origin: String) {
-    given[key(name)] = [value]
+  /// Gives an option that the command line left out values that were chosen elsewhere.
+  package mutating func choose(_ values: [String], for name: String, from origin: String) {
+    given[key(name)] = values
     origins[key(name)] = origin
   }
 
   package func flag(_ name: String) -> Bool { !values(name).isEmpty }
-
-  /// How often a flag was given, for `-vv`.
-  package func count(_ name: String) -> Int { values(name).count }
 
   /// The value of an option or argument, or nothing where it was not given.
   package func value(_ name: String) -> String? { values(name).last }

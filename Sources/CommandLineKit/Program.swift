@@ -213,7 +213,7 @@ package enum ExitStatus: Int32, CaseIterable, Sendable {
     case .done: "Success."
     case .failure: "The operation failed, for example for lack of space, permission or a device."
     case .invalidInput: "Invalid input; messages name file, line and column."
-    case .differs: "A difference exceeds --tolerance."
+    case .differs: "A difference exceeds --tolerance, or what was measured the uncertainty of a profile."
     case .usage: "Usage error."
     }
   }

@@ -2,6 +2,7 @@ internal import CMath
 import HapticModel
 public import Reading
 internal import SignalAnalysis
+package import SystemSupport
 
 /// What differs between a reference and another take, in words and figures.
 ///
@@ -409,95 +410,78 @@ extension Comparison {
   public static let formatVersion = 1
 
   /// Writes everything that is known of the comparison as members of an object.
-  public func write(to json: inout JSONObjectWriter) {
-    json.member("label", options.otherLabel)
-    json.member("name", other.name)
-    json.member("source", other.sourceName)
-    switch equality {
-    case .identical: json.member("equality", "identical")
-    case .within(let noise, let decibels):
-      json.member("equality", "within")
-      json.number("residueDecibels", noise)
-      json.number("levelDecibels", decibels)
-    case .different: json.member("equality", "different")
-    }
-    json.array("sentences") { list in for sentence in notes + sentences + limits { list.element(sentence) } }
-    if let recording { json.object("recording") { recording.write(to: &$0) } } else { json.null("recording") }
-    json.object("alignment") { alignment in
-      alignment.number("seconds", self.alignment.seconds)
-      alignment.number("correlation", self.alignment.correlation)
-    }
-    json.member("match", options.levelMatch?.rawValue ?? "shared")
-    json.number("referenceGain", referenceGain)
-    json.number("gain", otherGain)
-    json.array("differences") { list in for difference in differences { list.object { difference.write(to: &$0) } } }
-    json.object("figures") { measurements[1].write(to: &$0) }
+  public func write(to json: inout JSONObjectWriter) { fields.write(to: &json) }
+
+  package var fields: JSONMembers {
+    let equal: JSONMembers =
+      switch equality {
+      case .identical: ["equality": "identical"]
+      case .within(let noise, let decibels):
+        [
+          "equality": "within", "residueDecibels": JSONPiece.finite(noise),
+          "levelDecibels": JSONPiece.finite(decibels),
+        ]
+      case .different: ["equality": "different"]
+      }
+    let takes: JSONMembers = ["label": options.otherLabel, "name": other.name, "source": other.sourceName]
+    let shift: JSONMembers = [
+      "seconds": JSONPiece.finite(alignment.seconds), "correlation": JSONPiece.finite(alignment.correlation),
+    ]
+    let found: JSONMembers = [
+      "sentences": notes + sentences + limits, "recording": recording?.fields.json ?? JSONPiece.null,
+      "alignment": shift, "match": options.levelMatch?.rawValue ?? "shared",
+      "referenceGain": JSONPiece.finite(referenceGain), "gain": JSONPiece.finite(otherGain),
+      "differences": differences.map(\.fields), "figures": measurements[1].fields,
+    ]
+    return takes + equal + found
   }
 }
 
 extension Difference {
-  /// Writes the difference as members of an object.
-  public func write(to json: inout JSONObjectWriter) {
-    json.member("kind", kind.rawValue)
-    json.number("start", range.lowerBound)
-    json.number("end", range.upperBound)
-    json.member("throughout", isThroughout)
-    json.number("amount", amount)
-    json.member("unit", unit.rawValue)
-    json.number("before", before)
-    json.number("after", after)
-    json.array("referenceEvents", layout: .line) { list in for index in referenceEvents { list.element(index) } }
-    json.array("otherEvents", layout: .line) { list in for index in otherEvents { list.element(index) } }
-    json.number("significance", significance)
-    json.number("largestShiftSeconds", largestShift)
-    json.number("confidence", confidence)
-    json.number("standardError", standardError)
-    json.member("sentence", sentence)
+  fileprivate var fields: JSONMembers {
+    [
+      "kind": kind.rawValue, "start": JSONPiece.finite(range.lowerBound), "end": JSONPiece.finite(range.upperBound),
+      "throughout": isThroughout, "amount": JSONPiece.finite(amount), "unit": unit.rawValue,
+      "before": JSONPiece.finite(before), "after": JSONPiece.finite(after),
+      "referenceEvents": JSONPiece.line(referenceEvents.map(\.json)),
+      "otherEvents": JSONPiece.line(otherEvents.map(\.json)), "significance": JSONPiece.finite(significance),
+      "largestShiftSeconds": JSONPiece.finite(largestShift), "confidence": JSONPiece.finite(confidence),
+      "standardError": JSONPiece.finite(standardError), "sentence": sentence,
+    ]
   }
 }
 
 extension RecordingMatch {
-  /// Writes what is known of the recording as members of an object.
-  public func write(to json: inout JSONObjectWriter) {
-    let isFound = outcome == .found
-    json.member("match", outcome.rawValue)
-    json.number("searchSeconds", search)
-    json.number("delaySeconds", isFound ? delay : nil)
-    json.number("tempoPercent", isFound ? tempo : nil)
-    json.number("tempoErrorPercent", isFound ? tempoError : nil)
-    if isFound { json.member("inverted", isInverted) } else { json.null("inverted") }
-    json.number("levelDecibels", isFound ? level : nil)
-    json.number("noiseDecibels", noise)
-    json.number("humDecibels", hum)
-    json.number("mainsHertz", mains)
-    json.array("humHertz", layout: .line) { list in for line in lines { list.element(line) } }
-    if let medium { json.object("response", layout: .line) { medium.write(to: &$0) } }
-    json.member("judgedEvents", judgedCount)
-    json.member("events", eventCount)
-    json.number("leastDecibels", leastDecibels)
-    json.number("leastSeconds", leastSeconds)
+  fileprivate var fields: JSONMembers {
+    func known(_ value: Double?) -> JSONPiece { .finite(outcome == .found ? value : nil) }
+    return [
+      "match": outcome.rawValue, "searchSeconds": JSONPiece.finite(search), "delaySeconds": known(delay),
+      "tempoPercent": known(tempo), "tempoErrorPercent": known(tempoError),
+      "inverted": outcome == .found ? JSONPiece.flag(isInverted) : .null, "levelDecibels": known(level),
+      "noiseDecibels": JSONPiece.finite(noise), "humDecibels": JSONPiece.finite(hum),
+      "mainsHertz": JSONPiece.finite(mains), "humHertz": JSONPiece.line(lines.map(\.json)),
+      "response": medium.map { medium in JSONPiece.object(.line) { medium.write(to: &$0) } },
+      "judgedEvents": judgedCount, "events": eventCount, "leastDecibels": JSONPiece.finite(leastDecibels),
+      "leastSeconds": JSONPiece.finite(leastSeconds),
+    ]
   }
 }
 
 extension Tolerance.Excess {
-  /// Writes the excess as members of an object; what has no value is null.
-  public func write(to json: inout JSONObjectWriter) {
-    json.member("kind", kind.rawValue)
-    json.number("value", value)
-    json.number("limit", limit)
-    json.member("unit", unit.rawValue)
-    json.number("start", range.lowerBound)
-    json.number("end", range.upperBound)
-    json.member("verified", !isUnverified)
-    json.member("text", text)
+  /// What has no value is null.
+  package var fields: JSONMembers {
+    [
+      "kind": kind.rawValue, "value": JSONPiece.finite(value), "limit": JSONPiece.finite(limit),
+      "unit": unit.rawValue, "start": JSONPiece.finite(range.lowerBound), "end": JSONPiece.finite(range.upperBound),
+      "verified": !isUnverified, "text": text,
+    ]
   }
 }
 
 extension TakeMeasurements {
-  /// Writes the figures as members of an object; what has no value is null.
-  public func write(to json: inout JSONObjectWriter) {
-    for figure in figures { json.number(figure.key, figure.value) }
-    json.member("channels", channelCount)
+  /// What has no value is null.
+  package var fields: JSONMembers {
+    figures.reduce([:]) { $0 + [$1.key: JSONPiece.finite($1.value)] } + ["channels": channelCount]
   }
 }
 

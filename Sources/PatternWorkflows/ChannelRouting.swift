@@ -77,9 +77,6 @@ public struct ChannelRouting: Sendable {
   /// Whether any transducer has a profile of its own.
   public var hasProfiles: Bool { array != nil || self.channels.contains { $0.profile != nil } }
 
-  /// Whether anything is said.
-  public var isUsual: Bool { haptics == nil && audio == nil && self.channels.isEmpty && array == nil }
-
   /// The routing on some channels with what each drives, and the profile of each haptic bus.
   ///
   /// - Parameters:

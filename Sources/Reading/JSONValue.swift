@@ -221,7 +221,7 @@ extension String {
   }
 
   /// The text with what is not seen escaped, as `\u0085`.
-  var onOneLine: String {
+  package var onOneLine: String {
     var line = ""
     for scalar in unicodeScalars {
       if scalar.isUnseen {

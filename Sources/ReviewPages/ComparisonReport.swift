@@ -1,5 +1,5 @@
 internal import HapticRender
-internal import Reading
+internal import SystemSupport
 public import PatternComparison
 internal import SignalAnalysis
 internal import SignalPlots
@@ -159,26 +159,18 @@ struct ReportPair {
     return start + min(before, after)...start + max(before, after)
   }
 
-  func write(to json: inout JSONObjectWriter) {
-    json.member("shift", rounded(shift))
-    json.member("summary", summary)
-    if let verdict { json.member("verdict", verdict) }
-    if let excesses { json.array("excesses") { list in for excess in excesses { list.element(excess) } } }
-    json.array("findings") { list in
-      for finding in findings {
-        list.object { json in
-          json.member("kind", finding.kind)
-          json.member("start", rounded(finding.range.lowerBound))
-          json.member("end", rounded(finding.range.upperBound))
-          json.member("throughout", finding.isThroughout)
-          json.member("significance", (finding.significance * 100).rounded() / 100)
-          json.member("title", finding.text.title)
-          json.member("detail", finding.text.detail)
-          json.member("amount", finding.text.amount)
-          json.member("when", finding.text.when)
-        }
-      }
-    }
+  var fields: JSONMembers {
+    [
+      "shift": rounded(shift), "summary": summary, "verdict": verdict, "excesses": excesses,
+      "findings": findings.map { finding -> JSONMembers in
+        [
+          "kind": finding.kind, "start": rounded(finding.range.lowerBound), "end": rounded(finding.range.upperBound),
+          "throughout": finding.isThroughout, "significance": (finding.significance * 100).rounded() / 100,
+          "title": finding.text.title, "detail": finding.text.detail, "amount": finding.text.amount,
+          "when": finding.text.when,
+        ]
+      },
+    ]
   }
 }
 
@@ -295,52 +287,27 @@ struct ReportPage {
   }
 
   private var data: [UInt8] {
-    EmbeddedJSON.object { json in
-      json.object("origin") { origin in
-        origin.member("program", report.generator)
-        origin.member("renderingModel", RenderPlan.modelVersion)
-      }
-      json.object("profile") { profile.write(to: &$0) }
-      if let studio = report.studio { json.member("studio", studio) }
-      json.member("levelMatch", report.levelMatch.rawValue)
-      json.member("command", report.command)
-      if let tolerance = report.tolerance { json.member("tolerance", Self.limits(of: tolerance)) }
-      json.array("measures") { list in
-        for figure in figures {
-          list.object { json in
-            json.member("name", figure.name.capitalizedFirst)
-            json.member("member", figure.key)
-            json.member("unit", figure.unit)
-            json.member("places", figure.places)
-          }
-        }
-      }
-      json.array("takes") { list in
-        for take in takes {
-          list.object { json in
-            take.write(to: &json)
-            // A blind test's record names the files.
-            if let hash = take.textHash { json.member("sha256", hash) }
-          }
-        }
-      }
-      json.object("pairs") { object in
-        for pair in pairs { object.object("\(pair.reference)-\(pair.other)") { pair.write(to: &$0) } }
-      }
-    }
+    EmbeddedJSON.object([
+      "origin": ["program": report.generator, "renderingModel": RenderPlan.modelVersion] as JSONMembers,
+      "profile": profile.fields, "studio": report.studio, "levelMatch": report.levelMatch.rawValue,
+      "command": report.command, "tolerance": report.tolerance.map(Self.limits),
+      "measures": figures.map { figure -> JSONMembers in
+        ["name": figure.name.capitalizedFirst, "member": figure.key, "unit": figure.unit, "places": figure.places]
+      },
+      // A blind test's record names the files.
+      "takes": takes.map { $0.fields() + ["sha256": $0.textHash] },
+      "pairs": pairs.reduce([:] as JSONMembers) { $0 + ["\($1.reference)-\($1.other)": $1.fields] },
+    ])
   }
 }
 
 extension TransducerProfile {
-  func write(to json: inout JSONObjectWriter) {
-    json.member("name", name)
-    json.member("summary", summary)
-    for (name, law) in [("continuous", frequency), ("transient", transient.frequency)] {
-      json.object(name) { json in
-        json.member("low", law.low)
-        json.member("high", law.high)
-        json.member("scale", law.scale.rawValue)
-      }
+  var fields: JSONMembers {
+    func scale(_ law: FrequencyMapping) -> JSONMembers {
+      ["low": law.low, "high": law.high, "scale": law.scale.rawValue]
     }
+    return [
+      "name": name, "summary": summary, "continuous": scale(frequency), "transient": scale(transient.frequency),
+    ]
   }
 }

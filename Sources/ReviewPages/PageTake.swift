@@ -1,6 +1,6 @@
 internal import HapticModel
 internal import HapticRender
-internal import Reading
+internal import SystemSupport
 internal import PatternComparison
 internal import SignalAnalysis
 internal import SignalPlots
@@ -81,34 +81,19 @@ struct PageTake {
   }
 
   /// - Parameter figures: The keys of the figures that are wanted; nil for all.
-  func write(to json: inout JSONObjectWriter, figures: [String]? = nil) {
-    json.member("letter", letter)
-    json.member("name", name)
-    if let notes { json.member("notes", notes) }
-    json.member("duration", rounded(duration))
-    json.member("length", rounded(length))
-    json.member("soundCount", sounds.count)
-    if let origin {
-      json.object("origin") { json in
-        json.member("path", origin.path)
-        if let modified = origin.modified { json.member("modified", modified) }
-        json.member("sha256", origin.sha256)
-      }
-    }
-    if !gains.isEmpty { json.array("gains") { list in for gain in gains { list.element(gain) } } }
-    if let events {
-      json.array("events") { list in for event in events { list.object { event.write(to: &$0) } } }
-      json.member("controlCount", controlCount)
-      if controls.contains(where: { !$0.isEmpty }) {
-        json.array("controls") { list in for control in controls { list.object { control.write(to: &$0) } } }
-      }
-    }
-    if let track { json.object("track") { track.write(to: &$0) } }
-    json.object("figures") { json in
-      for figure in measurements.figures where figures?.contains(figure.key) ?? true {
-        if let value = figure.value { json.member(figure.key, rounded(value)) } else { json.null(figure.key) }
-      }
-    }
+  func fields(figures: [String]? = nil) -> JSONMembers {
+    [
+      "letter": letter, "name": name, "notes": notes, "duration": rounded(duration), "length": rounded(length),
+      "soundCount": sounds.count,
+      "origin": origin.map { ["path": $0.path, "modified": $0.modified, "sha256": $0.sha256] as JSONMembers },
+      "gains": gains.isEmpty ? nil : gains, "events": events?.map(\.fields),
+      "controlCount": events == nil ? nil : controlCount,
+      "controls": events == nil || controls.allSatisfy(\.isEmpty) ? nil : controls.map(\.fields),
+      "track": track?.fields,
+      "figures": measurements.figures.filter { figures?.contains($0.key) ?? true }.reduce([:] as JSONMembers) {
+        $0 + [$1.key: JSONPiece.finite($1.value.map(rounded))]
+      },
+    ]
   }
 }
 
@@ -180,22 +165,14 @@ struct PageEvent: Equatable {
       sharpness: one.sharpness + (other.sharpness - one.sharpness) * share)
   }
 
-  func write(to json: inout JSONObjectWriter) {
-    json.member("kind", kind.label)
-    json.member("time", rounded(time))
-    if length > 0 {
-      json.member("length", rounded(length))
-      json.member("duration", rounded(duration))
-    }
-    json.member("intensity", rounded(intensity))
-    json.member("sharpness", rounded(sharpness))
-    if layer > 0 { json.member("layer", layer) }
-    // Time, intensity and sharpness in turn.
-    json.array("points") { list in
-      for point in points {
-        for value in [point.time, point.intensity, point.sharpness] { list.element(rounded(value)) }
-      }
-    }
+  var fields: JSONMembers {
+    [
+      "kind": kind.label, "time": rounded(time), "length": length > 0 ? rounded(length) : nil,
+      "duration": length > 0 ? rounded(duration) : nil, "intensity": rounded(intensity),
+      "sharpness": rounded(sharpness), "layer": layer > 0 ? layer : nil,
+      // Time, intensity and sharpness in turn.
+      "points": points.flatMap { [$0.time, $0.intensity, $0.sharpness].map(rounded) },
+    ]
   }
 }
 
@@ -236,23 +213,20 @@ struct PageControls: Equatable {
     return points
   }
 
-  func write(to json: inout JSONObjectWriter) {
-    for (name, line) in [("intensity", intensity), ("sharpness", sharpness)] where !line.isEmpty {
-      json.array(name) { list in
-        for point in line {
-          list.element(rounded(point.time))
-          list.element(rounded(point.value))
-        }
-      }
+  /// Time and value of each point in turn.
+  var fields: JSONMembers {
+    func numbers(_ line: [Point]) -> [Double]? {
+      line.isEmpty ? nil : line.flatMap { [rounded($0.time), rounded($0.value)] }
     }
+    return ["intensity": numbers(intensity), "sharpness": numbers(sharpness)]
   }
 }
 
 extension SignalTrack {
-  func write(to json: inout JSONObjectWriter) {
-    json.member("step", step)
-    json.array("levels") { list in for level in levels { list.element((level * 10).rounded() / 10) } }
-    json.array("frequencies") { list in for hertz in frequencies { list.element(hertz.rounded()) } }
+  var fields: JSONMembers {
+    [
+      "step": step, "levels": levels.map { ($0 * 10).rounded() / 10 }, "frequencies": frequencies.map { $0.rounded() },
+    ]
   }
 }
 

@@ -1,4 +1,5 @@
 internal import Reading
+internal import SystemSupport
 internal import ShippedFiles
 internal import SignalPlots
 
@@ -183,12 +184,10 @@ enum JSONLayout {
 
 enum EmbeddedJSON {
   /// The JSON text of an object, in which no `<` can end its element.
-  static func object(_ contents: (inout JSONObjectWriter) -> Void) -> [UInt8] {
-    var json = JSONWriter(layout: .compact)
-    json.object(contents)
+  static func object(_ fields: JSONMembers) -> [UInt8] {
     var text: [UInt8] = []
     // Outside of strings JSON has no such sign.
-    for byte in json.bytes {
+    for byte in fields.line.utf8 {
       if byte == UInt8(ascii: "<") { text += Array(#"\u003c"#.utf8) } else { text.append(byte) }
     }
     return text

@@ -1,5 +1,4 @@
 internal import HapticRender
-internal import Reading
 public import PatternComparison
 internal import SignalPlots
 internal import SystemSupport
@@ -40,13 +39,10 @@ public struct PatternGallery: Sendable {
         "\(count), rendered with profile \(first.profile.name) · made by \(generator) · self-contained, works offline"
         .escapedForMarkup,
     ]
-    let data = EmbeddedJSON.object { json in
-      json.member("title", title)
-      if let studio { json.member("studio", studio) }
-      json.object("profile") { first.profile.write(to: &$0) }
-      json.array("takes") { list in for take in shown { list.object { take.write(to: &$0, figures: ["peakDecibels"]) } }
-      }
-    }
+    let data = EmbeddedJSON.object([
+      "title": title, "studio": studio, "profile": first.profile.fields,
+      "takes": shown.map { $0.fields(figures: ["peakDecibels"]) },
+    ])
     return page.html(texts, data: data)
   }
 

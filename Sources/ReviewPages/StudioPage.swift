@@ -1,4 +1,4 @@
-internal import Reading
+internal import SystemSupport
 internal import ShippedFiles
 internal import SignalPlots
 
@@ -49,12 +49,11 @@ public struct StudioPage: Sendable {
       throw ReviewPageError(.tooMany, "\(slots.count) patterns; the studio takes at most \(Self.slotCount)")
     }
     let names = slots.map(\.name).joined(separator: " and ")
-    let data = EmbeddedJSON.object { json in
-      json.member("generator", generator)
-      json.member("profile", profile)
-      if let profileText { json.member("profileText", String(decoding: Base64.encoded(profileText), as: UTF8.self)) }
-      json.array("slots") { list in for slot in slots { list.object { slot.write(to: &$0) } } }
-    }
+    let data = EmbeddedJSON.object([
+      "generator": generator, "profile": profile,
+      "profileText": profileText.map { String(decoding: Base64.encoded($0), as: UTF8.self) },
+      "slots": slots.map(\.fields),
+    ])
     let served = slots.contains { $0.address != nil } ? "'self'" : "'none'"
     let page = Page(
       template: PageResource.studioPage, script: PageResource.studioScript, style: PageResource.studioStyle,
@@ -72,13 +71,10 @@ extension StudioPage.Slot {
   /// By what a server knows whether the file is still the one the page was made of: its SHA-256.
   public static func tag(of bytes: [UInt8]) -> String { SHA256.hash(of: bytes) }
 
-  fileprivate func write(to json: inout JSONObjectWriter) {
-    json.member("name", name)
-    json.member("text", String(decoding: Base64.encoded(bytes), as: UTF8.self))
-    guard let address else { return }
-    json.object("save") { json in
-      json.member("url", address)
-      json.member("etag", Self.tag(of: bytes))
-    }
+  fileprivate var fields: JSONMembers {
+    [
+      "name": name, "text": String(decoding: Base64.encoded(bytes), as: UTF8.self),
+      "save": address.map { ["url": $0, "etag": Self.tag(of: bytes)] as JSONMembers },
+    ]
   }
 }

@@ -267,8 +267,6 @@ struct LinearPredictor: ~Copyable {
   private static let order = 8
   /// Frames between those values: further apart, low tones differ more.
   private static let spacing = 2
-  /// Frames from the first value to the sample.
-  private static let depth = horizon + spacing * (order - 1)
 
   private let samples: [Double]
   private var sums = [Double](repeating: 0, count: (order + 1) * (order + 1))

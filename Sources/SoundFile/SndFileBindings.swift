@@ -29,10 +29,7 @@
       }
       // Libsndfile closes what it cannot open, even where it is to leave the descriptor open.
       let own = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
-      guard own >= 0 else {
-        throw SoundFileError(
-          kind: .systemRefused, path: path, description: "cannot be opened: \(unsafe String(cString: strerror(errno)))")
-      }
+      guard own >= 0 else { throw SoundFileError.system(path, "cannot be opened") }
       var opened = info
       let result = unsafe openings.withLock { _ -> Result<OpaquePointer, SoundFileError> in
         errno = 0
@@ -61,35 +58,14 @@
       _ = unsafe sf_command(handle, Int32(SFC_SET_COMPRESSION_LEVEL), &level, Int32(MemoryLayout<Double>.size))
     }
 
-    /// `sf_writef_short`.
-    static func write(_ samples: Span<Int16>, frameCount: Int, to handle: OpaquePointer, path: String)
-      throws(SoundFileError)
-    {
+    /// `sf_writef_short`, `sf_writef_int` or `sf_writef_float`.
+    static func write<Sample>(
+      _ samples: Span<Sample>, frameCount: Int, to handle: OpaquePointer, path: String,
+      with call: (OpaquePointer?, UnsafePointer<Sample>?, sf_count_t) -> sf_count_t
+    ) throws(SoundFileError) {
       errno = 0
       let written = unsafe samples.withUnsafeBufferPointer {
-        unsafe sf_writef_short(handle, $0.baseAddress, sf_count_t(frameCount))
-      }
-      guard written == frameCount else { throw unsafe error(words(handle), path: path, reading: false) }
-    }
-
-    /// `sf_writef_int`.
-    static func write(_ samples: Span<Int32>, frameCount: Int, to handle: OpaquePointer, path: String)
-      throws(SoundFileError)
-    {
-      errno = 0
-      let written = unsafe samples.withUnsafeBufferPointer {
-        unsafe sf_writef_int(handle, $0.baseAddress, sf_count_t(frameCount))
-      }
-      guard written == frameCount else { throw unsafe error(words(handle), path: path, reading: false) }
-    }
-
-    /// `sf_writef_float`.
-    static func write(_ samples: Span<Float>, frameCount: Int, to handle: OpaquePointer, path: String)
-      throws(SoundFileError)
-    {
-      errno = 0
-      let written = unsafe samples.withUnsafeBufferPointer {
-        unsafe sf_writef_float(handle, $0.baseAddress, sf_count_t(frameCount))
+        unsafe call(handle, $0.baseAddress, sf_count_t(frameCount))
       }
       guard written == frameCount else { throw unsafe error(words(handle), path: path, reading: false) }
     }

@@ -87,14 +87,14 @@
       try plain?.write(samples)
       guard let handle = unsafe handle else { return }
       let frameCount = samples.count / channelCount
-      guard format.container != .ogg else {
-        try unsafe SndFileBindings.write(samples, frameCount: frameCount, to: handle, path: path)
-        return
-      }
       switch format.samples {
+      case _ where format.container == .ogg, .float:
+        try unsafe SndFileBindings.write(
+          samples, frameCount: frameCount, to: handle, path: path, with: sf_writef_float)
       case .s16:
         encoder.encode(samples, growing: &shorts)
-        try unsafe SndFileBindings.write(shorts.span, frameCount: frameCount, to: handle, path: path)
+        try unsafe SndFileBindings.write(
+          shorts.span, frameCount: frameCount, to: handle, path: path, with: sf_writef_short)
       case .s24, .s32:
         encoder.encode(samples, growing: &longs)
         if format.samples == .s24 {
@@ -102,8 +102,8 @@
           var span = longs.mutableSpan
           for index in samples.indices { span[index] &<<= 8 }
         }
-        try unsafe SndFileBindings.write(longs.span, frameCount: frameCount, to: handle, path: path)
-      case .float: try unsafe SndFileBindings.write(samples, frameCount: frameCount, to: handle, path: path)
+        try unsafe SndFileBindings.write(
+          longs.span, frameCount: frameCount, to: handle, path: path, with: sf_writef_int)
       }
     }
 
@@ -253,8 +253,7 @@
         if name == "PEAK" {
           let time: [UInt8] = [0, 0, 0, 0]
           guard unsafe pwrite(descriptor, time, time.count, place + 12) == time.count else {
-            throw SoundFileError(
-              kind: .systemRefused, path: path, description: "cannot write: \(unsafe String(cString: strerror(errno)))")
+            throw SoundFileError.system(path, "cannot write")
           }
           return
         }

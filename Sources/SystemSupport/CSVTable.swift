@@ -173,3 +173,8 @@ private struct CSVReader {
     return text
   }
 }
+
+extension Double {
+  /// The number with at most so many decimal places, as sentences have it.
+  package func text(_ places: Int) -> String { NumberFormatting.rounded(self, places: places) }
+}

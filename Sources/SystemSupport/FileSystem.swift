@@ -17,11 +17,15 @@ package enum FileSystem {
   /// When a file was changed last, as `2026-11-22 17:58 UTC`; nil where that is not known.
   package static func modified(_ path: String) -> String? {
     var status = stat()
-    var parts = unsafe tm()
-    guard unsafe stat(path, &status) == 0, unsafe gmtime_r(&status.st_mtim.tv_sec, &parts) != nil else { return nil }
-    func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
-    return unsafe "\(parts.tm_year + 1_900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday)) "
-      + "\(two(parts.tm_hour)):\(two(parts.tm_min)) UTC"
+    guard unsafe stat(path, &status) == 0 else { return nil }
+    return CalendarTime(seconds: status.st_mtim.tv_sec).formatted("%Y-%m-%d %H:%M UTC")
+  }
+
+  /// The part of a folder's disk that may still be filled, 0 to 1; 1 where that is not known.
+  package static func freeShare(_ folder: String) -> Double {
+    var status = statvfs()
+    guard unsafe statvfs(folder.isEmpty ? "." : folder, &status) == 0, status.f_blocks > 0 else { return 1 }
+    return Double(status.f_bavail) / Double(status.f_blocks)
   }
 
   package static func isLink(_ path: String) -> Bool {
@@ -183,8 +187,6 @@ package struct FileStamp: Equatable {
   private let seconds: Int
   private let nanoseconds: Int
 
-  package var byteCount: Int { Int(size) }
-
   /// The stamp of a file, links followed, or nothing where there is none.
   package init?(_ path: String) {
     var status = stat()
@@ -242,5 +244,33 @@ package struct OutputGuard: Sendable {
     if let real = FileSystem.realPath(path) { return real }
     let folder = FileSystem.folder(of: path)
     return FileSystem.join(FileSystem.realPath(folder) ?? folder, FileSystem.name(of: path))
+  }
+}
+
+/// A moment as calendars tell it.
+package struct CalendarTime: Equatable, Sendable {
+  /// Seconds since the beginning of 1970, in universal time.
+  package var seconds: Int
+
+  package init(seconds: Int) { self.seconds = seconds }
+
+  package static var now: CalendarTime { CalendarTime(seconds: time(nil)) }
+
+  /// `2026-01-31T12:00:00Z`.
+  package var text: String { formatted("%Y-%m-%dT%H:%M:%SZ") }
+
+  /// `20260131-120000`: what the name of a file may hold.
+  package var fileText: String { formatted("%Y%m%d-%H%M%S") }
+
+  /// - Parameters:
+  ///   - format: As strftime(3) takes it; at most 31 bytes of text.
+  ///   - isLocal: Whether it is the time where the user is.
+  package func formatted(_ format: String, isLocal: Bool = false) -> String {
+    var moment = time_t(seconds)
+    var fields = unsafe tm()
+    _ = unsafe isLocal ? localtime_r(&moment, &fields) : gmtime_r(&moment, &fields)
+    var text = [CChar](repeating: 0, count: 32)
+    let count = unsafe strftime(&text, text.count, format, &fields)
+    return String(decoding: text[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 }

@@ -31,21 +31,26 @@ struct Choices: Sendable {
     // Channels and level are those of a device: they are used on no other.
     let device = has("--device") ? arguments.value("--device") : variables["TEMBLOR_DEVICE"] ?? saved.device
     let isLive = command.option(named: "--device") != nil && device == saved.device
-    let haptics = isLive && !hasArray && !has("--channel") && !saved.haptics.isEmpty
-    let rows: [(option: String, variable: String?, saved: String?, words: String)] = [
-      ("--device", "TEMBLOR_DEVICE", saved.device, "device"),
-      ("--profile", "TEMBLOR_PROFILE", hasArray ? nil : saved.profile, "profile"),
-      ("--haptics", nil, haptics ? saved.haptics.map(String.init).joined(separator: ",") : nil, "haptics on channel"),
-      ("--strength", nil, isLive ? saved.strength.map(NumberFormatting.short) : nil, "strength"),
+    // Other verbs have a '--channel' of another meaning.
+    let isRouted =
+      isLive && command.option(named: "--haptics") != nil
+      && !["--array", "--channel", "--haptics"].contains(where: has)
+    let haptics = saved.haptics.map(String.init).joined(separator: ",")
+    let rows: [(option: String, variable: String?, saved: [String], words: String)] = [
+      ("--device", "TEMBLOR_DEVICE", saved.device.map { [$0] } ?? [], "device"),
+      ("--profile", "TEMBLOR_PROFILE", hasArray ? [] : saved.profile.map { [$0] } ?? [], "profile"),
+      ("--haptics", nil, isRouted && !haptics.isEmpty ? [haptics] : [], "haptics on channel"),
+      ("--channel", nil, isRouted ? saved.channels : [], "channel"),
+      ("--strength", nil, isLive ? saved.strength.map { [NumberFormatting.short($0)] } ?? [] : [], "strength"),
     ]
     var used: [String] = []
     for row in rows where command.option(named: row.option) != nil && !has(row.option) {
       if let name = row.variable, let value = variables[name], row.option == "--device" || !hasArray {
         if row.option == "--profile" { try Self.checkProfile(value, of: name) }
-        arguments.choose(value, for: row.option, from: name)
-      } else if let value = row.saved {
-        arguments.choose(value, for: row.option, from: path ?? "")
-        used.append("\(row.words) \(value.printable)")
+        arguments.choose([value], for: row.option, from: name)
+      } else if !row.saved.isEmpty {
+        arguments.choose(row.saved, for: row.option, from: path ?? "")
+        used += row.saved.map { "\(row.words) \($0.printable)" }
       }
     }
     guard !used.isEmpty, terminal.error.isTerminal, !has("--json"), !has("--quiet") else { return }

@@ -32,27 +32,18 @@ struct RenderOutputs: Sendable {
       return
     }
     let named = output.flatMap(SoundFileFormat.container(ofName:))
-    let isFolder =
-      inputs.count + problemCount > 1 || output.map { $0.hasSuffix("/") || FileSystem.entry(at: $0) == .folder } ?? true
-      || named == nil && inputs.contains(where: \.isFromFolder)
-    if isFolder, let output { try OutputNames.checkFolder(output, count: inputs.count + problemCount, "patterns") }
+    let place = try OutputPlace(
+      output, count: inputs.count + problemCount, "patterns",
+      isFolder: named == nil && inputs.contains(where: \.isFromFolder))
     for input in inputs {
+      let container = try place.kind(
+        named: named, asked: asked, usual: .wav, option: "--container",
+        extensions: ".wav, .flac, .aiff, .w64, .rf64, .caf or .ogg")
       for buses in stems {
-        if isFolder {
-          let container = asked ?? .wav
-          let name = input.outputStem + Self.suffix(of: buses) + "." + container.rawValue
-          items.append(
-            .init(
-              input: input, destination: .file(path: FileSystem.join(output ?? "", name)), container: container,
-              buses: buses))
-        } else if let output {
-          items.append(
-            .init(
-              input: input, destination: .file(path: Self.path(output, of: buses)),
-              container: try OutputNames.kind(
-                of: output, named: named, asked: asked, option: "--container",
-                extensions: ".wav, .flac, .aiff, .w64, .rf64, .caf or .ogg"), buses: buses))
-        }
+        let path =
+          place.isFolder
+          ? place.file(input.outputStem + Self.suffix(of: buses), container.rawValue) : Self.path(place.path, of: buses)
+        items.append(.init(input: input, destination: .file(path: path), container: container, buses: buses))
       }
     }
     try OutputNames.refuseClashes(items.map { ($0.input.name, $0.name) })
@@ -85,33 +76,36 @@ struct RenderOutputs: Sendable {
   }
 }
 
-/// The rules that files which verbs write have in common.
-enum OutputNames {
-  /// The path that stands for standard output.
-  static let standardOutput = "-"
-  static let pageEndings = ["html", "htm"]
+/// Where results go: the one file that was named, or a folder with a file for each.
+struct OutputPlace {
+  let path: String
+  let isFolder: Bool
 
-  /// Refuses a name for several files that is plainly meant for one.
-  static func checkFolder(_ path: String, count: Int, _ noun: String) throws(UsageError) {
-    guard count > 1, !path.hasSuffix("/"), FileSystem.entry(at: path) != .folder else { return }
+  /// - Parameters:
+  ///   - output: What was named; nil for the current folder.
+  ///   - isFolder: Whether there is a folder in any case.
+  /// - Throws: `UsageError` for a name for several files that is plainly meant for one.
+  init(_ output: String?, count: Int, _ noun: String, isFolder: Bool = false) throws(UsageError) {
+    path = output ?? ""
+    let entry = FileSystem.entry(at: path)
+    self.isFolder =
+      output != OutputNames.standardOutput
+      && (count > 1 || isFolder || output == nil || path.hasSuffix("/") || entry == .folder)
+    guard count > 1, self.isFolder, output != nil, !path.hasSuffix("/"), entry != .folder else { return }
     let isFile =
       SoundFileFormat.container(ofName: path) != nil || PlotFormat(ofName: path) != nil
       || FormatRegistry.standard.format(named: path) != nil
-      || (pageEndings + ["json"]).contains { path.lowercased().hasSuffix("." + $0) }
-    guard isFile || FileSystem.entry(at: path) != .nothing else { return }
+      || (OutputNames.pageEndings + ["json"]).contains { path.lowercased().hasSuffix("." + $0) }
+    guard isFile || entry != .nothing else { return }
     throw UsageError(
       .invalidValue, "\(path.inQuotes) is the name of one file, but there are \(count) \(noun); name a folder")
   }
 
-  static func checkInputs(_ path: String, option: String = "--output", of takes: [TakeInput]) throws(UsageError) {
-    // A file that does not exist cannot be an input, so patterns are not read for it.
-    guard FileSystem.entry(at: path) != .nothing else { return }
-    try OutputGuard(reading: takes.flatMap(\.sources)).check(path, option: option)
-  }
-
-  static func kind<Kind: RawRepresentable<String> & Equatable>(
-    of path: String, named: Kind?, asked: Kind?, option: String, extensions: String
+  /// The kind of the files: of one file as its name says, of several as asked for or usual.
+  func kind<Kind: RawRepresentable<String> & Equatable>(
+    named: Kind?, asked: Kind?, usual: Kind, option: String, extensions: String
   ) throws(UsageError) -> Kind {
+    if isFolder { return asked ?? usual }
     if let asked, let named, asked != named {
       throw UsageError(
         .remove,
@@ -122,6 +116,22 @@ enum OutputNames {
         .invalidValue, "unknown file extension of \(path.inQuotes); use \(extensions), or \(option.inQuotes)")
     }
     return kind
+  }
+
+  /// The file of one result: in the folder, or the file itself.
+  func file(_ stem: String, _ ending: String) -> String { isFolder ? FileSystem.join(path, stem + "." + ending) : path }
+}
+
+/// The rules that files which verbs write have in common.
+enum OutputNames {
+  /// The path that stands for standard output.
+  static let standardOutput = "-"
+  static let pageEndings = ["html", "htm"]
+
+  static func checkInputs(_ path: String, option: String = "--output", of takes: [TakeInput]) throws(UsageError) {
+    // A file that does not exist cannot be an input, so patterns are not read for it.
+    guard FileSystem.entry(at: path) != .nothing else { return }
+    try OutputGuard(reading: takes.flatMap(\.sources)).check(path, option: option)
   }
 
   static func refuseClashes(_ files: [(input: String, path: String)]) throws(UsageError) {
@@ -213,21 +223,13 @@ struct PlotOutputs: Equatable, Sendable {
       items = groups.map { Item(inputs: $0, path: output, format: asked ?? .png) }
       return
     }
-    let isFolder = count > 1 || output.hasSuffix("/") || FileSystem.entry(at: output) == .folder
-    if isFolder { try OutputNames.checkFolder(output, count: count, "pictures") }
+    let place = try OutputPlace(output, count: count, "pictures")
     for inputs in groups {
-      if isFolder {
-        let format = asked ?? .png
-        let stem = inputs.map(\.outputStem).joined(separator: "-")
-        items.append(Item(inputs: inputs, path: FileSystem.join(output, stem + "." + format.rawValue), format: format))
-      } else {
-        items.append(
-          Item(
-            inputs: inputs, path: output,
-            format: try OutputNames.kind(
-              of: output, named: PlotFormat(ofName: output), asked: asked, option: "--format",
-              extensions: ".png, .svg or .pdf")))
-      }
+      let format = try place.kind(
+        named: PlotFormat(ofName: output), asked: asked, usual: .png, option: "--format",
+        extensions: ".png, .svg or .pdf")
+      let stem = inputs.map(\.outputStem).joined(separator: "-")
+      items.append(Item(inputs: inputs, path: place.file(stem, format.rawValue), format: format))
     }
     try refuseClashes()
   }

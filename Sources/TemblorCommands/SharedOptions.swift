@@ -84,11 +84,6 @@ enum SharedOptions {
   static let json = Option("--json", help: "Print the result as JSON.")
   static let csv = Option("--csv", help: "Print the result as CSV: a row of column names, then the rows.")
 
-  static func checkOneFormat(_ arguments: ParsedArguments) throws(UsageError) {
-    guard arguments.flag("--json"), arguments.flag("--csv") else { return }
-    throw UsageError(.remove, "'--json' and '--csv' exclude each other")
-  }
-
   static func profile(_ arguments: ParsedArguments) throws -> TransducerProfile {
     try arguments.value("--profile").map(profile(named:)) ?? .phone
   }
@@ -111,6 +106,13 @@ enum SharedOptions {
   static func refuseBoth(_ one: String, _ other: String, in arguments: ParsedArguments) throws(UsageError) {
     guard arguments.flag(one), arguments.flag(other) else { return }
     throw UsageError(.remove, "\(one.inQuotes) and \(other.inQuotes) exclude each other")
+  }
+
+  /// Refuses options that another has no use for.
+  static func refuse(_ options: [String], with other: String, in arguments: ParsedArguments) throws(UsageError) {
+    for option in options where !arguments.values(option).isEmpty {
+      throw UsageError(.remove, "\(option.inQuotes) cannot be used with \(other.inQuotes)")
+    }
   }
 
   static func reading(_ arguments: ParsedArguments) throws -> ReadingOptions {
@@ -182,5 +184,30 @@ struct BatchWork {
     do { try work(&self) } catch let error as StreamError { throw error } catch {
       fail(Failure.message(error), Failure.status(of: error))
     }
+  }
+}
+
+extension Output {
+  /// Writes what `--json` prints: an object that begins with its format version.
+  ///
+  /// - Parameter formatVersion: Grows when a member is removed or changes its meaning; nil for a format of others.
+  func write(json fields: JSONMembers, formatVersion: Int? = 1) throws {
+    var json = JSONWriter()
+    let version: JSONMembers = ["formatVersion": formatVersion]
+    json.object((version + fields).write)
+    try write(json.finish().span)
+  }
+
+  /// Writes what `--csv` prints: a column for each key in order of appearance; a row without a value has it empty.
+  func write(csv rows: [JSONMembers]) throws {
+    let rows = rows.map(\.cells)
+    var columns: [String] = []
+    for cell in rows.joined() where !columns.contains(cell.key) { columns.append(cell.key) }
+    var table = CSVTable(columns: columns)
+    for row in rows {
+      let texts = Dictionary(row.map { ($0.key, $0.text) }, uniquingKeysWith: { first, _ in first })
+      table.append(columns.map { texts[$0, default: ""] })
+    }
+    if !rows.isEmpty { try write(table.text) }
   }
 }

@@ -5,6 +5,7 @@ internal import HapticRender
 internal import Reading
 public import StudioCore
 internal import Synchronization
+internal import SystemSupport
 
 /// A device that is open, and what is played on it.
 final class Session {
@@ -126,40 +127,21 @@ final class Session {
       return events
     }
     missedFrameCount += events.reduce(0) { $0 + $1.missedFrameCount }
-    var writer = JSONWriter(layout: .compact)
-    writer.object { object in
-      object.member("rate", engine.rate)
-      object.member("latency", latency)
-      object.member("channels", engine.routing.channels.count)
-      object.member("rendered", Int(engine.position))
-      object.member("heard", Int(clock.heardFrame))
-      object.member("time", SystemTimeSource().now / .seconds(1))
-      object.member("isOver", playback?.isOver == true)
-      object.member("missed", missedFrameCount)
-      object.array("events") { list in
-        for event in events {
-          list.object { object in
-            object.member("kind", "\(event.kind)")
-            object.member("missed", event.missedFrameCount)
-            object.member("text", event.text)
-          }
-        }
-      }
-      object.array("plays") { list in
-        for (number, play) in plays.sorted(by: { $0.key < $1.key }) {
-          list.object { object in
-            object.member("id", Int(number))
-            object.member("state", play.end != nil ? "ended" : play.start == nil ? "waiting" : "playing")
-            if let start = play.start {
-              object.member("start", Int(start))
-              object.member("onset", play.onset ?? seconds(start))
-            }
-            if let end = play.end { object.member("end", Int(end)) }
-          }
-        }
-      }
-    }
-    return writer.finish()
+    let state: JSONMembers = [
+      "rate": engine.rate, "latency": latency, "channels": engine.routing.channels.count,
+      "rendered": Int(engine.position), "heard": Int(clock.heardFrame), "time": SystemTimeSource().now / .seconds(1),
+      "isOver": playback?.isOver == true, "missed": missedFrameCount,
+      "events": events.map { event -> JSONMembers in
+        ["kind": "\(event.kind)", "missed": event.missedFrameCount, "text": event.text]
+      },
+      "plays": plays.sorted { $0.key < $1.key }.map { number, play -> JSONMembers in
+        [
+          "id": Int(number), "state": play.end != nil ? "ended" : play.start == nil ? "waiting" : "playing",
+          "start": play.start, "onset": play.start.map { play.onset ?? seconds($0) }, "end": play.end,
+        ]
+      },
+    ]
+    return Array((state.line + "\n").utf8)
   }
 }
 

@@ -454,8 +454,3 @@ public struct CalibrationError: Error, Equatable, Sendable, CustomStringConverti
     )
   }
 }
-
-extension Double {
-  /// The number with at most so many decimal places, as sentences have it.
-  package func text(_ places: Int) -> String { NumberFormatting.rounded(self, places: places) }
-}

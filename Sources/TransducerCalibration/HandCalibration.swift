@@ -1,6 +1,7 @@
 public import HapticRender
 internal import CMath
 internal import SignalAnalysis
+internal import SystemSupport
 
 /// The resonance of a transducer, found by a person who presses a key where slow tones are felt most.
 ///

@@ -1,6 +1,7 @@
 public import HapticRender
 internal import CMath
 internal import SignalAnalysis
+internal import SystemSupport
 
 /// The resonance of a transducer from its impedance: the voltage at a resistor in series with it, recorded while the
 /// amplifier plays the sweep.

@@ -165,7 +165,7 @@ extension ProfileLibrary {
   func profiles(besideFilesOf folder: String?) -> ProfileChecker.Source {
     { (word) throws(ProfileChecker.Refusal) in
       func unusable(_ reason: String) -> ProfileChecker.Refusal {
-        .init(reason: "\(word.quoted()) cannot be used: \(reason)")
+        .init(reason: "\(word.quoted()) cannot be used: \(reason.onOneLine)")
       }
       var entry = entry(named: word)
       if ProfileFile.isPath(word) {

@@ -18,6 +18,8 @@ public struct SavedChoices: Equatable, Sendable {
   public var profile: String?
   /// The channels of haptics, numbered from 1; empty for all.
   public var haptics: [Int] = []
+  /// Channels with settings of their own, as `--channel` takes them; empty where `haptics` is not.
+  public var channels: [String] = []
   /// The factor on everything, 0 to 1.
   public var strength: Double?
 
@@ -54,6 +56,9 @@ public struct SavedChoices: Equatable, Sendable {
         "haptics", of: .integer(1...OutputRouting.maximumChannelCount),
         "The channels of haptics, numbered from 1. Default: all.", layout: .line
       ) { $1(&$0.haptics) },
+      .values("channels", of: .text(), "Channels with settings of their own, as --channel takes them.") {
+        $1(&$0.channels)
+      },
       .value("strength", .number(0...1), "The factor on everything.") { $1(&$0.strength) },
     ]
   ) { object, choices, reader in
@@ -66,6 +71,9 @@ public struct SavedChoices: Equatable, Sendable {
     }
     if let value = object["haptics"], Set(choices.haptics).count < choices.haptics.count {
       reader.log.add(.contradiction, at: value, "a channel is listed twice", hint: "keep one of them")
+    }
+    if let value = object["channels"], !choices.haptics.isEmpty, !choices.channels.isEmpty {
+      reader.log.add(.contradiction, at: value, "haptics and channels exclude each other", hint: "keep one of them")
     }
     return true
   }

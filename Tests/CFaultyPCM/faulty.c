@@ -10,6 +10,7 @@ struct cfp_device {
   snd_pcm_ioplug_t io;
   cfp_abilities abilities;
   cfp_listener listener;
+  cfp_visitor visitor;
   void *context;
   enum cfp_state state;
   bool canResume, isStalled, criesWolf;
@@ -27,6 +28,8 @@ struct cfp_device {
   long extraDelay;
   /* Frames that are taken and dropped at once. */
   long swallowed;
+  /* Frames by which the next transfer claims too many. */
+  long surplus;
   unsigned transferLimit, limitedTransfers;
   int transferError, startError, preparationError;
   unsigned failingTransfers, failingStarts, failingPreparations;
@@ -77,6 +80,7 @@ static void enter(cfp_device *device, enum cfp_state state) {
   case CFP_DRY: snd_pcm_ioplug_set_state(&device->io, SND_PCM_STATE_XRUN); break;
   case CFP_SUSPENDED: snd_pcm_ioplug_set_state(&device->io, SND_PCM_STATE_SUSPENDED); break;
   case CFP_GONE: snd_pcm_ioplug_set_state(&device->io, SND_PCM_STATE_DISCONNECTED); break;
+  case CFP_UNSET: snd_pcm_ioplug_set_state(&device->io, SND_PCM_STATE_OPEN); break;
   case CFP_RUNNING: snd_pcm_ioplug_set_state(&device->io, SND_PCM_STATE_RUNNING); break;
   default: break;
   }
@@ -118,8 +122,15 @@ static void play(cfp_device *device, int64_t count) {
   }
 }
 
-static int on_start(snd_pcm_ioplug_t *io) {
+/* The device, of which the library begins a call. */
+static cfp_device *visit(snd_pcm_ioplug_t *io, enum cfp_call call) {
   cfp_device *device = io->private_data;
+  if (device->visitor) device->visitor(device->context, call);
+  return device;
+}
+
+static int on_start(snd_pcm_ioplug_t *io) {
+  cfp_device *device = visit(io, CFP_CALL_START);
   if (device->state == CFP_GONE) return -ENODEV;
   if (device->failingStarts > 0 && device->failingStarts--) return device->startError;
   device->begun = device->now;
@@ -130,13 +141,13 @@ static int on_start(snd_pcm_ioplug_t *io) {
 }
 
 static int on_stop(snd_pcm_ioplug_t *io) {
-  cfp_device *device = io->private_data;
+  cfp_device *device = visit(io, CFP_CALL_STOP);
   if (device->state != CFP_GONE && device->state != CFP_CLOSED) device->state = CFP_READY;
   return 0;
 }
 
 static snd_pcm_sframes_t on_pointer(snd_pcm_ioplug_t *io) {
-  cfp_device *device = io->private_data;
+  cfp_device *device = visit(io, CFP_CALL_POINTER);
   if (device->state == CFP_DRY) return -EPIPE;
   int64_t told = device->played, queued = device->taken - device->played;
   switch (device->pointer) {
@@ -147,6 +158,7 @@ static snd_pcm_sframes_t on_pointer(snd_pcm_ioplug_t *io) {
     break;
   case CFP_FULL: told += queued; break;
   case CFP_STEPS: told -= told % device->step; break;
+  case CFP_BACK: told += (int64_t)io->buffer_size - device->step; break;
   }
   return (snd_pcm_sframes_t)(told % (int64_t)io->buffer_size);
 }
@@ -154,7 +166,7 @@ static snd_pcm_sframes_t on_pointer(snd_pcm_ioplug_t *io) {
 static snd_pcm_sframes_t on_transfer(
     snd_pcm_ioplug_t *io, const snd_pcm_channel_area_t *areas, snd_pcm_uframes_t offset,
     snd_pcm_uframes_t count) {
-  cfp_device *device = io->private_data;
+  cfp_device *device = visit(io, CFP_CALL_TRANSFER);
   if (device->state == CFP_GONE) return -ENODEV;
   if (device->failingTransfers > 0 && device->failingTransfers--) return device->transferError;
   if (device->limitedTransfers > 0 && device->limitedTransfers-- && count > device->transferLimit)
@@ -174,7 +186,9 @@ static snd_pcm_sframes_t on_transfer(
     device->swallowed -= (long)count;
   }
   signal(device);
-  return (snd_pcm_sframes_t)count;
+  long surplus = device->surplus;
+  device->surplus = 0;
+  return (snd_pcm_sframes_t)count + surplus;
 }
 
 static int on_close(snd_pcm_ioplug_t *io) {
@@ -210,7 +224,7 @@ static int on_software_parameters(snd_pcm_ioplug_t *io, snd_pcm_sw_params_t *par
 }
 
 static int on_prepare(snd_pcm_ioplug_t *io) {
-  cfp_device *device = io->private_data;
+  cfp_device *device = visit(io, CFP_CALL_PREPARE);
   if (device->state == CFP_GONE) return -ENODEV;
   if (device->failingPreparations > 0 && device->failingPreparations--)
     return device->preparationError;
@@ -222,7 +236,7 @@ static int on_prepare(snd_pcm_ioplug_t *io) {
 
 /* The library takes no notice of the result: a device that cannot resume stays suspended. */
 static int on_resume(snd_pcm_ioplug_t *io) {
-  cfp_device *device = io->private_data;
+  cfp_device *device = visit(io, CFP_CALL_RESUME);
   if (device->state != CFP_SUSPENDED || !device->canResume) return -ENOSYS;
   device->begun = device->now;
   device->playedBefore = device->played;
@@ -242,7 +256,7 @@ static int on_received(
 }
 
 static int on_delay(snd_pcm_ioplug_t *io, snd_pcm_sframes_t *frames) {
-  cfp_device *device = io->private_data;
+  cfp_device *device = visit(io, CFP_CALL_DELAY);
   if (device->state == CFP_GONE) return -ENODEV;
   if (device->state == CFP_DRY) return -EPIPE;
   *frames = (snd_pcm_sframes_t)(device->taken - device->played) + device->extraDelay;
@@ -263,7 +277,7 @@ static const snd_pcm_ioplug_callback_t callbacks = {
     .delay = on_delay,
 };
 
-cfp_device *cfp_create(cfp_listener listener, void *context) {
+cfp_device *cfp_create(cfp_listener listener, cfp_visitor visitor, void *context) {
   cfp_device *device = calloc(1, sizeof *device);
   if (!device || pipe(device->pipe) < 0) abort();
   for (int end = 0; end < 2; end++) {
@@ -271,6 +285,7 @@ cfp_device *cfp_create(cfp_listener listener, void *context) {
     fcntl(device->pipe[end], F_SETFL, O_NONBLOCK);
   }
   device->listener = listener;
+  device->visitor = visitor;
   device->context = context;
   return device;
 }
@@ -421,6 +436,12 @@ void cfp_skip(cfp_device *device, long frameCount) {
 }
 
 void cfp_swallow(cfp_device *device, long frameCount) { device->swallowed = frameCount; }
+
+void cfp_exceed(cfp_device *device, long frameCount) { device->surplus = frameCount; }
+
+void cfp_unset(cfp_device *device) {
+  if (device->state == CFP_RUNNING) enter(device, CFP_UNSET);
+}
 
 void cfp_cry_wolf(cfp_device *device, bool isReady) {
   device->criesWolf = isReady;

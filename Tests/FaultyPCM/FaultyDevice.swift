@@ -13,6 +13,10 @@ package import HapticOutputs
   public var abilities = Capabilities()
   /// Hears every frame at its time.
   public var listener: Listener?
+  /// Called where a call hung, before it returns: here something else can take over.
+  public var hangHandler: (() -> Void)?
+  /// The time in which calls hang.
+  weak var time: DeviceTime?
   /// How often it was opened.
   public private(set) var openCount = 0
   /// How often somebody tried to open it.
@@ -22,6 +26,7 @@ package import HapticOutputs
   private var schedule: [(time: Duration, fault: Fault)] = []
   private var endings: [(time: Duration, ending: Ending)] = []
   private var refusal: Int32?
+  private var hangs: [(call: Fault.Call, duration: Duration)] = []
   private var now = Duration.zero
 
   private enum Ending { case disconnection, stall, cryingWolf }
@@ -34,6 +39,10 @@ package import HapticOutputs
         let device = unsafe Unmanaged<FaultyDevice>.fromOpaque(context).takeUnretainedValue()
         let span = unsafe Span(_unsafeStart: samples.unsafelyUnwrapped, count: Int(frameCount * channelCount))
         device.listener?(.nanoseconds(time), span, Int(channelCount))
+      },
+      { context, call in
+        guard let context = unsafe context else { return }
+        unsafe Unmanaged<FaultyDevice>.fromOpaque(context).takeUnretainedValue().visit(call)
       }, Unmanaged.passUnretained(self).toOpaque())
   }
 
@@ -53,10 +62,15 @@ package import HapticOutputs
   /// Stands in for opening a device by a name.
   ///
   /// - Parameter results: Results of calls that are forced besides.
-  package func interception(results: @escaping @Sendable (PCMCall) -> Int? = { _ in nil }) -> PCMInterception {
+  /// - Parameter hanging: A call beside the thread that renders, opening again or closing, that never returns.
+  package func interception(
+    results: @escaping @Sendable (PCMCall) -> Int? = { _ in nil }, hanging: PCMCall? = nil
+  ) -> PCMInterception {
     // Only the thread that the device belongs to opens it.
     nonisolated(unsafe) let device = self
-    return PCMInterception(open: { _ in unsafe device.open() }, result: results)
+    var interception = PCMInterception(open: { _ in unsafe device.open() }, result: results)
+    interception.returns = { $0 != hanging }
+    return interception
   }
 
   private func open() -> PCMInterception.Opening {
@@ -68,6 +82,12 @@ package import HapticOutputs
     guard result == 0, let pcm = unsafe pcm else { return .refused(-result) }
     openCount += 1
     return unsafe .opened(OpaquePointer(pcm))
+  }
+
+  private func visit(_ call: cfp_call) {
+    guard let index = hangs.firstIndex(where: { $0.call.rawValue == call.rawValue }) else { return }
+    time?.pass(hangs.remove(at: index).duration)
+    hangHandler?()
   }
 
   /// The next moment at which something happens.
@@ -127,6 +147,10 @@ package import HapticOutputs
     case .lie(.random): unsafe cfp_lie(device, CFP_RANDOM, 0)
     case .lie(.full): unsafe cfp_lie(device, CFP_FULL, 0)
     case .lie(.steps(let frameCount)): unsafe cfp_lie(device, CFP_STEPS, UInt32(frameCount))
+    case .lie(.back(let frameCount)): unsafe cfp_lie(device, CFP_BACK, UInt32(frameCount))
+    case .exceed(let frameCount): unsafe cfp_exceed(device, frameCount)
+    case .unset: unsafe cfp_unset(device)
+    case .hang(let call, let duration): hangs.append((call, duration))
     case .change(let abilities): self.abilities = abilities
     }
   }

@@ -89,6 +89,12 @@ public enum Fault: Equatable, Sendable {
   case skip(frameCount: Int)
   /// It drops the next frames as it takes them, as a sound server does that is behind.
   case swallow(frameCount: Int)
+  /// It claims to have taken this many frames more than it was given, once.
+  case exceed(frameCount: Int)
+  /// It is as if it had never been set up; what is queued is never heard.
+  case unset
+  /// The next call of a kind takes this long.
+  case hang(Call, duration: Duration)
   /// It tells a wrong pointer from now on.
   case lie(Pointer)
   /// It offers something else when it is opened the next time.
@@ -102,7 +108,12 @@ public enum Fault: Equatable, Sendable {
     case full
     /// At the last whole step of so many frames.
     case steps(Int)
+    /// So many frames before where it is.
+    case back(Int)
   }
+
+  /// What the library calls, with the numbers that the device has for it.
+  public enum Call: UInt32, CaseIterable, Sendable { case start, stop, pointer, transfer, prepare, resume, delay }
 }
 
 /// Time that waiting moves: to the next event of a device, or to the end of the wait, whichever comes first.
@@ -114,7 +125,10 @@ public final class DeviceTime: TimeSource {
   private nonisolated(unsafe) let device: FaultyDevice
 
   /// The time of one device.
-  public init(_ device: FaultyDevice) { unsafe self.device = device }
+  public init(_ device: FaultyDevice) {
+    unsafe self.device = device
+    device.time = self
+  }
 
   /// The virtual moment.
   public var now: Duration { time.withLock { $0 } }

@@ -116,6 +116,17 @@ import VendorFormats
     }
   }
 
+  /// Readers take times up to a day.
+  @Test(arguments: [HapticFormat.haps, .hapticClip, .hjif]) func whatEndsAfterADayIsNotWritten(format: HapticFormat)
+    throws
+  {
+    let pattern = HapticPattern(events: [0x1p64, 0.1].map { HapticEvent(kind: .hapticTransient, time: $0) })
+    let writing = try #require(try format.write(HapticComposition(pattern)))
+    #expect(writing.losses[0].message == "the event ends more than a day after the start")
+    let back = try examine(String(decoding: writing.files[0].bytes, as: UTF8.self)).get()
+    #expect(back.layers.flatMap(\.pattern.events).map(\.time) == [0.1])
+  }
+
   @Test func vibrationsOfHapticlabsAreLevels() throws {
     let text = """
       {"ProjectName": "P", "TrackName": "click", "Duration": 150, "Timings": [50, 50, 50], "Amplitudes": [255, 0, 64],

@@ -2,6 +2,7 @@ import FaultyPCM
 import Glibc
 import HapticOutputs
 import HapticPlayback
+import HapticRender
 import Synchronization
 import Testing
 
@@ -23,11 +24,15 @@ import Testing
     var isTrue = true
     /// Results of calls that are forced from the start.
     var results: @Sendable (PCMCall) -> Int? = { _ in nil }
+    /// Calls beside the thread that never return.
+    var hanging: PCMCall?
+    var length = Duration.seconds(4)
+    var access: PCMAccess?
     var testDescription: String { name }
   }
 
-  private static func every(_ step: Int, _ fault: Fault) -> [(Fault, at: Int)] {
-    stride(from: 700, to: 4_000, by: step).map { (fault, at: $0) }
+  private static func every(_ step: Int, _ fault: Fault, until end: Int = 4_000) -> [(Fault, at: Int)] {
+    stride(from: 700, to: end, by: step).map { (fault, at: $0) }
   }
 
   private static func transfers(_ name: String, _ code: Int32) -> Case {
@@ -55,6 +60,13 @@ import Testing
       ], isHeardToTheEnd: isTheSame)
   }
 
+  /// One call lasts long, and returns as if nothing had been.
+  private static func hang(
+    _ name: String, _ call: Fault.Call, for milliseconds: Int = 1_500, _ faults: (Fault, at: Int)...
+  ) -> Case {
+    Case(name: "hang" + name, faults: [(.hang(call, duration: .milliseconds(milliseconds)), at: 690)] + faults)
+  }
+
   static let cases: [Case] = [
     Case(name: "well", faults: []),
     Case(name: "frozen", faults: every(100, .stall(duration: .seconds(9))), isHeardToTheEnd: nil),
@@ -73,6 +85,8 @@ import Testing
     Case(name: "underruns", faults: every(100, .underrun)),
     Case(name: "suspend", faults: every(200, .suspend(canResume: false))),
     Case(name: "resume", faults: every(200, .suspend(canResume: true))),
+    Case(name: "storm", faults: every(5, .suspend(canResume: false)), isHeardToTheEnd: nil),
+    Case(name: "resumestorm", faults: every(5, .suspend(canResume: true)), isHeardToTheEnd: nil),
     Case(name: "delaybig", faults: [(.addDelay(frameCount: 100_000_000), at: 700)]),
     Case(name: "delayneg", faults: [(.addDelay(frameCount: -17_000), at: 700)]),
     Case(name: "delayerr", faults: [], results: { $0 == .delay ? -Int(EIO) : nil }),
@@ -100,6 +114,24 @@ import Testing
       name: "susphang", faults: [(.suspend(canResume: true), at: 700)], isHeardToTheEnd: false,
       results: { $0 == .resume ? -Int(EAGAIN) : nil }),
     Case(name: "wolf", faults: [(.cryWolf(duration: .milliseconds(1_500)), at: 700)]),
+    hang("back/600", .transfer, for: 600), hang("back/1500", .transfer), hang("pointer", .pointer),
+    hang("delay", .delay), hang("stop", .stop), hang("start", .start, (.underrun, at: 700)),
+    hang("prepare", .prepare, (.underrun, at: 700)),
+    hang("resume", .resume, (.suspend(canResume: true), at: 700)),
+    hang("unplug", .transfer, (.disconnect(duration: .zero, code: ENODEV), at: 2_180)),
+    Case(
+      name: "hangreopen", faults: [(.disconnect(duration: .zero, code: ENODEV), at: 700)], isHeardToTheEnd: false,
+      hanging: .open),
+    // Eight closings may hang; then nothing is opened any more.
+    Case(
+      name: "flaphangclose", faults: every(50, .disconnect(duration: .zero, code: ENODEV), until: 13_000),
+      isHeardToTheEnd: false, hanging: .close, length: .seconds(14)),
+    // In `snd_pcm_writei` the library itself reads beyond what it was given, and ends the process.
+    Case(name: "toomuch", faults: [(.exceed(frameCount: 100), at: 700)], access: .memoryMapped),
+    Case(name: "back/50", faults: [(.lie(.back(50)), at: 700)], isHeardToTheEnd: nil, isTrue: false),
+    Case(name: "back/133", faults: [(.lie(.back(133)), at: 700)], isHeardToTheEnd: nil, isTrue: false),
+    Case(name: "still", faults: [(.stall(duration: .microseconds(13_750)), at: 700)]),
+    Case(name: "badstate", faults: every(200, .unset)),
     Case(name: "swallow", faults: [(.swallow(frameCount: 110), at: 702)]),
     back("rate", isTheSame: false) { $0.rates = [44_100] }, back("rate, then its own") { $0.rates = [44_100] },
     back("channels", isTheSame: false) { $0.channelCounts = [4] },
@@ -115,9 +147,10 @@ import Testing
         $0.rate = Int(rate)
         $0.periodSize = buffer / 4
         $0.bufferSize = buffer
-      }, abilities: { $0.rates = [Int(rate)] }, results: test.results)
+        $0.access = test.access
+      }, abilities: { $0.rates = [Int(rate)] }, results: test.results, hanging: test.hanging)
     for (fault, moment) in test.faults { playback.device.plan(fault, at: .milliseconds(moment)) }
-    #expect(playback.run(until: .seconds(4), limit: 10_000))
+    #expect(playback.run(until: test.length, limit: 10_000))
     let end = playback.time.now
     playback.sink.finish(draining: true)
     let notices = playback.notices + playback.sink.takeEvents()
@@ -163,6 +196,26 @@ import Testing
     #expect(playback.run(until: .seconds(3)))
     #expect(playback.notices.map(\.cause) == [.lateDevice])
     #expect((27_000...28_800).contains(playback.notices.map(\.missedFrameCount).reduce(0, +)))
+  }
+
+  /// A call that sleeps is the longest, wherever it is made; waits for space are none.
+  @Test(arguments: [Fault.Call.transfer, .pointer, .delay, .start]) func theLongestCallIsMeasured(call: Fault.Call)
+    throws
+  {
+    let device = FaultyDevice()
+    let time = DeviceTime(device)
+    let sink = try ALSASink(
+      PCMRequest(device: "faulty"), timekeeper: time, interception: device.interception())
+    let engine = PlaybackEngine(routing: OutputRouting(channelCount: 2))
+    let loop = RenderLoop(engine: engine, sink: sink, time: time)
+    for (duration, moment) in [(5, 0), (70, 500), (20, 900)] {
+      device.plan(.hang(call, duration: .milliseconds(duration)), at: .milliseconds(moment))
+      if call == .start { device.plan(.underrun, at: .milliseconds(moment + 1)) }
+    }
+    while time.now < .milliseconds(400) { #expect(loop.turn()) }
+    #expect(engine.longestCall == .milliseconds(5))
+    while time.now < .seconds(2) { #expect(loop.turn()) }
+    #expect(engine.longestCall == .milliseconds(70))
   }
 
   /// The system's own words are in no message.

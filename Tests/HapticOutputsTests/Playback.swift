@@ -34,13 +34,14 @@ final class Playback {
   /// Opens a device; planning makes it fail.
   init(
     _ change: (inout PCMRequest) -> Void = { _ in }, abilities: (inout FaultyDevice.Capabilities) -> Void = { _ in },
-    results: @escaping @Sendable (PCMCall) -> Int? = { _ in nil }
+    results: @escaping @Sendable (PCMCall) -> Int? = { _ in nil }, hanging: PCMCall? = nil
   ) throws {
     abilities(&device.abilities)
     var request = PCMRequest(device: "faulty")
     change(&request)
     time = DeviceTime(device)
-    sink = try ALSASink(request, timekeeper: time, interception: device.interception(results: results))
+    sink = try ALSASink(
+      request, timekeeper: time, interception: device.interception(results: results, hanging: hanging))
     device.listener = { [unowned self] time, samples, channelCount in hear(time, samples, channelCount) }
   }
 

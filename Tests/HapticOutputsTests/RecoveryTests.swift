@@ -140,16 +140,16 @@ import Testing
     #expect(playback.notices.map(\.kind) == [.underrun])
   }
 
-  @Test(arguments: [ENODEV, EBUSY]) func lostDeviceIsLookedForTwiceASecond(code: Int32) throws {
+  @Test(arguments: [ENODEV, EBUSY]) func lostDeviceIsLookedForOftenAtFirst(code: Int32) throws {
     let playback = try Playback()
-    playback.device.plan(.disconnect(duration: .milliseconds(1_700), code: code), at: .milliseconds(500))
+    playback.device.plan(.disconnect(duration: .milliseconds(2_200), code: code), at: .milliseconds(500))
     #expect(playback.run(until: .seconds(4)))
-    // Looked for at 0.5, 1, 1.5, 2 and 2.5 s; back at 2.2 s.
-    #expect(playback.device.attemptCount == 6)
+    // Looked for each 250 ms from 0.5 to 2.5 s, then at 3 s; back at 2.7 s.
+    #expect(playback.device.attemptCount == 11)
     #expect(playback.device.openCount == 2)
     #expect(
       playback.heard == [
-        Stretch(start: 0, first: 0, count: 24_000), Stretch(start: 120_000, first: 120_000, count: 72_000),
+        Stretch(start: 0, first: 0, count: 24_000), Stretch(start: 144_000, first: 144_000, count: 48_000),
       ])
     let busy = SinkEvent(
       .degraded, text: "faulty: device busy: another program uses it; close that program or choose another device")
@@ -160,7 +160,7 @@ import Testing
     #expect(playback.notices.last?.kind == .reconnected)
     #expect(playback.notices.last?.text == "faulty: reconnected")
     // From the moment it went away to the moment it was opened again, its buffer included.
-    #expect(playback.notices.last?.missedFrameCount == 96_000)
+    #expect(playback.notices.last?.missedFrameCount == 120_000)
   }
 
   @Test(arguments: [[2], [4]]) func aDeviceThatNeverReturnsIsALossAtTheEnd(channelCounts: [Int]) throws {
@@ -247,7 +247,7 @@ import Testing
         "faulty: reconnected with 4 channels at 48000 Hz instead of 2 at 48000 Hz; restart playback to use it",
         "faulty: reconnected",
       ])
-    #expect(playback.heard.last == Stretch(start: 120_000, first: 120_000, count: 72_000))
+    #expect(playback.heard.last == Stretch(start: 108_000, first: 108_000, count: 84_000))
     #expect(playback.sink.format.channelCount == 2)
   }
 

@@ -110,7 +110,7 @@ struct RecordingMediumTests {
     var numbers = FixedNumbers(seed: RecordingCase.seed)
     var cases: [(name: String, change: RealChange, plant: Plant)] = [
       ("success-rhythm", .missing, Plant(60, 4)), ("error", .moved, Plant(40, 6)),
-      ("heartbeat", .missing, Plant(170, 12)),
+      ("level-up", .missing, Plant(120, 8)),
     ]
     if let count = RecordingCase.count {
       cases = (0..<count).map { _ in

@@ -1,6 +1,7 @@
 import SignalPlots
 import Reading
 @testable import ReviewPages
+import SystemSupport
 import Testing
 
 /// What pages are put together from.
@@ -26,7 +27,7 @@ import Testing
   }
 
   @Test func embeddedJSONHoldsNoTag() {
-    let json = EmbeddedJSON.object { $0.member("name", "</script><!--") }
+    let json = EmbeddedJSON.object(["name": "</script><!--"])
     #expect(String(decoding: json, as: UTF8.self) == #"{"name":"\u003c/script>\u003c!--"}"#)
   }
 

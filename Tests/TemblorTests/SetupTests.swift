@@ -64,7 +64,7 @@ import Testing
         == .init(
           64,
           error: """
-            temblor: setup asks at a terminal; without one, use '--save' with '--device', '--profile', '--haptics' or '--strength'
+            temblor: setup asks at a terminal; without one, use '--save' with '--device', '--profile', '--haptics', '--channel' or '--strength'
             See 'temblor setup --help'.
 
             """))

@@ -44,7 +44,7 @@ private func lines(about text: String) -> [String] {
         { "channel": 0, "at": "left", "gain": 30 },
         { "channel": 1.5, "at": 0, "delay": 2, "invert": 1 },
         { "channel": 2, "at": 1, "profile": "dayton-bst1" },
-        { "channel": 2, "at": 1, "profile": "none.json" },
+        { "channel": 2, "at": 1, "profile": "no\\uFEFFne.json" },
         { "at": 3, "gian": 1 }
       ] }
       """
@@ -62,7 +62,7 @@ private func lines(about text: String) -> [String] {
         #"4:39: error: no profile is called "dayton-bst1" (transducers[2].profile); did you mean "dayton-bst-1"?"#,
         "5:16: error: channel 2 is used twice (transducers[3].channel); give each transducer a channel of its own",
         "5:25: error: another transducer has the same position (transducers[3].at); give each transducer its own position",
-        #"5:39: error: "none.json" cannot be used: none.json: cannot be opened: No such file or directory (transducers[3].profile)"#,
+        #"5:39: error: "no\uFEFFne.json" cannot be used: no\uFEFFne.json: cannot be opened: No such file or directory (transducers[3].profile)"#,
         #"6:3: error: missing key "channel" (transducers[4])"#,
         #"6:14: error: unknown key "gian" (transducers[4].gian); did you mean "gain"?"#,
       ])

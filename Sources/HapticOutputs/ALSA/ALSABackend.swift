@@ -2,7 +2,6 @@ internal import CALSA
 internal import Glibc
 public import HapticPlayback
 public import SoundFile
-internal import Synchronization
 internal import SystemSupport
 
 /// ALSA's playback devices: cards, sound servers and files, whatever its configuration has a name for.
@@ -106,11 +105,11 @@ public enum ALSADeviceList {
 
   /// The device with what it can do, asked on a thread of its own that is left behind where it hangs.
   static func probed(_ device: ALSADevice) -> ALSADevice {
-    let box = ProbeResult(device)
+    let box = Locked(device)
     var failed = device
     do throws(PlaybackError) {
-      let thread = try BackgroundThread { box.value.withLock { probe(&$0) } }
-      if thread.wait(within: probeLimit) { return box.value.withLock { $0 } }
+      let thread = try BackgroundThread { box.withLock { probe(&$0) } }
+      if thread.wait(within: probeLimit) { return box.withLock { $0 } }
       failed.problem = ALSAError(kind: .unresponsive, device: device.name, description: "the device does not respond")
     } catch { failed.problem = ALSAError(kind: .other, device: device.name, description: error.description) }
     return failed
@@ -139,12 +138,6 @@ public enum ALSADeviceList {
     default: 3
     }
   }
-}
-
-private final class ProbeResult: Sendable {
-  let value: Mutex<ALSADevice>
-
-  init(_ device: ALSADevice) { value = Mutex(device) }
 }
 
 /// A playback device that has a name.

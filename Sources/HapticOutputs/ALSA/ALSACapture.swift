@@ -49,10 +49,7 @@ public final class ALSACapture {
     } catch let failure as PCMFailure { throw Self.error(failure, device: device) } catch let error as ALSAError {
       throw error
     } catch { throw ALSAError(kind: .other, device: device, description: "\(error)") }
-    self.device = device
-    self.rate = rate
-    self.channelCount = channelCount
-    self.timekeeper = timekeeper
+    (self.device, self.rate, self.channelCount, self.timekeeper) = (device, rate, channelCount, timekeeper)
   }
 
   /// Begins to record.
@@ -95,9 +92,7 @@ public final class ALSACapture {
   private var room: Int {
     guard isPaced else { return .max }
     guard let started else { return 0 }
-    let passed = timekeeper.now - started
-    let (seconds, attoseconds) = passed.components
-    return Int(seconds) * rate + Int(Double(attoseconds) * 1e-18 * Double(rate)) - frameCount
+    return FrameTime(rate: Double(rate)).frameCount(in: timekeeper.now - started) - frameCount
   }
 
   private static func negotiate(

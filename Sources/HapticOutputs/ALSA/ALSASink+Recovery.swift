@@ -71,8 +71,7 @@ extension ALSASink {
 
   func restart() {
     isStarted = false
-    waitingCount = 0
-    silentWaitingCount = 0
+    (waitingCount, silentWaitingCount) = (0, 0)
     lastAvailable = granted.bufferSize
     lastProgress = timekeeper.now
     lastLook = lastProgress
@@ -206,7 +205,8 @@ extension ALSASink {
     let isOccupied = reopening.isRunning || (reopening.isClosing && now - lostMoment < closingPatience)
     if now >= nextAttempt, !isOccupied {
       lastAttempt = now
-      phase = .disconnected(nextAttempt: now + Self.retryInterval)
+      // A server that was restarted is back within two seconds.
+      phase = .disconnected(nextAttempt: now + Self.retryInterval / (now - lostMoment < .seconds(2) ? 2 : 1))
       reopening.begin()
     }
     if let result = reopening.take(), accept(result) { return nil }
@@ -274,8 +274,6 @@ final class DeviceReopening: Sendable {
 
   private struct Outcome: @unchecked Sendable { var result: Result<Opened, ALSAError> }
 
-  private struct Lost: @unchecked Sendable { let pcm: PCMBindings }
-
   private enum State {
     case idle, running
     case done(Outcome)
@@ -303,7 +301,7 @@ final class DeviceReopening: Sendable {
   func begin() {
     guard !isRunning, closing.load(ordering: .relaxed) < Self.closingLimit else { return }
     state.withLock { $0 = .running }
-    if interception != nil { return attempt() }
+    if let interception { return interception.returns(.open) ? attempt() : () }
     // Without a thread for it, the device is looked for again later.
     if (try? BackgroundThread { self.attempt() }) == nil { state.withLock { $0 = .idle } }
   }
@@ -331,13 +329,13 @@ final class DeviceReopening: Sendable {
   /// Closed by a call of its own, not with its last reference: the thread's own may outlive the thread's
   /// work, and libjack frees a client twice where another is opened meanwhile.
   func close(_ pcm: PCMBindings) {
-    guard interception == nil else { return }
-    let lost = Lost(pcm: pcm)
+    nonisolated(unsafe) let pcm = pcm
     closing.add(1, ordering: .relaxed)
     let close: @Sendable () -> Void = { [self] in
-      lost.pcm.close()
+      unsafe pcm.close()
       closing.subtract(1, ordering: .releasing)
     }
+    if let interception { return interception.returns(.close) ? close() : () }
     if (try? BackgroundThread(close)) == nil { close() }
   }
 }

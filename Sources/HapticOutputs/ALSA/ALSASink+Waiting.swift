@@ -6,8 +6,9 @@ extension ALSASink {
   public func wait(_ wake: WakeSignal) -> SinkReadiness {
     watched[0] = PollDescriptor(wake.descriptor)
     noteAbsence()
-    defer { lastReturn = timekeeper.now }
-    let latest = timekeeper.now + Self.longestWait
+    workStart = timekeeper.now
+    defer { lastReturn = noteWork() }
+    let latest = workStart + Self.longestWait
     var isFutile = false
     while true {
       if let failure = trouble {
@@ -93,6 +94,13 @@ extension ALSASink {
     if length > time.duration(of: granted.periodSize) { isOverdue = true }
   }
 
+  /// Notes how long the device has kept the thread since it last waited; returns the time.
+  private func noteWork() -> Duration {
+    let now = timekeeper.now
+    longestCall = max(longestCall, now - workStart)
+    return now
+  }
+
   private func note(oversleep length: Duration, end: Duration) {
     if length > .milliseconds(250) { oversleep = (length, end) }
   }
@@ -102,9 +110,10 @@ extension ALSASink {
     for index in watched.indices { watched[index].received = 0 }
     for index in watched.indices.dropFirst(1 + descriptorCount) { watched[index].descriptor = -1 }
     let limit = max(.zero, min(limit, Self.longestWait))
-    let end = timekeeper.now + limit
+    let end = noteWork() + limit
     timekeeper.wait(for: &watched, timeout: limit)
     let now = timekeeper.now
+    workStart = now
     note(oversleep: now - end, end: now)
     guard watched[0].received != 0 else { return nil }
     wake.lower()

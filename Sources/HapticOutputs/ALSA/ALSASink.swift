@@ -9,8 +9,8 @@ internal import SoundFile
 ///
 /// - An underrun or a suspension is reported as `.missed`: the time from the end of what the device had, by
 ///   its last measurement, to now by the timekeeper's clock.
-/// - A device that went away, or has taken nothing for a second, is looked for twice a second, with the same
-///   request. Until it is back, the clock paces: `.missed` every 20 ms.
+/// - A device that went away, or has taken nothing for a second, is looked for twice a second, for the first two seconds
+///   four times, with the same request. Until it is back, the clock paces: `.missed` every 20 ms.
 /// - Events count every frame that was not heard: those that went by, and those that a device dropped.
 /// - A device that takes frames faster than time goes by, such as `null`, is held back by the clock.
 ///
@@ -85,6 +85,10 @@ public final class ALSASink: AudioSink {
   var oversleep = (length: Duration.zero, end: Duration.zero)
   /// When the last call of `wait` returned.
   var lastReturn: Duration?
+  /// The longest that calls of the device have kept the thread between two waits for it.
+  public internal(set) var longestCall = Duration.zero
+  /// When the last such wait ended.
+  var workStart = Duration.zero
   /// When the device last took or freed frames.
   var lastProgress = Duration.zero
   /// When the device was last asked how many frames are free.
@@ -115,10 +119,8 @@ public final class ALSASink: AudioSink {
 
   package init(_ request: PCMRequest, timekeeper: any TimeSource, interception: PCMInterception?) throws(ALSAError) {
     let (pcm, granted) = try PCMNegotiation(request).open(interception: interception)
-    self.request = request
-    self.timekeeper = timekeeper
+    (self.request, self.granted, self.timekeeper) = (request, granted, timekeeper)
     reopening = DeviceReopening(request, interception: interception)
-    self.granted = granted
     format = SinkFormat(
       rate: Double(granted.rate), channelCount: granted.channelCount, periodSize: granted.periodSize,
       bufferSize: granted.bufferSize)
@@ -138,11 +140,8 @@ public final class ALSASink: AudioSink {
     succeeding request: PCMRequest, granted: PCMConfiguration, format: SinkFormat, timekeeper: any TimeSource,
     due: Duration, lostCount: Int, interception: PCMInterception? = nil
   ) {
-    self.request = request
-    self.timekeeper = timekeeper
+    (self.request, self.granted, self.format, self.timekeeper) = (request, granted, format, timekeeper)
     reopening = DeviceReopening(request, interception: interception)
-    self.granted = granted
-    self.format = format
     time = FrameTime(rate: format.rate)
     encoder = SampleEncoder(granted.encoding)
     staged = Self.stage(for: granted, format: format)
@@ -244,8 +243,7 @@ public final class ALSASink: AudioSink {
     if let end { lag += begun - end }
     end = begun
     silenceEnd = begun - time.duration(of: waitingCount - silentWaitingCount)
-    waitingCount = 0
-    silentWaitingCount = 0
+    (waitingCount, silentWaitingCount) = (0, 0)
     lastProgress = now
   }
 
@@ -357,8 +355,7 @@ struct SinkEventQueue {
         SinkEvent(.degraded, missedFrameCount: surplusFrames, text: "\(surplus) more interruptions in the same time"))
     }
     events.removeAll(keepingCapacity: true)
-    surplus = 0
-    surplusFrames = 0
+    (surplus, surplusFrames) = (0, 0)
     return taken
   }
 }

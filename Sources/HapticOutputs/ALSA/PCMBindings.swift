@@ -194,6 +194,7 @@ internal import Synchronization
 /// The calls of the library that can fail, by the names its documentation has.
 package enum PCMCall: String, CaseIterable, Sendable {
   case open = "snd_pcm_open"
+  case close = "snd_pcm_close"
   case hardwareParametersAny = "snd_pcm_hw_params_any"
   case setResampling = "snd_pcm_hw_params_set_rate_resample"
   case setAccess = "snd_pcm_hw_params_set_access"
@@ -225,8 +226,7 @@ package struct PCMFailure: Error, Equatable, Sendable {
   package var code: Int32
 
   package init(_ call: PCMCall, code: Int32) {
-    self.call = call
-    self.code = code
+    (self.call, self.code) = (call, code)
   }
 }
 
@@ -246,14 +246,15 @@ package struct PCMInterception: Sendable {
   package var open: @Sendable (_ device: String) -> Opening
   /// The result of a call instead of calling, as the library gives it: an error below zero.
   package var result: @Sendable (PCMCall) -> Int?
+  /// Whether opening again and closing, beside the thread that renders, ever return.
+  package var returns: @Sendable (PCMCall) -> Bool = { _ in true }
 
   /// An interception that passes everything it is not told of.
   package init(
     open: @escaping @Sendable (String) -> Opening = { _ in .passed },
     result: @escaping @Sendable (PCMCall) -> Int? = { _ in nil }
   ) {
-    self.open = open
-    self.result = result
+    (self.open, self.result) = (open, result)
   }
 }
 
@@ -357,8 +358,7 @@ extension PCMBindings {
 
   /// `snd_pcm_hw_params_get_channels_min` and `…_max`.
   func channelCounts() throws(PCMFailure) -> ClosedRange<Int> {
-    var least: UInt32 = 0
-    var most: UInt32 = 0
+    var (least, most): (UInt32, UInt32) = (0, 0)
     try check(.getParameter) { unsafe snd_pcm_hw_params_get_channels_min(parameters, &least) }
     try check(.getParameter) { unsafe snd_pcm_hw_params_get_channels_max(parameters, &most) }
     return Int(least)...max(Int(least), Int(most))
@@ -366,8 +366,7 @@ extension PCMBindings {
 
   /// `snd_pcm_hw_params_get_rate_min` and `…_max`.
   func rates() throws(PCMFailure) -> ClosedRange<Int> {
-    var least: UInt32 = 0
-    var most: UInt32 = 0
+    var (least, most): (UInt32, UInt32) = (0, 0)
     try check(.getParameter) { unsafe snd_pcm_hw_params_get_rate_min(parameters, &least, nil) }
     try check(.getParameter) { unsafe snd_pcm_hw_params_get_rate_max(parameters, &most, nil) }
     return Int(least)...max(Int(least), Int(most))
@@ -375,8 +374,7 @@ extension PCMBindings {
 
   /// `snd_pcm_hw_params_get_period_size_min` and `…_max`.
   func periodLengths() throws(PCMFailure) -> ClosedRange<Int> {
-    var least: snd_pcm_uframes_t = 0
-    var most: snd_pcm_uframes_t = 0
+    var (least, most): (snd_pcm_uframes_t, snd_pcm_uframes_t) = (0, 0)
     try check(.getParameter) { unsafe snd_pcm_hw_params_get_period_size_min(parameters, &least, nil) }
     try check(.getParameter) { unsafe snd_pcm_hw_params_get_period_size_max(parameters, &most, nil) }
     return Int(clamping: least)...max(Int(clamping: least), Int(clamping: most))
@@ -385,8 +383,7 @@ extension PCMBindings {
   /// `snd_pcm_hw_params`: the parameters become those of the device, which is prepared by it.
   func finishNegotiation() throws(PCMFailure) -> (periodSize: Int, bufferSize: Int) {
     try check(.hardwareParameters) { unsafe snd_pcm_hw_params(pcm, parameters) }
-    var period: snd_pcm_uframes_t = 0
-    var buffer: snd_pcm_uframes_t = 0
+    var (period, buffer): (snd_pcm_uframes_t, snd_pcm_uframes_t) = (0, 0)
     try check(.getParameter) { unsafe snd_pcm_hw_params_get_period_size(parameters, &period, nil) }
     try check(.getParameter) { unsafe snd_pcm_hw_params_get_buffer_size(parameters, &buffer) }
     return (Int(clamping: period), Int(clamping: buffer))
@@ -398,16 +395,13 @@ extension PCMBindings {
     try check(.softwareParameters) { unsafe snd_pcm_sw_params_malloc(&software) }
     defer { unsafe snd_pcm_sw_params_free(software) }
     guard let software = unsafe software else { return }
+    let (period, buffer) = (snd_pcm_uframes_t(periodSize), snd_pcm_uframes_t(bufferSize))
     var boundary: snd_pcm_uframes_t = 0
     try check(.softwareParameters) { unsafe snd_pcm_sw_params_current(pcm, software) }
     try check(.softwareParameters) { unsafe snd_pcm_sw_params_get_boundary(software, &boundary) }
     try check(.softwareParameters) { unsafe snd_pcm_sw_params_set_start_threshold(pcm, software, boundary) }
-    try check(.softwareParameters) {
-      unsafe snd_pcm_sw_params_set_stop_threshold(pcm, software, snd_pcm_uframes_t(bufferSize))
-    }
-    try check(.softwareParameters) {
-      unsafe snd_pcm_sw_params_set_avail_min(pcm, software, snd_pcm_uframes_t(periodSize))
-    }
+    try check(.softwareParameters) { unsafe snd_pcm_sw_params_set_stop_threshold(pcm, software, buffer) }
+    try check(.softwareParameters) { unsafe snd_pcm_sw_params_set_avail_min(pcm, software, period) }
     // The device overwrites what it played with silence, so that a late writer leaves no echo. A plug-in
     // that cannot do this needs it no less, but has no say in it.
     _ = unsafe snd_pcm_sw_params_set_silence_threshold(pcm, software, 0)
@@ -442,31 +436,18 @@ extension PCMBindings {
 
 extension PCMAccess {
   fileprivate var code: snd_pcm_access_t {
-    switch self {
-    case .memoryMapped: SND_PCM_ACCESS_MMAP_INTERLEAVED
-    case .readWrite: SND_PCM_ACCESS_RW_INTERLEAVED
-    }
+    self == .memoryMapped ? SND_PCM_ACCESS_MMAP_INTERLEAVED : SND_PCM_ACCESS_RW_INTERLEAVED
   }
 }
 
 extension SampleEncoding {
   fileprivate var code: snd_pcm_format_t {
-    #if _endian(little)
-      switch self {
-      case .float: SND_PCM_FORMAT_FLOAT_LE
-      case .s32: SND_PCM_FORMAT_S32_LE
-      case .s24: SND_PCM_FORMAT_S24_LE
-      case .s24Packed: SND_PCM_FORMAT_S24_3LE
-      case .s16: SND_PCM_FORMAT_S16_LE
-      }
-    #else
-      switch self {
-      case .float: SND_PCM_FORMAT_FLOAT_BE
-      case .s32: SND_PCM_FORMAT_S32_BE
-      case .s24: SND_PCM_FORMAT_S24_BE
-      case .s24Packed: SND_PCM_FORMAT_S24_3BE
-      case .s16: SND_PCM_FORMAT_S16_BE
-      }
-    #endif
+    switch self {
+    case .float: SND_PCM_FORMAT_FLOAT
+    case .s32: SND_PCM_FORMAT_S32
+    case .s24: SND_PCM_FORMAT_S24
+    case .s24Packed: 1.littleEndian == 1 ? SND_PCM_FORMAT_S24_3LE : SND_PCM_FORMAT_S24_3BE
+    case .s16: SND_PCM_FORMAT_S16
+    }
   }
 }

@@ -35,12 +35,8 @@ public struct PCMRequest: Equatable, Sendable {
     channels: OutputRequest.Channels = .atLeast(2), encoding: SampleEncoding? = nil, access: PCMAccess? = nil,
     periodSize: Int? = nil, bufferSize: Int? = nil, leadIn: Duration = .zero
   ) {
-    self.device = device
-    self.rate = rate
-    self.allowsOtherRate = allowsOtherRate
-    self.channels = channels
-    self.encoding = encoding
-    self.access = access
+    (self.device, self.rate, self.allowsOtherRate) = (device, rate, allowsOtherRate)
+    (self.channels, self.encoding, self.access) = (channels, encoding, access)
     self.periodSize = periodSize ?? rate / 200
     self.bufferSize = bufferSize ?? rate / 50
     self.leadIn = leadIn
@@ -268,9 +264,7 @@ public struct ALSAError: Error, Equatable, Sendable, CustomStringConvertible {
 
   /// Makes an error.
   public init(kind: Kind, device: String, description: String) {
-    self.kind = kind
-    self.device = device
-    self.description = description
+    (self.kind, self.device, self.description) = (kind, device, description)
   }
 
   /// The error that a failed call amounts to; the one place where error numbers get a meaning.

@@ -12,16 +12,21 @@ public final class RecordingWriter: Sendable {
     public var frameCount: Int64
     /// Frames that the writing was too slow for.
     public var droppedFrameCount: Int64
-    /// Why writing ended early; the file holds what was written before, where it could be completed.
+    /// Why writing ended early, or was first interrupted; files hold what was written, where they could be completed.
     public var failure: SoundFileError?
 
     /// Makes an outcome.
     public init(frameCount: Int64, droppedFrameCount: Int64 = 0, failure: SoundFileError? = nil) {
-      self.frameCount = frameCount
-      self.droppedFrameCount = droppedFrameCount
-      self.failure = failure
+      (self.frameCount, self.droppedFrameCount, self.failure) = (frameCount, droppedFrameCount, failure)
     }
   }
+
+  /// Where the next file is due, takes the one before, which is complete, and opens the next; before each write only
+  /// throws where the file must not grow.
+  ///
+  /// Returns the descriptor of the file. After an error nothing is written until the next is due. Called on the writing
+  /// thread.
+  public typealias FileChange = @Sendable (_ isDue: Bool) throws(SoundFileError) -> Int32
 
   /// Time between two looks at the recording: a small part of what it holds.
   static let interval = Duration.milliseconds(200)
@@ -35,26 +40,30 @@ public final class RecordingWriter: Sendable {
   /// What both threads use; one touches the writer, then the other.
   private final class Shared: @unchecked Sendable {
     let recording: RecordingBuffer
-    let path: String
     let wake = WakeSignal.ifPossible()
     let isEnding = Atomic<Bool>(false)
-    let mostFrames: Int64
-    let isFormatLimit: Bool
+    /// Frames of a file, and what is reported where there is no other.
+    let limit: (frameCount: Int64, error: SoundFileError)
+    let open: @Sendable (Int32) throws(SoundFileError) -> SoundFileWriter
+    let change: FileChange?
     let failureHandler: @Sendable (SoundFileError) -> Void
     var writer: SoundFileWriter
     var samples: [Float]
     var outcome = Outcome(frameCount: 0)
+    /// Frames since the file was due, written or not.
+    var passed: Int64 = 0
+    var isStopped = false
+    /// Why it is, or was before the first frame of this file.
+    var failure: SoundFileError?
 
     init(
-      _ recording: RecordingBuffer, path: String, mostFrames: Int64, isFormatLimit: Bool,
-      writer: consuming SoundFileWriter, failureHandler: @escaping @Sendable (SoundFileError) -> Void
-    ) {
-      self.recording = recording
-      self.path = path
-      self.mostFrames = mostFrames
-      self.isFormatLimit = isFormatLimit
-      self.writer = writer
-      self.failureHandler = failureHandler
+      _ recording: RecordingBuffer, _ descriptor: Int32, limit: (frameCount: Int64, error: SoundFileError),
+      open: @escaping @Sendable (Int32) throws(SoundFileError) -> SoundFileWriter, change: FileChange?,
+      failureHandler: @escaping @Sendable (SoundFileError) -> Void
+    ) throws(SoundFileError) {
+      (self.recording, self.limit, self.open) = (recording, limit, open)
+      (self.change, self.failureHandler) = (change, failureHandler)
+      writer = try open(descriptor)
       samples = Array(repeating: 0, count: 16_384 * recording.channelCount)
     }
 
@@ -70,34 +79,49 @@ public final class RecordingWriter: Sendable {
 
     private func empty() {
       while true {
-        let count = recording.take(into: &samples)
+        let count = recording.take(into: &samples) / recording.channelCount
         if count == 0 { return }
-        guard outcome.failure == nil else { continue }
-        let frameCount = Int64(count / recording.channelCount)
-        let room = mostFrames - outcome.frameCount
-        write(min(frameCount, room))
-        if frameCount > room {
-          fail(
-            SoundFileError(
-              kind: .tooLong, path: path,
-              description: isFormatLimit
-                ? "reached the 4 GiB limit of wav; record to .w64 or .flac" : "reached the limit of the recording"))
+        var done = 0
+        while done < count, passed < limit.frameCount || beginFile() {
+          let next = min(count, done + Int(limit.frameCount - passed))
+          write(done..<next)
+          passed += Int64(next - done)
+          done = next
         }
       }
     }
 
-    private func write(_ frameCount: Int64) {
-      guard frameCount > 0 else { return }
+    /// Begins the next file; returns false where there is none.
+    private func beginFile() -> Bool {
+      guard let change else {
+        fail(limit.error)
+        return false
+      }
+      do { try writer.close() } catch { fail(error) }
+      isStopped = false
+      do { writer = try open(try change(true)) } catch { fail(error) }
+      passed = 0
+      return true
+    }
+
+    private func write(_ frames: Range<Int>) {
+      guard !isStopped else { return }
+      let count = recording.channelCount
       do {
-        try writer.write(samples.span.extracting(first: Int(frameCount) * recording.channelCount))
-        outcome.frameCount += frameCount
+        _ = try change?(false)
+        try writer.write(samples.span.extracting(frames.lowerBound * count..<frames.upperBound * count))
+        outcome.frameCount += Int64(frames.count)
+        failure = nil
       } catch { fail(error) }
     }
 
     private func fail(_ error: SoundFileError) {
-      guard outcome.failure == nil else { return }
-      outcome.failure = error
-      failureHandler(error)
+      guard !isStopped else { return }
+      isStopped = true
+      outcome.failure = outcome.failure ?? error
+      // File after file without space is one failure.
+      if failure?.description != error.description { failureHandler(error) }
+      failure = error
     }
   }
 
@@ -109,22 +133,32 @@ public final class RecordingWriter: Sendable {
   ///   - descriptor: An open file that can be sought; it stays open.
   ///   - path: The name the user knows the file by, for errors.
   ///   - format: The container and samples of the file.
-  ///   - maximumFrameCount: Frames beyond which nothing is recorded; nil means no limit but the format's.
+  ///   - maximumFrameCount: Frames beyond which nothing is recorded, or the next file is; nil means no limit but the
+  ///     format's.
   ///   - tags: Texts for the header.
-  ///   - failureHandler: Called at most once, on the writing thread.
+  ///   - failureHandler: Called when nothing more is written, on the writing thread: at most once for a file.
+  ///   - change: Opens the next file; nil where there is one. No frame is lost between two.
   public init(
     _ recording: RecordingBuffer, rate: Int, to descriptor: Int32, path: String, storedAs format: SoundFileFormat,
     maximumFrameCount: Int64? = nil, tags: SoundFileTags = SoundFileTags(),
-    failureHandler: @escaping @Sendable (SoundFileError) -> Void = { _ in }
+    failureHandler: @escaping @Sendable (SoundFileError) -> Void = { _ in }, change: FileChange? = nil
   ) throws(SoundFileError) {
-    let writer = try SoundFileWriter(
-      descriptor: descriptor, path: path, format: format, rate: rate, channelCount: recording.channelCount,
-      frameCount: 0, tags: tags)
-    let frameBytes = Int64(recording.channelCount * format.samples.byteCount)
+    let channelCount = recording.channelCount
+    let frameBytes = Int64(channelCount * format.samples.byteCount)
     let formatLimit = format.container == .wav ? Self.maximumByteCount / frameBytes : .max
-    shared = Shared(
-      recording, path: path, mostFrames: min(maximumFrameCount ?? .max, formatLimit),
-      isFormatLimit: formatLimit < maximumFrameCount ?? .max, writer: writer, failureHandler: failureHandler)
+    let limitText =
+      formatLimit < maximumFrameCount ?? .max
+      ? "reached the 4 GiB limit of wav; record to .w64 or .flac" : "reached the limit of the recording"
+    shared = try Shared(
+      recording, descriptor,
+      limit: (
+        min(maximumFrameCount ?? .max, formatLimit), SoundFileError(kind: .tooLong, path: path, description: limitText)
+      ),
+      open: { descriptor throws(SoundFileError) in
+        try SoundFileWriter(
+          descriptor: descriptor, path: path, format: format, rate: rate, channelCount: channelCount, frameCount: 0,
+          tags: tags)
+      }, change: change, failureHandler: failureHandler)
     let shared = shared
     do throws(PlaybackError) { thread = try BackgroundThread { shared.run() } } catch {
       throw SoundFileError(kind: .systemRefused, path: path, description: error.description)

@@ -64,6 +64,11 @@ public final class PlaybackEngine: Sendable {
   package var turnCount: Int { turns.load(ordering: .relaxed) }
   let turns = Atomic<Int>(0)
 
+  /// The longest that a call of the device has taken: [any thread].
+  package var longestCall: Duration { .nanoseconds(callNanoseconds.load(ordering: .relaxed)) }
+  private let callNanoseconds = Atomic<Int64>(0)
+  func note(call: Duration) { callNanoseconds.max(Int64(call / .nanoseconds(1)), ordering: .relaxed) }
+
   /// The engine's clock: seconds rendered so far.
   public var seconds: Double { Double(position) / rate }
 

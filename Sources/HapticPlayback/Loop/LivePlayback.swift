@@ -145,9 +145,7 @@ public final class LivePlayback: Sendable {
   private var unheardFrameCount: Int {
     let reading = shared.loop.clock.reading
     guard reading.moment != .zero else { return 0 }
-    let (seconds, attoseconds) = (time.now - reading.moment).components
-    let elapsed = (Double(seconds) + Double(attoseconds) * 1e-18) * engine.rate
-    return max(0, Int(elapsed) - reading.delay)
+    return max(0, Int((time.now - reading.moment) / .seconds(1) * engine.rate) - reading.delay)
   }
 
   /// Which frame of the engine is heard.
@@ -221,6 +219,7 @@ public final class LivePlayback: Sendable {
   /// - Parameter hanging: The sink of the last such call, by its number.
   private static func watchCalls(_ shared: Shared, _ hanging: inout Int?) {
     guard let duration = shared.loop.callDuration, duration > callLimit else { return }
+    shared.engine.note(call: duration)
     let number = shared.loop.replacementCount
     if hanging != number {
       hanging = number

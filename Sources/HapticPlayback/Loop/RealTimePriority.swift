@@ -114,9 +114,8 @@ enum RealtimeKit {
     guard result >= 0 else { return "RealtimeKit does not answer: \(reason(result))" }
     var old = rlimit()
     _ = unsafe getrlimit(__rlimit_resource_t(__RLIMIT_RTTIME.rawValue), &old)
-    var time = rlimit()
-    time.rlim_cur = min(rlim_t(max(0, limit)), old.rlim_cur)
-    time.rlim_max = min(rlim_t(max(0, limit)), old.rlim_max)
+    let greatest = rlim_t(max(0, limit))
+    var time = rlimit(rlim_cur: min(greatest, old.rlim_cur), rlim_max: min(greatest, old.rlim_max))
     guard unsafe setrlimit(__rlimit_resource_t(__RLIMIT_RTTIME.rawValue), &time) == 0 else {
       return "the limit RLIMIT_RTTIME cannot be set"
     }

@@ -95,6 +95,7 @@ public final class RenderLoop {
     let waiting = beginCall()
     let readiness = sink.wait(wake)
     guard endCall(waiting) else { return false }
+    engine.note(call: sink.longestCall)
     var isOurs = true
     switch readiness {
     case .room(let frameCount): isOurs = render(frameCount)
@@ -157,6 +158,7 @@ public final class RenderLoop {
       let timing = BlockTiming(
         position: position, frameCount: count, began: began, rendered: rendered, handed: time.now, delay: delay)
       timings.write(timing)
+      engine.note(call: timing.handed - rendered)
       clock.note(position: position + Int64(count), delay: timing.delay, moment: timing.handed)
       if let closing = closingFrameCount { closingFrameCount = closing - count }
       resting.note(count, isQuiet: renderer.quietEnd > engine.link.position)

@@ -9,6 +9,9 @@ public protocol AudioSink: AnyObject {
   /// Frames handed over and not yet heard.
   var delay: Int { get }
 
+  /// The longest that a call of the device has taken; zero where calls are not measured.
+  var longestCall: Duration { get }
+
   /// Waits until frames are wanted, time went by unheard, or the thread is woken; at most half a second, so
   /// that a call that lasts longer is known to hang.
   func wait(_ wake: WakeSignal) -> SinkReadiness
@@ -47,6 +50,12 @@ extension AudioSink {
 
   /// None: the thread that renders hands over frames itself.
   public var carrierThreadNames: [String] { [] }
+
+  /// None: nothing ever happens here.
+  public func takeEvents() -> [SinkEvent] { [] }
+
+  /// Zero: calls are not measured.
+  public var longestCall: Duration { .zero }
 
   /// False: this sink takes all frames of time.
   public func rest() -> Bool { false }
@@ -243,9 +252,6 @@ public final class NullSink: AudioSink {
 
   /// Does nothing.
   public func finish(draining: Bool) {}
-
-  /// Nothing ever happens here.
-  public func takeEvents() -> [SinkEvent] { [] }
 }
 
 /// Keeps every frame in memory, at the pace of a clock, for tests to look at.
@@ -284,9 +290,6 @@ public final class MemorySink: AudioSink {
 
   /// Notes the end.
   public func finish(draining: Bool) { isFinished = true }
-
-  /// Nothing ever happens here.
-  public func takeEvents() -> [SinkEvent] { [] }
 }
 
 /// Where sound comes from while it sounds: the counterpart of a sink. Belongs to one thread.

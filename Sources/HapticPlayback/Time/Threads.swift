@@ -8,15 +8,7 @@ public final class BackgroundThread: Sendable {
   public let end: WakeSignal
   private let thread: Locked<pthread_t?>
 
-  private final class Context: Sendable {
-    let body: @Sendable () -> Void
-    let end: WakeSignal
-
-    init(_ body: @escaping @Sendable () -> Void, end: WakeSignal) {
-      self.body = body
-      self.end = end
-    }
-  }
+  private typealias Work = Locked<(body: @Sendable () -> Void, end: WakeSignal)>
 
   /// Starts a thread.
   ///
@@ -25,22 +17,22 @@ public final class BackgroundThread: Sendable {
     end = try WakeSignal()
     thread = Locked(nil)
     var started = pthread_t()
-    let context = unsafe Unmanaged.passRetained(Context(body, end: end)).toOpaque()
+    let context = unsafe Unmanaged.passRetained(Work((body, end))).toOpaque()
     let result = unsafe pthread_create(
       &started, nil,
       { context in
         guard let context = unsafe context else { return nil }
-        let shared = unsafe Unmanaged<Context>.fromOpaque(context).takeRetainedValue()
+        let (body, end) = unsafe Unmanaged<Work>.fromOpaque(context).takeRetainedValue().withLock { $0 }
         // Signals are for the threads that wait for them.
         var all = sigset_t()
         _ = unsafe sigfillset(&all)
         _ = unsafe pthread_sigmask(SIG_SETMASK, &all, nil)
-        shared.body()
-        shared.end.raise()
+        body()
+        end.raise()
         return nil
       }, context)
     guard result == 0 else {
-      unsafe Unmanaged<Context>.fromOpaque(context).release()
+      unsafe Unmanaged<Work>.fromOpaque(context).release()
       throw .noThreads
     }
     thread.withLock { $0 = started }

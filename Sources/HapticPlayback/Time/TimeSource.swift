@@ -132,8 +132,7 @@ public final class PlaybackClock: Sendable {
   /// The engine's frame that is heard now; never beyond what was handed over.
   public var heardFrame: Int64 {
     let reading = reading
-    let (seconds, attoseconds) = (time.now - reading.moment).components
-    let elapsed = Double(seconds) + Double(attoseconds) * 1e-18
+    let elapsed = (time.now - reading.moment) / .seconds(1)
     let heard = reading.position - Int64(reading.delay) + Int64(max(0, elapsed) * rate)
     return min(reading.position, heard)
   }

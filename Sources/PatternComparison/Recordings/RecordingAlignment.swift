@@ -419,7 +419,7 @@ struct RecordingHypotheses: ~Copyable {
     let others = alignment.weighted(rest)
     let products = transform.correlation(take, others)
     let variants = EventVariants(reference: reference)
-    var changed: [(stem: Stem?, ratio: Double?)] = [(stem.scaled(by: 1e-3), 1)]
+    var changed: [(stem: Stem?, ratio: Double?)] = [(stem.scaled(by: 1e-4), 1)]
     let seconds = Double(stem.samples.count) / reference.rate
     // A third of a turn more or less over its length.
     let step = max(

@@ -83,24 +83,31 @@ extension Comparison {
     guard var sides = RecordingSides(reference, other) else { return false }
     let (plain, recording, search) = (sides, sides.recording.signal, options.search)
     var result = RecordingResult(sides.reference, recording, search: search, limit: Self.fewDifferences)
-    func attempt(_ medium: RecordingMedium) {
+    let bare = result
+    func attempt(_ medium: RecordingMedium, at place: RecordingAlignment.Candidate? = nil) {
       guard let heard = sides.through(medium) else { return }
       let limit = min(Self.fewDifferences, result.doubt) - medium.price
-      var other = RecordingResult(heard.reference, recording, search: search, limit: limit)
+      var other = RecordingResult(heard.reference, recording, search: search, at: place, limit: limit)
       other.doubt += medium.price
-      guard other.doubt < result.doubt else { return }
+      let isNearer = result.match.outcome != .found && other.match.outcome != .found && other.left < result.left
+      guard other.doubt < result.doubt || isNearer else { return }
       other.match.medium = medium
       (result, sides) = (other, heard)
     }
-    var before: Double?
     for medium in result.isClean ? [] : sides.media(search: search) { attempt(medium) }
-    for _ in 0..<Self.greatestMediumCount where !result.isClear && result.doubt != before {
-      before = result.doubt
-      for medium in result.media where !result.isClean { attempt(medium) }
+    for round in 0..<Self.greatestMediumCount where !result.isClear {
+      let before = result.match.medium
+      // What is not explained may be elsewhere.
+      let isNear = round == 0 || result.isJudged
+      let resonances = result.supposed.flatMap { plain.media(search: search, changed: $0, in: result) }
+      let near = isNear ? result.place : nil
+      for medium in resonances where !result.isClear { attempt(medium, at: near) }
+      for (medium, place) in result.isClear ? [] : result.media where !result.isClear {
+        attempt(medium, at: isNear ? place : nil)
+      }
+      if isNear, result.isJudged, result.match.medium == before { break }
     }
-    if result.match.outcome != .found {
-      (result, sides) = (RecordingResult(plain.reference, recording, search: search), plain)
-    }
+    if result.match.outcome != .found { (result, sides) = (bare, plain) }
     let isPattern = reference.composition != nil || other.composition != nil
     guard result.match.outcome == .found else {
       guard isPattern, isBetter(0, 0) else { return false }
@@ -150,6 +157,7 @@ struct RecordingSides {
   let recording: Take
   /// Whether the recording is the comparison's reference.
   let isMirrored: Bool
+  private let drives = EventDrives()
 
   /// Nil where neither is a sound, or the reference is silent.
   init?(_ reference: Take, _ other: Take) {
@@ -163,7 +171,9 @@ struct RecordingSides {
     }.sorted()
     let noise = blocks.isEmpty ? 0 : blocks[blocks.count / 10]
     let loudest = blocks.last ?? 0
-    let built = RecordingReference(pattern) ?? RecordingReference(low, noise: noise < 0.01 * loudest ? noise : 0)
+    let built =
+      RecordingReference(pattern, drives: drives)
+      ?? RecordingReference(low, noise: noise < 0.01 * loudest ? noise : 0)
     guard !built.stems.isEmpty else { return nil }
     self.reference = built
   }
@@ -171,20 +181,33 @@ struct RecordingSides {
   /// The same with the pattern as it is behind a medium; nil for sounds, and where it is silent there.
   func through(_ medium: RecordingMedium) -> Self? {
     var sides = self
-    guard let built = RecordingReference(pattern, through: medium), !built.stems.isEmpty else { return nil }
+    guard let built = RecordingReference(pattern, through: medium, drives: drives), !built.stems.isEmpty else {
+      return nil
+    }
     sides.reference = built
     return sides
   }
 
   /// What the recording may have been made through: the transducer of the pattern's profile, and the resonance behind
   /// which the pattern is most like a part of it.
-  func media(search: Double) -> [RecordingMedium] {
+  ///
+  /// - Parameter changes: What is supposed to have changed, as a result found it: only the resonance is looked for then.
+  func media(
+    search: Double, changed changes: [RecordingChange] = [], in result: RecordingResult? = nil
+  ) -> [RecordingMedium] {
     guard pattern.composition != nil else { return [] }
-    let known = pattern.profile.hardware?.model.map { RecordingMedium($0, isKnown: true) }
-    let drive = LowRateSignal(of: pattern.signal.mono, rate: pattern.signal.rate)
-    let taken = LowRateSignal(of: recording.signal.mono, rate: recording.signal.rate)
-    let found = RecordingMedium.likeliest(
-      between: drive.samples, and: taken.samples, rate: drive.rate, search: search)
+    let known = changes.isEmpty ? pattern.profile.hardware?.model.map { RecordingMedium($0, isKnown: true) } : nil
+    var drive = reference
+    var taken = LowRateSignal(of: recording.signal.mono, rate: recording.signal.rate).samples
+    for change in changes {
+      if let range = change.filled, change.stem == nil, let first = result?.explanation?.place.first {
+        Samples.silence(&taken, range.lowerBound + first..<range.upperBound + first)
+      } else {
+        drive.make(change)
+      }
+    }
+    drive = RecordingReference(stems: drive.stems, rate: drive.rate, renderer: nil)
+    let found = RecordingMedium.likeliest(between: drive.whole, and: taken, rate: drive.rate, search: search)
     return [known, found].compactMap(\.self)
   }
 }
@@ -210,7 +233,7 @@ struct RecordingDifferences {
       referenceNames: EventNames(events, owner: options.referenceLabel), whole: 0...0)
     let start = referenceTime(max(0, sides.reference.stems.map(\.time).min() ?? 0))
     found.whole = start...max(start, referenceTime(sides.reference.duration))
-    addWhole()
+    addWhole(of: sides.isMirrored ? options.referenceLabel : options.otherLabel)
     if let noise = match.noise { found.add(background: noise, hertz: nil, isReference: sides.isMirrored) }
     if let hum = match.hum, let hertz = match.mains ?? match.lines.first {
       // A tone's level is its amplitude's.
@@ -222,7 +245,7 @@ struct RecordingDifferences {
       addPresence(of: kind, isMissing: true)
       addPresence(of: kind, isMissing: false)
     }
-    for change in result.changes where change.kind != .missing && change.kind != .added { add(change) }
+    for change in result.told where change.kind != .missing && change.kind != .added { add(change) }
   }
 
   private var match: RecordingMatch { result.match }
@@ -238,7 +261,14 @@ struct RecordingDifferences {
   /// A time of what was looked for, as one of the other take's file.
   private func otherTime(_ time: Double) -> Double { max(0, sides.isMirrored ? time : recorded(time)) }
 
-  private mutating func addWhole() {
+  private mutating func addWhole(of label: String) {
+    guard result.isJudged else {
+      found.add(
+        Difference(residual: result.unexplained, in: found.whole, isThroughout: true),
+        saying: "\(label)'s events cannot be judged: what it was recorded through is not known (residual "
+          + "\(SentenceFormatting.number(result.unexplained, places: 0)) dB)")
+      return
+    }
     // Of what a sensor shows, level and polarity are the sensor's.
     let isWire = match.medium == nil
     if match.isInverted, isWire { found.add(whole: .polarity) }
@@ -248,7 +278,8 @@ struct RecordingDifferences {
     let tempo = sides.isMirrored ? 100 * (1 / (1 + match.tempo / 100) - 1) : match.tempo
     let span = sides.reference.duration - (sides.reference.stems.map(\.time).min() ?? 0)
     let shift = tempo / 100 * span
-    guard abs(tempo) > Self.leastTempo.errors * error, abs(shift) >= Self.leastTempo.seconds else { return }
+    let least = match.medium == nil ? Self.leastTempo.seconds : RecordingThreshold.heard.seconds
+    guard abs(tempo) > Self.leastTempo.errors * error, abs(shift) >= least else { return }
     var difference = Difference(.tempo, in: found.whole, isThroughout: true, amount: tempo)
     difference.setLargestShift(shift)
     difference.standardError = error
@@ -260,7 +291,7 @@ struct RecordingDifferences {
   }
 
   private mutating func addPresence(of kind: HapticEvent.Kind, isMissing: Bool) {
-    let changes = result.changes.filter { $0.kind == (isMissing ? .missing : .added) && $0.event.kind == kind }.sorted {
+    let changes = result.told.filter { $0.kind == (isMissing ? .missing : .added) && $0.event.kind == kind }.sorted {
       $0.range.lowerBound < $1.range.lowerBound
     }
     guard let first = changes.first else { return }

@@ -47,6 +47,8 @@ enum RecordingThreshold {
   static let heard = (share: 0.02, decibels: 1.5, seconds: 0.006)
   /// Below this level an event is missing: −12 dB.
   static let missing = 0.25
+  /// What may be hidden of an event in a recording that is not explained.
+  static let hidden = (decibels: 12.0, seconds: RecordingExplanation.reach)
 }
 
 /// A recording as its reference at one place and a list of changes, found from what is left: the clearest first.
@@ -89,6 +91,11 @@ struct RecordingExplanation {
   /// What was already explained must leave this share of what explains it to count again.
   private static let leftover = 0.1
   private static let greatestRefinement = 6
+  /// The same where single events are judged, and the greatest doubt of an added sound.
+  private static let judgedCoherence = 0.98
+  private static let greatestDoubt = 2.0
+  /// From what is left on that is four times the noise, the model is not all there is.
+  private static let greatestMisfit = 0.3
   private static let greatestSimplified = 4
   /// The share of the reference's sound that must be there.
   private static let leastShare = 0.4
@@ -168,6 +175,17 @@ struct RecordingExplanation {
     settle()
   }
 
+  /// The place with some changes alone.
+  func fit(supposing changes: [RecordingChange]) -> RecordingFit {
+    var fit = place.fit
+    for change in changes {
+      guard let index = change.stem else { continue }
+      fit.reference.stems[index] = change.sound ?? original.stems[index].scaled(by: 0)
+    }
+    fit.excluded = changes.filter { $0.stem == nil }.compactMap(\.filled)
+    return fit
+  }
+
   /// Puts the original of a stem back, the gain and the place as they were found without it.
   private mutating func restore(_ index: Int) {
     columns[index].add(to: &residual, times: gain)
@@ -190,7 +208,7 @@ struct RecordingExplanation {
   // MARK: How good it is
 
   /// The share of what is where the reference is that the reference explains.
-  private var coherence: Double {
+  var coherence: Double {
     var (explained, left) = (0.0, 0.0)
     var isCounted = [Bool](repeating: false, count: residual.count)
     for column in columns {
@@ -227,6 +245,7 @@ struct RecordingExplanation {
       (isMost || Double(there.count) > 0.5 * Double(judged.count))
       && (count <= 3 || Double(own.count) <= Self.greatestShare * count)
       && gain * original.peak >= Self.leastStrength * added && coherence >= Self.leastCoherence
+    isJudged = isExplained || coherence >= Self.judgedCoherence
   }
 
   /// The seconds by which several events moved, if they did so together.
@@ -250,6 +269,16 @@ struct RecordingExplanation {
   /// What is left without a word about it, in multiples of the noise, as a cost.
   private var misfit: Double {
     0.5 * log10(max(1, Samples.energy(residual) / (sigma * sigma * Double(max(1, residual.count)))))
+  }
+
+  var isExplained: Bool { misfit < Self.greatestMisfit }
+  /// Whether single events can be judged: else what was recorded through is not known.
+  private(set) var isJudged = true
+  /// The changes that are likelier than another cause: where more than noise is left, those that explain more than that.
+  var told: [RecordingChange] {
+    if isExplained { return changes }
+    let left = surplus(sigma)
+    return isJudged ? changes.filter { $0.improvement > left && $0.doubt < Self.greatestDoubt } : []
   }
 
   // MARK: The clearest cause
@@ -320,7 +349,9 @@ struct RecordingExplanation {
   }
 
   /// How doubtful it is that a sound was added that fills a part of the take.
-  private func doubt(of range: Range<Int>) -> Double {
+  private func doubt(of whole: Range<Int>) -> Double {
+    // Behind a medium, what came before rings into it.
+    let range = isHeard ? whole.prefix(Int(0.05 * rate)) : whole
     func own(in range: Range<Int>) -> Double { columns.reduce(0) { $0 + gain * gain * $1.energy(in: range) } }
     let energy = Samples.energy(residual, range)
     var doubt = 0.0
@@ -331,7 +362,7 @@ struct RecordingExplanation {
     let near = own(in: range.lowerBound - reach..<range.upperBound + reach)
     if near > 0.000_1 * energy, near < 0.25 * energy, range.count > Int(0.015 * rate) { doubt += 1.5 }
     // It sounds where an event should: it would explain any change of it.
-    return doubt + 1.5 * Double(columns.indices.count { isCovered($0, by: range) })
+    return doubt + 1.5 * Double(columns.indices.count { isCovered($0, by: whole) })
   }
 
   /// What is not felt beside what sounds around: a tenth of it within 50 ms, or a fiftieth of all.
@@ -346,7 +377,7 @@ struct RecordingExplanation {
       SignalPair.peak(levels[$0..<min(levels.count, $0 + block)])
     }
     let greatest = own.indices.map { own[max(0, $0 - 4)...min(own.count - 1, $0 + 4)].max() ?? 0 }
-    let (least, near) = (Float((isHeard ? 0.06 : 0.02) * original.peak), Float(isHeard ? 0.25 : 0.1))
+    let (least, near) = (Float((isHeard ? 0.1 : 0.02) * original.peak), Float(isHeard ? 0.25 : 0.1))
     return levels.indices.map { Float(gain) * max(near * greatest[$0 / block], least) }
   }
 

@@ -125,7 +125,7 @@ struct AutomaticGain: Equatable, Sendable {
     let (reference, rate) = (fit.reference, fit.reference.rate)
     guard reference.groups.count >= RecordingFilter.leastEvents, reference.gains.isEmpty else { return nil }
     let solution = fit.solve()
-    let envelope = envelope(of: reference.whole)
+    let envelope = envelope(of: RecordingReference(stems: reference.stems, rate: rate, renderer: nil).whole)
     var events: [(level: Double, blocks: [(Int, Double)])] = []
     for (index, group) in reference.groups.enumerated() where solution.gains[index] > 0.05 * solution.gain {
       let stem = reference.stems[group[0]]
@@ -140,12 +140,14 @@ struct AutomaticGain: Equatable, Sendable {
       events.append((log(solution.gains[index]), blocks))
     }
     guard events.count >= RecordingFilter.leastEvents else { return nil }
-    /// The mean deviation of the levels from what a gain makes of them, as logarithms.
+    /// The sum of the deviations of the levels from what a gain makes of them, as logarithms.
     func scatter(_ law: Self?) -> Double {
       let curve = law?.curve(of: envelope, rate: rate)
       let levels = events.map { $0.level - log($0.blocks.reduce(1e-9) { $0 + $1.1 * Double(curve?[$1.0] ?? 1) }) }
       let usual = Samples.median(levels)
-      return levels.reduce(0) { $0 + abs($1 - usual) } / Double(levels.count)
+      let deviations = levels.map { abs($0 - usual) }
+      // One event may have changed.
+      return deviations.reduce(0, +) - (levels.count > RecordingFilter.leastEvents ? deviations.max() ?? 0 : 0)
     }
     var best = (scatter: Double.infinity, law: Self())
     func look(_ law: Self) {

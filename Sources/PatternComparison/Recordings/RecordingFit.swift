@@ -48,6 +48,8 @@ struct RecordingFit {
   /// Whether the tempo is no other than clocks have.
   var isUsual: Bool { greatestTempo <= Self.usualTempo }
 
+  /// The share of the strongest event's energy from which an event says something of the gain.
+  private static let leastEnergy = 1e-5
   /// The share of tempo up to which clocks differ.
   static let usualTempo = 0.002
 
@@ -177,11 +179,14 @@ struct RecordingFit {
     matrix.factor()
     let gains = matrix.solution(of: right)
     let energy = Samples.energy(y)
+    let energies = columns.map { Samples.energy($0.samples) }
+    let least = Self.leastEnergy * (energies.max() ?? 0)
     for (column, gain) in zip(nuisances, gains[columns.count...]) { column.add(to: &y, times: -gain) }
     var residual = y
     for (column, gain) in zip(columns, gains) { column.add(to: &residual, times: -gain) }
     return Solution(
-      gains: Array(gains[..<columns.count]), errors: columns.indices.map { matrix.rootOfInverse(at: $0) },
+      gains: Array(gains[..<columns.count]),
+      errors: columns.indices.map { energies[$0] > least ? matrix.rootOfInverse(at: $0) : .infinity },
       residual: residual, columns: columns, cleaned: y, energy: energy)
   }
 
@@ -386,6 +391,9 @@ struct RecordingSearch {
     /// Seconds of the recording at which the fitted segment starts, and the reference.
     var offset: Double { Double(first) / fit.reference.rate }
     var delay: Double { fit.place.delay + offset }
+    var candidate: RecordingAlignment.Candidate {
+      RecordingAlignment.Candidate(delay: delay, tempo: fit.place.tempo, sign: sign, sum: 1)
+    }
   }
 
   /// The likeliest places, the best first; none where nothing fits at all.
@@ -433,6 +441,15 @@ struct RecordingSearch {
   private static func areApart(_ one: Found, _ other: Found) -> Bool {
     let tempo = abs(one.fit.place.tempo - other.fit.place.tempo)
     return abs(one.delay - other.delay) > 0.015 || tempo * one.fit.reference.duration > 0.005
+  }
+
+  /// The best of the places a few milliseconds around one.
+  func nearest(_ place: RecordingAlignment.Candidate) -> Found? {
+    (-2...2).compactMap { step -> Found? in
+      var moved = place
+      moved.delay += 0.003 * Double(step)
+      return fitted(moved)
+    }.min { $0.left < $1.left }
   }
 
   func fitted(_ candidate: RecordingAlignment.Candidate) -> Found? {

@@ -43,6 +43,21 @@ struct RecordingReference {
     findGroups()
   }
 
+  /// Changes an event as one was changed behind something else.
+  mutating func make(_ change: RecordingChange) {
+    guard
+      let index = stems.firstIndex(where: { $0.event.index == change.event.index && $0.event.kind == change.event.kind }
+      )
+    else { return }
+    let variants = EventVariants(reference: self)
+    switch change.kind {
+    case .missing, .spectrum: stems[index] = stems[index].scaled(by: 0)
+    case .level: stems[index] = stems[index].scaled(by: pow(10, change.amount / 20))
+    case .time: stems[index] = variants.time(of: index, later: change.amount) ?? stems[index]
+    default: stems[index] = variants.frequency(of: index, times: 1 + change.amount / 100)?.stem ?? stems[index]
+    }
+  }
+
   private mutating func findGroups() {
     let count = whole.count
     var columns: [Column] = []
@@ -114,16 +129,15 @@ extension RecordingReference {
   ///
   /// Events that do not overlap are rendered at once. What no event that was rendered accounts for,
   /// a sound file's sound above all, is cut like a sound.
-  init?(_ take: Take, through medium: RecordingMedium? = nil) {
+  init?(_ take: Take, through medium: RecordingMedium? = nil, drives: EventDrives = EventDrives()) {
     guard let composition = take.composition else { return nil }
-    let ring = [Float](repeating: 0, count: Int((medium?.ring ?? 0) * take.signal.rate))
-    let drive = LowRateSignal(of: take.signal.mono + ring, rate: take.signal.rate)
-    let signal = medium?.sound(of: drive) ?? drive
     let renderer = EventRenderer(
-      composition: composition, profile: take.profile, rate: take.signal.rate, medium: medium)
+      composition: composition, profile: take.profile, rate: take.signal.rate, medium: medium, drives: drives)
+    let drive = drives.whole ?? LowRateSignal(of: take.signal.mono, rate: take.signal.rate)
+    drives.whole = drive
+    let signal = renderer.sound(of: drive)
     let events = ListedEvent.list(composition).filter { !$0.kind.playsFile }
-    let count = take.signal.frameCount + ring.count
-    guard events.count <= 2_000, let parts = renderer.parts(of: events, count: count) else {
+    guard events.count <= 2_000, let parts = renderer.parts(of: events, count: take.signal.frameCount) else {
       return nil
     }
     var rest = signal.samples
@@ -315,6 +329,13 @@ struct Column {
   }
 }
 
+/// What was rendered of a composition, whatever its sounds go through.
+final class EventDrives {
+  var whole: LowRateSignal?
+  var parts: [Set<Int>: LowRateSignal] = [:]
+  var events: [Int: [(event: HapticEvent, drive: LowRateSignal)]] = [:]
+}
+
 /// Renders events of a composition by themselves, all its controls acting.
 struct EventRenderer {
   let composition: HapticComposition
@@ -323,6 +344,7 @@ struct EventRenderer {
   let rate: Double
   /// What the sound goes through; nil for nothing.
   var medium: RecordingMedium?
+  var drives = EventDrives()
   private let known = Known()
 
   private final class Known {
@@ -333,7 +355,8 @@ struct EventRenderer {
   /// The most renderings that overlapping events are spread over.
   private static let greatestPartCount = 16
   /// Seconds that an event sounds on behind its end at most.
-  private var ring: Double { 0.1 + (medium?.ring ?? 0) }
+  private var ring: Double { Self.fade + (medium?.ring ?? 0) }
+  private static let fade = 0.1
 
   /// Whether anything but the events' own values changes how they sound.
   var hasControls: Bool { composition.layers.contains { !$0.pattern.parameters.isEmpty || !$0.pattern.curves.isEmpty } }
@@ -366,7 +389,7 @@ struct EventRenderer {
     var parts: [Part] = []
     for list in lists {
       let chosen = Set(list.map(\.index))
-      guard let low = render(keeping: { chosen.contains($0) }, frames: count) else { return nil }
+      guard let low = render(keeping: chosen, frames: count) else { return nil }
       // A tenth of the gap is the later event's: filters reach a few samples back.
       let starts = list.map { max(0, Int((($0.time - 0.006) * low.rate).rounded())) }
       parts.append(
@@ -380,24 +403,30 @@ struct EventRenderer {
     return parts
   }
 
-  private func render(keeping: (Int) -> Bool, frames: Int) -> LowRateSignal? {
+  private func render(keeping chosen: Set<Int>, frames: Int) -> LowRateSignal? {
+    if let drive = drives.parts[chosen] { return sound(of: drive) }
     var kept = composition
     var number = 0
     for layer in kept.layers.indices {
       kept.layers[layer].signals = []
       kept.layers[layer].pattern.events = kept.layers[layer].pattern.events.filter { _ in
         number += 1
-        return keeping(number - 1)
+        return chosen.contains(number - 1)
       }
     }
-    return render(kept, frames: frames)
+    drives.parts[chosen] = drive(kept, frames: frames)
+    return drives.parts[chosen].map(sound)
   }
 
-  private func render(_ composition: HapticComposition, frames: Int) -> LowRateSignal? {
-    samples(composition, frames: frames).map {
-      let drive = LowRateSignal(of: $0, rate: rate)
-      return medium?.sound(of: drive) ?? drive
-    }
+  /// What a drive sounds like, until it has faded.
+  func sound(of drive: LowRateSignal) -> LowRateSignal {
+    guard let medium else { return drive }
+    let silence = [Float](repeating: 0, count: Int(medium.ring * drive.rate))
+    return medium.sound(of: LowRateSignal(of: drive.samples + silence, rate: drive.rate, target: drive.rate))
+  }
+
+  private func drive(_ composition: HapticComposition, frames: Int) -> LowRateSignal? {
+    samples(composition, frames: frames).map { LowRateSignal(of: $0, rate: rate) }
   }
 
   /// - Parameter frames: Frames that are rendered, or nil for all.
@@ -425,17 +454,23 @@ struct EventRenderer {
       var pattern = layer.pattern
       var event = pattern.events[index - first]
       change(&event)
-      // All is moved so that the event begins soon; controls may start before a pattern does.
       let lead = 0.02
+      let known = drives.events[index, default: []].first { $0.event == event }
+      if let known { return (sound(of: known.drive), -lead) }
+      let original = event
+      // All is moved so that the event begins soon; controls may start before a pattern does.
       let later = lead - event.time
       event.time = lead
       pattern.events = [event]
       for index in pattern.parameters.indices { pattern.parameters[index].time += later }
       for index in pattern.curves.indices { pattern.curves[index].time += later }
       let listed = ListedEvent(event, index: 0)
-      let seconds = listed.end + listed.ring + ring + lead
-      guard seconds < 120, let low = render(HapticComposition(pattern), frames: Int(seconds * rate)) else { return nil }
-      return (low, -lead)
+      let seconds = listed.end + listed.ring + Self.fade + lead
+      guard seconds < 120, let drive = drive(HapticComposition(pattern), frames: Int(seconds * rate)) else {
+        return nil
+      }
+      drives.events[index, default: []].append((original, drive))
+      return (sound(of: drive), -lead)
     }
     return nil
   }
@@ -473,7 +508,7 @@ struct EventRenderer {
     let bank = (0...8).compactMap { step -> Column? in
       let event = HapticEvent(
         kind: .hapticTransient, time: 0.02, parameters: [.hapticIntensity: 1, .hapticSharpness: Float(step) / 8])
-      guard let low = render(HapticComposition(HapticPattern(events: [event])), frames: Int(0.08 * rate)),
+      guard let low = drive(HapticComposition(HapticPattern(events: [event])), frames: Int(0.08 * rate)).map(sound),
         let stem = RecordingReference.trimmed(ListedEvent(event, index: 0), low.samples[...], rate: low.rate, least: 0)
       else { return nil }
       return Column(start: 0, samples: stem.samples)

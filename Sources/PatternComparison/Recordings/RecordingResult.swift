@@ -58,27 +58,62 @@ struct RecordingResult {
   /// Whether it was found with nothing to say of it.
   var isClean: Bool { match.outcome == .found && changes.isEmpty }
   /// Whether it leaves nothing but noise, and little is said of it, without doubt.
-  var isClear: Bool { isClean || changes.count < 3 && doubt < 1.25 * Double(changes.count) + 0.1 }
+  var isClear: Bool {
+    isClean
+      || changes.count < (match.medium == nil ? 3 : 2)
+        && doubt - (match.medium?.price ?? 0) < 1.25 * Double(changes.count) + 0.1
+  }
+  /// The changes that are reported.
+  var told: [RecordingChange] { explanation?.told ?? [] }
+  var isJudged: Bool { explanation?.isJudged ?? false }
+  /// The level of what is left, in decibels relative to what is explained.
+  var unexplained: Double { explanation.map { 10 * log10(1 / max($0.coherence, 1e-9) - 1 + 1e-9) } ?? 0 }
+  /// The place that leaves least before anything is said to have changed.
+  private(set) var closest: RecordingSearch.Found?
+  var left: Double { closest?.left ?? 1 }
 
-  /// What the reference may be heard through besides, by what is left of the recording.
-  var media: [RecordingMedium] {
+  /// What is supposed to have changed: one change is likelier than several, which may be what it made of the rest.
+  var supposed: [[RecordingChange]] { (changes.count > 1 ? [changes] : []) + changes.prefix(2).map { [$0] } }
+
+  /// What the reference may be heard through besides, by what is left of the recording, and where it is then.
+  var media: [(medium: RecordingMedium, place: RecordingAlignment.Candidate?)] {
     guard let explanation, let renderer = explanation.fit.reference.renderer else { return [] }
     let medium = renderer.medium ?? RecordingMedium(nil, isKnown: false)
-    let fits = [explanation.place.fit] + (explanation.isFound ? [explanation.fit] : [])
-    return fits.compactMap { RecordingFilter.likeliest($0).map { medium.with($0) } }
-      + [AutomaticGain.likeliest(fits[0])].compactMap { $0.map { medium.with(gain: $0) } }
+    var fits: [(fit: RecordingFit, place: RecordingAlignment.Candidate?)] = []
+    if let place {
+      fits = [(explanation.place.fit, place)] + supposed.map { (explanation.fit(supposing: $0), place) }
+    }
+    if let closest, place.map({ abs($0.delay - closest.delay) > 0.015 }) ?? true {
+      fits.append((closest.fit, closest.candidate))
+    }
+    return fits.flatMap { fit, place in
+      [
+        RecordingFilter.likeliest(fit).map { (medium.with($0), place) },
+        AutomaticGain.likeliest(fit).map { (medium.with(gain: $0), place) },
+      ].compactMap(\.self)
+    }
   }
 
-  init(_ reference: RecordingReference, _ recording: Signal, search: Double, limit: Double = .infinity) {
+  /// Where it was found; nil where it was not, or at another tempo.
+  var place: RecordingAlignment.Candidate? {
+    explanation.flatMap { $0.isFound && $0.place.stretch == 1 ? $0.place.candidate : nil }
+  }
+
+  /// - Parameter place: Where the reference is to within a few milliseconds; nil for anywhere.
+  init(
+    _ reference: RecordingReference, _ recording: Signal, search: Double, at place: RecordingAlignment.Candidate? = nil,
+    limit: Double = .infinity
+  ) {
     match = RecordingMatch(outcome: .none)
     match.search = search
     match.eventCount = reference.stems.count
     let low = LowRateSignal(of: recording.mono, rate: recording.rate)
     guard !reference.stems.isEmpty, low.samples.count > Int(0.1 * low.rate) else { return }
-    let alignment = RecordingAlignment(reference, low.samples, search: search)
     var best: RecordingExplanation?
     func consider(_ explanation: RecordingExplanation) { if explanation.isBetter(than: best) { best = explanation } }
-    let places = RecordingSearch(reference: reference, recording: low.samples).places(in: alignment)
+    let finder = RecordingSearch(reference: reference, recording: low.samples)
+    let alignment = place == nil ? RecordingAlignment(reference, low.samples, search: search) : nil
+    let places = alignment.map(finder.places) ?? place.flatMap(finder.nearest).map { [$0] } ?? []
     var least: Double { best.map { $0.isFound ? min(limit, $0.doubt) : limit } ?? limit }
     for place in places.flatMap(\.withAndWithoutTempo) {
       let explanation = RecordingExplanation(place, original: reference, limit: least)
@@ -92,7 +127,7 @@ struct RecordingResult {
       // What needs no explanation is the truth.
       if explanation.isFound, explanation.changes.isEmpty { break }
     }
-    if best?.isFound != true || best?.cost ?? 0 > 1.3 {
+    if let alignment, best?.isFound != true || best?.cost ?? 0 > 1.3 {
       // Where the event that most of the sound is changed, nothing else holds the place.
       var hypotheses = RecordingHypotheses(reference, alignment)
       for hypothesis in hypotheses.best() {
@@ -105,6 +140,7 @@ struct RecordingResult {
       }
     }
     explanation = best
+    closest = places.min { $0.left < $1.left }
     guard let best, best.gain > 0 else { return }
     isPitchKept = best.place.stretch != 1
     match.judgedCount = best.judged.count
@@ -127,10 +163,10 @@ struct RecordingResult {
     match.lines = found.fit.lines
     let z = RecordingThreshold.z
     match.leastDecibels = explanation.judged.map { z * 8.686 / explanation.clarity[$0] }.max().map {
-      max($0, explanation.leastDecibels)
+      max($0, explanation.isJudged ? explanation.leastDecibels : RecordingThreshold.hidden.decibels)
     }
     match.leastSeconds = explanation.judged.map { z * explanation.timeErrors[$0] }.max().map {
-      max($0, explanation.leastSeconds)
+      max($0, explanation.isJudged ? explanation.leastSeconds : RecordingThreshold.hidden.seconds)
     }
   }
 

@@ -59,10 +59,13 @@ enum Samples {
   /// - Parameter tail: Samples of silence behind it that are filtered too.
   static func filtered(_ x: [Float], by taps: [Float], tail: Int = 0) -> [Float] {
     guard taps.count > 1 else { return x + [Float](repeating: 0, count: tail) }
-    let order = taps.count - 1
-    let padded = [Float](repeating: 0, count: order) + x + [Float](repeating: 0, count: tail)
-    let reversed = Array(taps.reversed())
-    return (0..<x.count + tail).map { Float(dot(padded, from: $0, reversed, from: 0, count: reversed.count)) }
+    var output = [Float](repeating: 0, count: x.count + tail)
+    // Blocks that stay in the cache.
+    for first in stride(from: 0, to: x.count, by: 1_024) {
+      let block = Array(x[first..<min(x.count, first + 1_024)])
+      for (place, tap) in taps.enumerated() { add(block, times: Double(tap), to: &output, at: first + place) }
+    }
+    return output
   }
 
   /// The median; 0 for none.

@@ -1,4 +1,4 @@
-public import Reading
+internal import Reading
 package import SystemSupport
 
 /// A blind test under way: in each trial X is A or B by chance, and the listener says which.
@@ -368,7 +368,7 @@ public struct ABXRecord: Sendable {
   /// The record as a text of its own.
   public func json() -> [UInt8] {
     var json = JSONWriter()
-    json.object { write(to: &$0) }
+    json.object(fields.write)
     return json.finish()
   }
 
@@ -390,53 +390,28 @@ public struct ABXRecord: Sendable {
     return table
   }
 
-  /// Writes the record into an object.
-  public func write(to entry: inout JSONObjectWriter) {
-    entry.member("formatVersion", Self.formatVersion)
-    entry.member("test", "abx")
-    entry.member("program", program)
-    entry.member("renderingModel", renderingModel)
-    if let startTime { entry.member("startTime", startTime) }
-    if let device { entry.member("device", device) }
-    entry.member("simulated", isSimulated)
-    entry.member("profile", profile)
-    entry.member("match", match)
-    for (key, take) in [("a", a), ("b", b)] { entry.object(key) { Self.write(take, to: &$0) } }
-    entry.member("seed", Int(test.seed))
-    if let count = test.plannedCount { entry.member("plannedTrials", count) } else { entry.null("plannedTrials") }
-    entry.array("trials") { list in
-      for trial in test.trials { list.object(layout: .line) { Self.write(trial, to: &$0) } }
+  private var fields: JSONMembers {
+    func fields(_ take: Take) -> JSONMembers {
+      ["name": take.name, "sha256": take.hash, "gain": take.gain, "seconds": take.duration]
     }
-    entry.object("result") { Self.write(test.result, to: &$0) }
-  }
-
-  private static func write(_ take: Take, to entry: inout JSONObjectWriter) {
-    entry.member("name", take.name)
-    entry.member("sha256", take.hash)
-    entry.member("gain", take.gain)
-    entry.member("seconds", take.duration)
-  }
-
-  private static func write(_ trial: Trial, to entry: inout JSONObjectWriter) {
-    entry.member("x", trial.x.rawValue)
-    entry.member("answer", trial.answer.rawValue)
-    entry.member("correct", trial.isCorrect)
-    entry.object("switchCounts") { counts in
-      counts.member("a", trial.switchCounts.a)
-      counts.member("b", trial.switchCounts.b)
-      counts.member("x", trial.switchCounts.x)
-    }
-    entry.member("from", milliseconds(trial.start))
-    entry.member("to", milliseconds(trial.end))
-  }
-
-  private static func write(_ result: ABXResult, to entry: inout JSONObjectWriter) {
-    entry.member("correctCount", result.correctCount)
-    entry.member("trials", result.trialCount)
-    entry.member("complete", result.isComplete)
-    entry.member("pValue", result.pValue)
-    entry.member("conclusion", result.conclusion.rawValue)
-    entry.member("sentence", result.sentence)
+    let result = test.result
+    return [
+      "formatVersion": Self.formatVersion, "test": "abx", "program": program, "renderingModel": renderingModel,
+      "startTime": startTime, "device": device, "simulated": isSimulated, "profile": profile, "match": match,
+      "a": fields(a), "b": fields(b), "seed": Int(test.seed),
+      "plannedTrials": test.plannedCount?.json ?? JSONPiece.null,
+      "trials": test.trials.map { trial -> JSONPiece in
+        .row([
+          "x": trial.x.rawValue, "answer": trial.answer.rawValue, "correct": trial.isCorrect,
+          "switchCounts": ["a": trial.switchCounts.a, "b": trial.switchCounts.b, "x": trial.switchCounts.x]
+            as JSONMembers, "from": Self.milliseconds(trial.start), "to": Self.milliseconds(trial.end),
+        ])
+      },
+      "result": [
+        "correctCount": result.correctCount, "trials": result.trialCount, "complete": result.isComplete,
+        "pValue": result.pValue, "conclusion": result.conclusion.rawValue, "sentence": result.sentence,
+      ] as JSONMembers,
+    ]
   }
 
   /// Seconds to the millisecond, finer than anybody presses a key.

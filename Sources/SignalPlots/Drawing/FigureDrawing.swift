@@ -204,38 +204,31 @@ extension FigureDrawing {
     let middle = place.y - 4 * scale
     let sign = PlotLayout.signWidth * scale
     let texts = entry.texts
-    var text = PlotPoint(place.x + sign + 6 * scale, place.y)
+    let (left, right) = (PlotPoint(place.x, middle), PlotPoint(place.x + sign, middle))
+    var text = PlotPoint(right.x + 6 * scale, place.y)
     switch entry {
     case .sharpness: return drawScale(texts, at: place, length: 84)
     case .decibels: return drawScale(texts, at: place, length: 62)
     case .intensityCurve:
-      drawing.line(PlotPoint(place.x, middle), PlotPoint(place.x + sign, middle), .ink, width: scale, opacity: 0.65)
+      drawing.line(left, right, .ink, width: scale, opacity: 0.65)
       drawHandle(at: PlotPoint(place.x + sign / 2, middle))
-    case .signal(let isLine):
-      if isLine {
-        drawing.line(PlotPoint(place.x, middle), PlotPoint(place.x + sign, middle), .ink, width: 1.25 * scale)
-      } else {
-        drawing.bar(
-          PlotBox(left: place.x, top: middle - 4 * scale, right: place.x + sign, bottom: middle + 4 * scale),
-          .role(.signal), radius: 1.5 * scale)
-      }
-    case .effective:
-      drawing.line(PlotPoint(place.x, middle), PlotPoint(place.x + sign, middle), .ink, width: 1.25 * scale)
-    case .band:
-      drawing.line(
-        PlotPoint(place.x, middle), PlotPoint(place.x + sign, middle), .muted, width: scale,
-        dashes: [2 * scale, 4 * scale])
+    case .signal:
+      drawing.bar(
+        PlotBox(left: left.x, top: middle - 4 * scale, right: right.x, bottom: middle + 4 * scale), .role(.signal),
+        radius: 1.5 * scale)
+    case .effective: drawing.line(left, right, .ink, width: 1.25 * scale)
+    case .band: drawing.line(left, right, .muted, width: scale, dashes: [2 * scale, 4 * scale])
     case .window(let seconds):
       let span = layout.x(plot.span.lowerBound + seconds) - layout.left
-      let (left, right) = (place.x, place.x + max(4 * scale, span))
+      let (start, end) = (place.x, place.x + max(4 * scale, span))
       drawing.stroke(
         [
           [
-            PlotPoint(left, middle - 3 * scale), PlotPoint(left, middle + 2 * scale),
-            PlotPoint(right, middle + 2 * scale), PlotPoint(right, middle - 3 * scale),
+            PlotPoint(start, middle - 3 * scale), PlotPoint(start, middle + 2 * scale),
+            PlotPoint(end, middle + 2 * scale), PlotPoint(end, middle - 3 * scale),
           ]
         ], .init(paint: .role(.muted), width: scale))
-      text.x = right + 6 * scale
+      text.x = end + 6 * scale
     }
     if let label = texts.first { write(label, at: text) }
   }

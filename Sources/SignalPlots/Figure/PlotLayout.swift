@@ -216,7 +216,7 @@ extension PlotPanel.LegendEntry {
     switch self {
     case .sharpness: ["dull", "sharp"]
     case .intensityCurve: ["intensity curve"]
-    case .signal(let isLine): [isLine ? "samples" : "peak"]
+    case .signal: ["peak"]
     case .effective: ["RMS"]
     case .window(let seconds): ["window \(AxisTick.text(seconds * 1_000, places: 0)) ms"]
     case .band(let name): ["band of \(name)"]

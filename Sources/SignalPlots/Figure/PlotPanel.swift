@@ -20,8 +20,8 @@ struct PlotPanel: Sendable {
   enum LegendEntry: Equatable, Sendable {
     case sharpness
     case intensityCurve
-    /// The reach of a waveform, and whether it is drawn as its samples.
-    case signal(isLine: Bool)
+    /// The reach of a waveform.
+    case signal
     case effective
     /// The time that one spectrum looks at, in seconds.
     case window(Double)
@@ -174,7 +174,7 @@ struct PlotPanel: Sendable {
       // Over many seconds a column of a picture is longer.
       let isLong = span.upperBound - span.lowerBound > 5
       panel.unit = isLong ? "peak, and RMS" : "peak within 6 ms, and RMS over 25 ms"
-      panel.legend = [.signal(isLine: false), .effective]
+      panel.legend = [.signal, .effective]
     }
     return panel
   }

@@ -9,7 +9,7 @@ import TransducerProfiles
 /// `temblor calibrate`: a transducer's figures from a recording of the sweep.
 enum CalibrateVerb {
   static let description = CommandDescription(
-    "calibrate", abstract: "Measure a transducer from a recording of the sweep.",
+    "calibrate", abstract: "Measure a transducer with a sensor, with a resistor, or by hand.",
     discussion: """
       Fits a resonance to a recording of the sweeps of 'temblor sweep' and updates the profile with the result. Use the same signal options for both commands. Unsuitable recordings are rejected with the reason.
 
@@ -103,9 +103,7 @@ enum CalibrateVerb {
       return try impedance(resistor, arguments, terminal, options, date: date, time: backend.time)
     }
     if options.isQuick {
-      for option in ["--output", "--plot", "--full-scale", "--date"] where arguments.value(option) != nil {
-        throw UsageError(.remove, "'\(option)' cannot be used with '--quick'")
-      }
+      try SharedOptions.refuse(["--output", "--plot", "--full-scale", "--date"], with: "--quick", in: arguments)
     }
     let sensors =
       try arguments.choice("--sensor", as: TransducerMeasurement.Sensor.self).map { [$0] }
@@ -136,7 +134,11 @@ enum CalibrateVerb {
     let old = options.profile
     if options.isQuick, let drift = CalibrationDrift(calibration, from: old) {
       let report = DriftReport(drift: drift, warnings: calibration.warnings, profile: old.name, take: take.name)
-      try show(report.json, report.text, arguments, terminal)
+      if arguments.flag("--json") {
+        try terminal.output.write(json: report.fields)
+      } else {
+        try terminal.output.write(report.text)
+      }
       return drift.isWithin ? .done : .differs
     }
     let new = calibration.applied(
@@ -155,10 +157,8 @@ enum CalibrateVerb {
     _ resistor: Double, _ arguments: ParsedArguments, _ terminal: Terminal, _ options: SweepOptions, date: String,
     time: any TimeSource
   ) throws -> ExitStatus {
-    for option in ["--quick", "--plot", "--sensor", "--full-scale", "--accept-poor"]
-    where !arguments.values(option).isEmpty {
-      throw UsageError(.remove, "\(option.inQuotes) cannot be used with '--impedance'")
-    }
+    try SharedOptions.refuse(
+      ["--quick", "--plot", "--sensor", "--full-scale", "--accept-poor"], with: "--impedance", in: arguments)
     let take = try CalibrationTake(arguments, options: options, time: time)
     let (old, found): (TransducerProfile, ImpedanceMeasurement)
     do throws(CalibrationError) {
@@ -172,33 +172,28 @@ enum CalibrateVerb {
     try change.finish(
       "measured",
       [
-        .init("recording", .word(take.name)),
+        .init("recording", take.name),
         .init(
-          "resonance", .number(found.resonance),
+          "resonance", found.resonance,
           row: change.row("resonance", \.resonance, " Hz", interval: found.resonanceInterval)),
-        .init("resonanceInterval", .number(found.resonanceInterval)),
+        .init("resonanceInterval", found.resonanceInterval),
         .init(
-          "qualityFactor", .number(found.qualityFactor),
+          "qualityFactor", found.qualityFactor,
           row: change.row("quality", \.qualityFactor, "", interval: found.qualityInterval)),
-        .init("qualityFactorInterval", .number(found.qualityInterval)),
+        .init("qualityFactorInterval", found.qualityInterval),
         .init(
-          "mechanicalQualityFactor", .number(found.mechanicalQualityFactor),
+          "mechanicalQualityFactor", found.mechanicalQualityFactor,
           row: row("- by friction", found.mechanicalQualityFactor, "")),
         .init(
-          "electricalQualityFactor", .number(found.electricalQualityFactor),
+          "electricalQualityFactor", found.electricalQualityFactor,
           row: row("- by the coil", found.electricalQualityFactor, "")),
         .init(
-          "coilResistance", .number(found.coilResistance),
+          "coilResistance", found.coilResistance,
           row: row("resistance", found.coilResistance, take.reference == nil ? " ohm (estimate)" : " ohm")),
-        .init("inductance", .number(found.inductance), row: row("inductance", found.inductance * 1_000, " mH")),
-        .init("residual", .number(found.residual)),
+        .init("inductance", found.inductance, row: row("inductance", found.inductance * 1_000, " mH")),
+        .init("residual", found.residual),
       ], ["The Q factor is that without the resistor, on an amplifier of no resistance."], arguments, terminal)
     return .done
-  }
-
-  private static func show(_ json: String, _ text: String, _ arguments: ParsedArguments, _ terminal: Terminal) throws {
-    if arguments.flag("--json") { return try terminal.output.write(json.utf8Span.span) }
-    try terminal.output.write(text)
   }
 
   private static func plotFormat(_ path: String?) throws(UsageError) -> PlotFormat? {

@@ -1,4 +1,3 @@
-internal import Glibc
 import HapticRender
 import SystemSupport
 
@@ -8,13 +7,7 @@ enum CalibrationAge {
   static let limit = 180
 
   /// The day as ISO 8601 has it, where the user is.
-  static func today() -> String {
-    var now = Glibc.time(nil)
-    var parts = unsafe tm()
-    guard unsafe localtime_r(&now, &parts) != nil else { return "unknown" }
-    func digits(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
-    return unsafe "\(parts.tm_year + 1_900)-\(digits(parts.tm_mon + 1))-\(digits(parts.tm_mday))"
-  }
+  static func today() -> String { CalendarTime.now.formatted("%Y-%m-%d", isLocal: true) }
 
   /// Offers the quick check of a profile whose measurement is old, or nothing; a date in other words than ISO 8601's is
   /// taken for recent.

@@ -11,48 +11,18 @@ import TransducerProfiles
 
 /// A figure of a report: its row of the table, its member of the object, or both.
 struct ReportFigure {
-  /// What a member of the object is.
-  enum Value {
-    case number(Double?)
-    case flag(Bool)
-    case word(String)
-    case object([ReportFigure])
-    case objects([[ReportFigure]])
-    case words([String])
-  }
-
   var key: String
-  var value: Value
+  var value: JSONPiece?
   /// The cells of the table.
   var row: [String]?
 
-  init(_ key: String, _ value: Value, row: [String]? = nil) { (self.key, self.value, self.row) = (key, value, row) }
-
-  /// One object with all figures.
-  static func json(_ figures: [ReportFigure]) -> String {
-    var json = JSONWriter()
-    json.object { object in
-      object.formatVersion()
-      for figure in figures { figure.write(to: &object) }
-    }
-    return String(decoding: json.finish(), as: UTF8.self)
+  init(_ key: String, _ value: (any JSONPrintable)?, row: [String]? = nil) {
+    (self.key, self.value, self.row) = (key, value?.json, row)
   }
 
-  private func write(to object: inout JSONObjectWriter) {
-    switch value {
-    case .number(let number): if let number { object.member(key, number) }
-    case .flag(let flag): object.member(key, flag)
-    case .word(let word): object.member(key, word)
-    case .object(let figures):
-      object.object(key, layout: .line) { inner in for figure in figures { figure.write(to: &inner) } }
-    case .objects(let list):
-      object.array(key) { array in
-        for figures in list {
-          array.object(layout: .line) { inner in for figure in figures { figure.write(to: &inner) } }
-        }
-      }
-    case .words(let words): object.array(key) { list in for word in words { list.element(word) } }
-    }
+  /// One object with all figures.
+  static func fields(_ figures: [ReportFigure]) -> JSONMembers {
+    figures.reduce([:]) { $0 + [$1.key: $1.value] }
   }
 }
 
@@ -93,8 +63,7 @@ struct ProfileChange {
   ) throws {
     if let output { try AtomicFileWriter.write(ProfileFile.write(new), to: output) }
     if arguments.flag("--json") {
-      return try terminal.output.write(
-        ReportFigure.json([.init("profile", .word(new.name))] + figures).utf8Span.span)
+      return try terminal.output.write(json: ["profile": new.name] + ReportFigure.fields(figures))
     }
     let written =
       output.map { "\($0.printable): written" } ?? "No profile was written; use '--output FILE' to write one."
@@ -121,33 +90,33 @@ struct CalibrationReport {
       $0.map { ($0 * 1_000).text(3) + " ms" } ?? "unknown"
     }
     return [
-      .init("recording", .word(take.name)),
+      .init("recording", take.name),
       .init(
-        "resonance", .number(measured.resonance),
+        "resonance", measured.resonance,
         row: change.row("resonance", \.resonance, " Hz", interval: measured.resonanceInterval)),
-      .init("resonanceInterval", .number(measured.resonanceInterval)),
+      .init("resonanceInterval", measured.resonanceInterval),
       .init(
-        "qualityFactor", .number(measured.qualityFactor),
+        "qualityFactor", measured.qualityFactor,
         row: change.row("quality", \.qualityFactor, "", interval: measured.qualityInterval)),
-      .init("qualityFactorInterval", .number(measured.qualityInterval)),
+      .init("qualityFactorInterval", measured.qualityInterval),
       .init(
-        "band", .object([.init("low", .number(curve.band.lowerBound)), .init("high", .number(curve.band.upperBound))]),
+        "band", JSONPiece.row(["low": curve.band.lowerBound, "high": curve.band.upperBound]),
         row: ["band, -10 dB", before?.band.map(band) ?? "unknown", band(curve.band) + (open > 0 ? ends[open - 1] : "")]),
       .init(
-        "acceleration", .number(after?.acceleration),
+        "acceleration", after?.acceleration,
         row: after?.acceleration.map { _ in change.row("acceleration", \.acceleration, " g") }),
-      .init("latency", .number(latency), row: ["latency"] + milliseconds),
+      .init("latency", latency, row: ["latency"] + milliseconds),
       .init(
-        "inverted", .flag(measured.isInverted), row: ["polarity", "", measured.isInverted ? "inverted" : "normal"]),
-      .init("sensor", .word(measured.sensor.rawValue), row: ["sensor", "", measured.sensor.rawValue]),
-      .init("gain", .number(measured.gain)), .init("offset", .number(measured.offset)),
-      .init("inputCorner", .number(measured.inputCorner)), .init("coilCorner", .number(measured.coilCorner)),
-      .init("residual", .number(measured.residual)), .init("noise", .number(measured.noise)),
-      .init("signalToNoise", .number(measured.signalToNoise)),
-      .init("clockErrorPartsPerMillion", .number(measured.clockError)), .init("poor", .flag(measured.isPoor)),
+        "inverted", measured.isInverted, row: ["polarity", "", measured.isInverted ? "inverted" : "normal"]),
+      .init("sensor", measured.sensor.rawValue, row: ["sensor", "", measured.sensor.rawValue]),
+      .init("gain", measured.gain), .init("offset", measured.offset),
+      .init("inputCorner", measured.inputCorner), .init("coilCorner", measured.coilCorner),
+      .init("residual", measured.residual), .init("noise", measured.noise),
+      .init("signalToNoise", measured.signalToNoise),
+      .init("clockErrorPartsPerMillion", measured.clockError), .init("poor", measured.isPoor),
       .init(
         "response",
-        .objects(curve.response.map { [.init("hertz", .number($0.hertz)), .init("decibels", .number($0.decibels))] })),
+        curve.response.map { JSONPiece.row(["hertz": $0.hertz, "decibels": $0.decibels]) }),
     ]
   }
 
@@ -182,11 +151,11 @@ struct DriftReport {
   private var figures: [ReportFigure] {
     let (doubt, factor) = (drift.resonance.allowed.upperBound - 1, drift.qualityFactor.allowed.upperBound)
     return [
-      .init("recording", .word(take)), .init("profile", .word(profile)),
+      .init("recording", take), .init("profile", profile),
       figure("resonance", drift.resonance, unit: " Hz", allowed: "±\((doubt * 100).text(1)) %"),
       figure(
         "qualityFactor", as: "quality", drift.qualityFactor, unit: "", allowed: "within a factor of \(factor.text(2))"),
-      .init("within", .flag(drift.isWithin)), .init("warnings", .words(warnings)),
+      .init("within", drift.isWithin), .init("warnings", warnings),
     ]
   }
 
@@ -196,11 +165,9 @@ struct DriftReport {
     let change = (figure.change * 100).text(1)
     return ReportFigure(
       key,
-      .object([
-        .init("stated", .number(figure.stated)), .init("measured", .number(figure.measured)),
-        .init("interval", .number(figure.interval)), .init("change", .number(figure.change)),
-        .init("lowest", .number(figure.allowed.lowerBound)), .init("highest", .number(figure.allowed.upperBound)),
-        .init("within", .flag(figure.isWithin)),
+      JSONPiece.row([
+        "stated": figure.stated, "measured": figure.measured, "interval": figure.interval, "change": figure.change,
+        "lowest": figure.allowed.lowerBound, "highest": figure.allowed.upperBound, "within": figure.isWithin,
       ]),
       row: [
         label ?? key, figure.stated.text(2) + unit,
@@ -221,7 +188,7 @@ struct DriftReport {
     return moved + " beyond what the profile states; calibrate again without '--quick'."
   }
 
-  var json: String { ReportFigure.json(figures) }
+  var fields: JSONMembers { ReportFigure.fields(figures) }
 }
 
 /// What a transducer is measured from: channels of a file, or of what was recorded just now.

@@ -22,9 +22,8 @@ enum HandCalibrationRun {
     on backend: any SessionBackend
   ) throws -> ExitStatus {
     let options = CalibrateVerb.description.options + CalibrateVerb.description.groups[0..<3].flatMap(\.options)
-    for name in options.compactMap(\.names.last) where !usable.contains(name) && !arguments.values(name).isEmpty {
-      throw UsageError(.remove, "\(name.inQuotes) cannot be used with '--by-hand'")
-    }
+    try SharedOptions.refuse(
+      options.compactMap(\.names.last).filter { !usable.contains($0) }, with: "--by-hand", in: arguments)
     guard arguments.value("RECORDING") == nil else {
       throw UsageError(.remove, "'--by-hand' plays tones and takes no RECORDING")
     }
@@ -33,9 +32,7 @@ enum HandCalibrationRun {
     let (old, tones): (TransducerProfile, TransducerProfile)
     do {
       (old, tones) = (sweep.profile, try HandCalibration.toneProfile(for: sweep.profile, level: sweep.signal.level))
-    } catch {
-      throw UsageError(.invalidValue, error.description)
-    }
+    } catch { throw UsageError(.invalidValue, error.description) }
     let stated = old.hardware?.resonance ?? 0
     let session = LiveSession(on: backend, terminal: terminal, isQuiet: false, wantsRecords: false)
     guard terminal.error.isTerminal, session.hasKeys else {
@@ -67,9 +64,7 @@ enum HandCalibrationRun {
       }
       found = try HandCalibration(presses: presses, around: stated)
     } catch { throw CalibrationRefusal(name: old.name, error: error) }
-    func fields(_ press: HandCalibration.Press) -> [ReportFigure] {
-      [.init("hertz", .number(press.hertz)), .init("rising", .flag(press.isRising))]
-    }
+    func fields(_ press: HandCalibration.Press) -> JSONPiece { .row(["hertz": press.hertz, "rising": press.isRising]) }
     let verdict =
       found.leftOut.map {
         "\(found.presses.count) of \(presses.count) presses agree; the one at \($0.hertz.text(1)) Hz was left out."
@@ -79,13 +74,10 @@ enum HandCalibrationRun {
       "by hand",
       [
         .init(
-          "resonance", .number(found.resonance),
-          row: change.row("resonance", \.resonance, " Hz", interval: found.uncertainty)),
-        .init("resonanceUncertainty", .number(found.uncertainty)),
-        .init(
-          "qualityFactor", .number(old.hardware?.qualityFactor), row: change.row("quality", \.qualityFactor, "")),
-        .init("presses", .objects(found.presses.map(fields))),
-        .init("leftOut", .objects((found.leftOut.map { [$0] } ?? []).map(fields))),
+          "resonance", found.resonance, row: change.row("resonance", \.resonance, " Hz", interval: found.uncertainty)),
+        .init("resonanceUncertainty", found.uncertainty),
+        .init("qualityFactor", old.hardware?.qualityFactor, row: change.row("quality", \.qualityFactor, "")),
+        .init("presses", found.presses.map(fields)), .init("leftOut", (found.leftOut.map { [$0] } ?? []).map(fields)),
       ], [verdict, "The Q factor was not measured."], arguments, terminal)
     return .done
   }
@@ -180,7 +172,7 @@ final class HandTask: SessionTask {
   var isBlind: Bool { true }
 
   var title: SessionTitle? {
-    let level = "\(NumberFormatting.rounded(decibels, places: 0)) dB"
+    let level = "\(decibels.text(0)) dB"
     if case .ready = phase { return SessionTitle(long: "Enter starts, \(level)", short: "Enter") }
     let name = "tone \(index + 1) of \(tones.count)"
     return SessionTitle(

@@ -143,9 +143,7 @@ struct SweepOptions {
     isQuick = arguments.flag("--quick")
     let level = try arguments.double("--level", in: SweepSignal.levels) ?? SweepSignal.defaultLevel
     if isQuick {
-      for option in ["--from", "--to", "--sweep-duration"] where arguments.value(option) != nil {
-        throw UsageError(.remove, "'\(option)' cannot be used with '--quick'")
-      }
+      try SharedOptions.refuse(["--from", "--to", "--sweep-duration"], with: "--quick", in: arguments)
       do { signal = try SweepSignal(checking: profile, level: level) } catch {
         throw UsageError(.invalidValue, error.description)
       }

@@ -23,103 +23,54 @@ package enum ListenGrammar {
   static let forms: [ListenCommandSyntax] = [
     .init(
       "play PATTERN [loop] [at TIME] [as NAME] [rate RATE] [strength STRENGTH] [from SECONDS] [priority N]",
-      "Play a pattern, replacing the sound of the same name. NAME defaults to the name of the pattern."
-    ) { values throws(ListenError) in
-      .play(
-        .init(
-          pattern: values.text("PATTERN") ?? "", isLooping: values.flag("loop"), start: values.time,
-          name: values.text("as"), rate: values.number("rate") ?? 1, strength: values.number("strength") ?? 1,
-          position: values.number("from") ?? 0, priority: values.priority))
-    },
+      "Play a pattern, replacing the sound of the same name. NAME defaults to the name of the pattern.",
+      ListenSession.play),
     .init(
-      "tap [INTENSITY] [SHARPNESS] [at TIME]", "Play one transient. Default: intensity 1, sharpness 0.5."
-    ) { values throws(ListenError) in
-      .tap(intensity: values.number("INTENSITY") ?? 1, sharpness: values.number("SHARPNESS") ?? 0.5, at: values.time)
-    },
+      "tap [INTENSITY] [SHARPNESS] [at TIME]", "Play one transient. Default: intensity 1, sharpness 0.5.",
+      ListenSession.tap),
     .init(
-      "hum INTENSITY SHARPNESS SECONDS [at TIME] [as NAME] [priority N]", "Play one continuous event."
-    ) { values throws(ListenError) in
-      .hum(
-        .init(
-          intensity: values.number("INTENSITY") ?? 0, sharpness: values.number("SHARPNESS") ?? 0,
-          duration: values.number("SECONDS") ?? 0, start: values.time, name: values.text("as"),
-          priority: values.priority))
-    },
+      "hum INTENSITY SHARPNESS SECONDS [at TIME] [as NAME] [priority N]", "Play one continuous event.",
+      ListenSession.hum),
     .init(
       "noise INTENSITY SHARPNESS OCTAVES SECONDS [at TIME] [as NAME] [priority N] [seed SEED]",
       """
       Play noise of a bandwidth around the frequency of SHARPNESS. The same SEED gives the same noise. Default: seed 0.
-      """
-    ) { values throws(ListenError) in
-      .noise(
-        .init(
-          intensity: values.number("INTENSITY") ?? 0, sharpness: values.number("SHARPNESS") ?? 0,
-          bandwidth: values.number("OCTAVES") ?? 1, duration: values.number("SECONDS") ?? 0,
-          seed: Int(values.number("seed") ?? 0), start: values.time, name: values.text("as"),
-          priority: values.priority))
-    },
+      """, ListenSession.noise),
     .init(
       "set PARAMETER VALUE [of NAME] [over SECONDS] [at TIME]",
       "Set the strength or a dynamic parameter of NAME, or of all sounds: \(ListenParameter.names.joinedWithOr).",
-      make: setting),
-    .init("stop [NAME] [at TIME]", "Stop NAME, or everything including taps, and cancel what is scheduled later.") {
-      values throws(ListenError) in .stop(name: values.text("NAME"), at: values.time)
-    },
-    .init("pause [NAME]", "Pause NAME, or everything except taps.") { values throws(ListenError) in
-      .pause(name: values.text("NAME"))
-    },
-    .init("resume [NAME]", "Continue after a pause.") { values throws(ListenError) in
-      .resume(name: values.text("NAME"))
-    },
-    .init("seek NAME SECONDS", "Move to a position in the pattern.") { values throws(ListenError) in
-      .seek(name: values.text("NAME") ?? "", position: values.number("SECONDS") ?? 0)
-    },
-    .init("loop NAME SWITCH [end SECONDS]", "Turn looping on or off; end sets where the loop restarts.") {
-      values throws(ListenError) in
-      let isOn = values.text("SWITCH") == "on"
-      guard isOn || !values.flag("end") else { throw ListenError(.unexpectedArgument, "'end' requires 'on'") }
-      return .loop(name: values.text("NAME") ?? "", isOn: isOn, end: values.number("end"))
-    },
-    .init("rate NAME RATE", "Set the playback rate; 1 is normal.") { values throws(ListenError) in
-      .rate(name: values.text("NAME") ?? "", rate: values.number("RATE") ?? 1)
-    },
+      ListenSession.set),
+    .init(
+      "stop [NAME] [at TIME]", "Stop NAME, or everything including taps, and cancel what is scheduled later.",
+      ListenSession.stop),
+    .init("pause [NAME]", "Pause NAME, or everything except taps.", ListenSession.pause),
+    .init("resume [NAME]", "Continue after a pause.", ListenSession.resume),
+    .init("seek NAME SECONDS", "Move to a position in the pattern.", ListenSession.seek),
+    .init(
+      "loop NAME SWITCH [end SECONDS]", "Turn looping on or off; end sets where the loop restarts.",
+      ListenSession.loop),
+    .init("rate NAME RATE", "Set the playback rate; 1 is normal.", ListenSession.rate),
     .init(
       "pan NAME POS [over SECONDS]",
-      "Pan a pattern in the array given by --array: a position on a line, degrees on a ring, or X/Y on a plane."
-    ) { values throws(ListenError) in
-      .pan(name: values.text("NAME") ?? "", position: values.text("POS") ?? "", ramp: values.number("over") ?? 0)
-    },
-    .init("mute [NAME]", "Mute NAME, or everything that plays now or later.") { values throws(ListenError) in
-      .mute(name: values.text("NAME"), isOn: true)
-    },
-    .init("unmute [NAME]", "Unmute NAME, or everything.") { values throws(ListenError) in
-      .mute(name: values.text("NAME"), isOn: false)
-    },
+      "Pan a pattern in the array given by --array: a position on a line, degrees on a ring, or X/Y on a plane.",
+      ListenSession.pan),
+    .init("mute [NAME]", "Mute NAME, or everything that plays now or later.", ListenSession.mute),
+    .init("unmute [NAME]", "Unmute NAME, or everything.", ListenSession.mute),
     .init(
       "duck GAIN [attack SECONDS] [release SECONDS]",
       """
       Set the gain of sounds while one of a higher priority plays; 1, the default, leaves them alone. Default: attack 0.05, release 0.3 seconds.
-      """
-    ) { values throws(ListenError) in
-      let usual = Ducking()
-      return .duck(
-        Ducking(
-          gain: values.number("GAIN") ?? 1, attack: values.number("attack") ?? usual.attack,
-          release: values.number("release") ?? usual.release))
-    },
-    .init("preload PATTERN", "Load a pattern in advance, so that it starts without delay.") {
-      values throws(ListenError) in .preload(pattern: values.text("PATTERN") ?? "")
-    },
-    .init("status", "Show the session time, levels, voices and underruns.") { _ throws(ListenError) in .status },
+      """, ListenSession.duck),
     .init(
-      "stats", "Show as JSON, for programs, what was lost since the start and why, by kind and cause."
-    ) { _ throws(ListenError) in .stats },
-    .init("list", "List the names of all sounds that play.") { _ throws(ListenError) in .list },
-    .init("help [COMMAND]", "List the commands, or show the syntax of one.") { values throws(ListenError) in
-      .help(verb: values.text("COMMAND"))
-    },
-    .init("quit", "Close the connection; on standard input, exit immediately.") { _ throws(ListenError) in .quit },
-    .init("shutdown", "End the program for all clients, with a fade-out.") { _ throws(ListenError) in .shutdown },
+      "preload PATTERN", "Load a pattern in advance, so that it starts without delay.", ListenSession.preload),
+    .init("status", "Show the session time, levels, voices and underruns.", ListenSession.status),
+    .init(
+      "stats", "Show as JSON, for programs, what was lost since the start and why, by kind and cause.",
+      ListenSession.stats),
+    .init("list", "List the names of all sounds that play.", ListenSession.list),
+    .init("help [COMMAND]", "List the commands, or show the syntax of one.", ListenSession.help),
+    .init("quit", "Close the connection; on standard input, exit immediately.", ListenSession.nothing),
+    .init("shutdown", "End the program for all clients, with a fade-out.", ListenSession.nothing),
   ]
 
   /// The form of a command, or a refusal that suggests one.
@@ -127,22 +78,6 @@ package enum ListenGrammar {
     if let form = forms.first(where: { $0.verb == verb }) { return form }
     throw ListenError(
       .unknownKeyword, "unknown command \(verb.inQuotes)" + Suggestion.question(verb, among: forms.map(\.verb)))
-  }
-
-  @Sendable private static func setting(_ values: ListenValues) throws(ListenError) -> ListenCommand {
-    let value = values.number("VALUE") ?? 0
-    guard let parameter = values.text("PARAMETER").flatMap(ListenParameter.init) else {
-      throw ListenError(.missingArgument, "'set' needs PARAMETER")
-    }
-    guard parameter.range.contains(value) else {
-      let bounds = ListenCommandSyntax.Kind.number(parameter.range).bounds
-      throw ListenError(
-        .invalidValue, "\(parameter.name) must be \(bounds), not '\(NumberFormatting.short(value))'")
-    }
-    return .set(
-      .init(
-        parameter: parameter, value: value, name: values.text("of"), ramp: values.number("over") ?? 0,
-        start: values.time))
   }
 
   /// The fields that answer `help`: all commands, or how one is written and what it does.
@@ -180,7 +115,7 @@ package enum ListenGrammar {
   }()
 }
 
-/// How one command is written, what it does, and how it is made of its words.
+/// How one command is written, and what it does.
 struct ListenCommandSyntax: Sendable {
   /// What a word has to be.
   enum Kind: Equatable, Sendable {
@@ -204,17 +139,17 @@ struct ListenCommandSyntax: Sendable {
   /// What may follow the operands in any order: a keyword, and mostly a word with it.
   private(set) var options: [(keyword: String, slot: Operand?)] = []
   let help: String
-  /// What depends on several words is checked here.
-  let make: @Sendable (ListenValues) throws(ListenError) -> ListenCommand
+  /// Does it, and returns the fields of its reply; what depends on several words is checked here.
+  let perform: Action
+
+  typealias Action = @Sendable (ListenSession) -> (ListenCommand) throws(ListenError) -> [ListenReply.Field]
 
   /// - Parameter syntax: `play PATTERN [loop] [at TIME]`: what is in capitals is one of `ListenGrammar.kinds`.
-  init(
-    _ syntax: String, _ help: String, make: @escaping @Sendable (ListenValues) throws(ListenError) -> ListenCommand
-  ) {
+  init(_ syntax: String, _ help: String, _ perform: @escaping Action) {
     let words = syntax.split(separator: " ").map(String.init)
     verb = words[0]
     self.help = help
-    self.make = make
+    self.perform = perform
     var keyword: String?
     for word in words.dropFirst() {
       let name = word.filter { !"[]".contains($0) }
@@ -238,9 +173,9 @@ struct ListenCommandSyntax: Sendable {
     return words.joined(separator: " ")
   }
 
-  func read(_ words: ArraySlice<ListenWord>) throws(ListenError) -> ListenValues {
+  func read(_ words: ArraySlice<ListenWord>) throws(ListenError) -> ListenCommand {
     var words = words
-    var values = ListenValues()
+    var values: [String: ListenCommand.Value] = [:]
     for operand in operands {
       guard let word = words.first else {
         if operand.isOptional { break }
@@ -249,23 +184,23 @@ struct ListenCommandSyntax: Sendable {
       // Where a word may be left out, a keyword says that it was.
       if operand.isOptional && options.contains(where: { word.isKeyword($0.keyword) }) { break }
       words.removeFirst()
-      values.values[operand.name] = try operand.read(word)
+      values[operand.name] = try operand.read(word)
     }
     while let word = words.popFirst() {
       guard let option = options.first(where: { word.isKeyword($0.keyword) }) else { throw unexpected(word) }
-      guard values.values[option.keyword] == nil else {
+      guard values[option.keyword] == nil else {
         throw ListenError(.unexpectedArgument, "\(option.keyword.inQuotes) is given twice")
       }
       guard let slot = option.slot else {
-        values.values[option.keyword] = .present
+        values[option.keyword] = .present
         continue
       }
       guard let value = words.popFirst() else {
         throw ListenError(.missingArgument, "\(option.keyword.inQuotes) requires \(slot.name); usage: \(usage)")
       }
-      values.values[option.keyword] = try slot.read(value)
+      values[option.keyword] = try slot.read(value)
     }
-    return values
+    return ListenCommand(form: self, values: values)
   }
 
   private func unexpected(_ word: ListenWord) -> ListenError {
@@ -293,23 +228,33 @@ extension ListenCommandSyntax.Kind {
   }
 }
 
-/// The words of a command by the names of their places.
-struct ListenValues {
-  enum Value: Equatable {
+/// A command that was read, each word within its bounds: its words by the names of their places.
+struct ListenCommand: Equatable, Sendable {
+  enum Value: Equatable, Sendable {
     case text(String)
     case number(Double)
     case time(ListenTime)
     case present
   }
 
-  var values: [String: Value] = [:]
+  let form: ListenCommandSyntax
+  let values: [String: Value]
+
+  static func == (one: Self, other: Self) -> Bool { one.form.verb == other.form.verb && one.values == other.values }
 
   func text(_ name: String) -> String? { if case .text(let text) = values[name] { text } else { nil } }
 
-  func number(_ name: String) -> Double? { if case .number(let number) = values[name] { number } else { nil } }
+  /// A number, or what stands for it where it was left out.
+  func number(_ name: String, _ usual: Double = 0) -> Double {
+    if case .number(let number) = values[name] { number } else { usual }
+  }
 
+  /// What it is about; nil for all that plays.
+  var name: String? { text("NAME") }
   var time: ListenTime { if case .time(let time) = values["at"] { time } else { .now } }
-  var priority: Int { Int(number("priority") ?? 0) }
+  var priority: Int { Int(number("priority")) }
+  /// Whether a pattern is loaded or made before it is done.
+  var isLoaded: Bool { form.operands.contains { ["PATTERN", "OCTAVES"].contains($0.name) } }
 
   func flag(_ keyword: String) -> Bool { values[keyword] != nil }
 }
@@ -356,7 +301,7 @@ extension ListenGrammar {
       var words = try ListenWord.split(String(rest))[...]
       guard let verb = words.popFirst() else { throw ListenError(.missingArgument, "missing command after the tag") }
       let form = try form(verb.text)
-      return ListenRequest(tag: tag, command: .success(try form.make(form.read(words))))
+      return ListenRequest(tag: tag, command: .success(try form.read(words)))
     } catch { return ListenRequest(tag: tag, command: .failure(error)) }
   }
 }
@@ -371,7 +316,7 @@ extension ListenCommandSyntax.Operand {
   /// Bytes of a text: a path of the system has at most 4096.
   static let longestText = 4_096
 
-  func read(_ word: ListenWord) throws(ListenError) -> ListenValues.Value {
+  func read(_ word: ListenWord) throws(ListenError) -> ListenCommand.Value {
     switch kind {
     case .text:
       guard (1...Self.longestText).contains(word.text.utf8.count) else {

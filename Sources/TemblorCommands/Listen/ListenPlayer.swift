@@ -150,9 +150,6 @@ struct TapSchedule {
   /// The frame of the next.
   var firstFrame: Int64? { heap.first?.frame }
 
-  /// The frame of the last.
-  var lastFrame: Int64? { heap.map(\.frame).max() }
-
   /// Adds a tap; false where its client has too many.
   mutating func add(_ tap: Tap) -> Bool {
     guard counts[tap.client, default: 0] < Self.maximumCount else { return false }

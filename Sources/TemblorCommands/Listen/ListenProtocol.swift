@@ -1,82 +1,6 @@
 internal import HapticModel
 internal import SystemSupport
 
-/// One command of the line protocol, read and within its bounds; `ListenGrammar` documents what each does.
-///
-/// A missing name stands for all that plays.
-enum ListenCommand: Equatable, Sendable {
-  case play(Play)
-  case tap(intensity: Double, sharpness: Double, at: ListenTime)
-  case hum(Hum)
-  case noise(Noise)
-  case set(Setting)
-  case stop(name: String?, at: ListenTime)
-  case pause(name: String?)
-  case resume(name: String?)
-  case seek(name: String, position: Double)
-  case loop(name: String, isOn: Bool, end: Double?)
-  case rate(name: String, rate: Double)
-  case pan(name: String, position: String, ramp: Double)
-  case mute(name: String?, isOn: Bool)
-  case preload(pattern: String)
-  case status
-  case stats
-  case list
-  case help(verb: String?)
-  case duck(Ducking)
-  case quit
-  case shutdown
-
-  struct Play: Equatable, Sendable {
-    var pattern: String
-    var isLooping = false
-    var start = ListenTime.now
-    /// By what later commands call it; nothing where it is called as the pattern is.
-    var name: String?
-    var rate = 1.0
-    var strength = 1.0
-    /// Seconds into the pattern at which it begins.
-    var position = 0.0
-    /// What it quietens: sounds of lower priorities.
-    var priority = 0
-  }
-
-  struct Hum: Equatable, Sendable {
-    var intensity: Double
-    var sharpness: Double
-    /// Seconds.
-    var duration: Double
-    var start = ListenTime.now
-    var name: String?
-    /// What it quietens: sounds of lower priorities.
-    var priority = 0
-  }
-
-  struct Noise: Equatable, Sendable {
-    var intensity: Double
-    var sharpness: Double
-    /// Octaves.
-    var bandwidth: Double
-    /// Seconds.
-    var duration: Double
-    var seed = 0
-    var start = ListenTime.now
-    var name: String?
-    /// What it quietens: sounds of lower priorities.
-    var priority = 0
-  }
-
-  struct Setting: Equatable, Sendable {
-    var parameter: ListenParameter
-    var value: Double
-    /// What it is set of; nothing for all that plays.
-    var name: String?
-    /// Seconds over which the value is reached.
-    var ramp = 0.0
-    var start = ListenTime.now
-  }
-}
-
 /// When something is to be done.
 enum ListenTime: Equatable, Sendable {
   case now
@@ -133,19 +57,22 @@ package struct ListenReply: Equatable, Sendable {
 
   /// The line, without its end.
   let line: String
+  /// Why it refuses, where it does; what was busy may be done a period later, and what was done of it by then does no
+  /// harm when it is done again.
+  private(set) var refusal: ListenError.Kind?
 
   /// `@7 ok name=heartbeat time=1.5`
   static func ok(_ fields: [Field] = [], tag: String? = nil) -> ListenReply { ListenReply(tag, "ok", fields) }
 
   /// `@7 error invalid-value: …`
   static func error(_ error: ListenError, tag: String? = nil) -> ListenReply {
-    ListenReply(line: (tag.map { "@\($0) " } ?? "") + "error \(error)")
+    ListenReply(line: (tag.map { "@\($0) " } ?? "") + "error \(error)", refusal: error.kind)
   }
 
   /// `event finished name=heartbeat time=3.25`
   static func event(_ name: String, _ fields: [Field] = []) -> ListenReply { ListenReply(nil, "event " + name, fields) }
 
-  private init(line: String) { self.line = line }
+  private init(line: String, refusal: ListenError.Kind) { (self.line, self.refusal) = (line, refusal) }
 
   private init(_ tag: String?, _ start: String, _ fields: [Field]) {
     let words = fields.map { field in

@@ -32,6 +32,8 @@ package final class ListenSession {
   private var lateCommandCount = 0
   /// Whether the time of the command that is done has passed.
   private var isLate = false
+  /// The pattern of the command that is done, where it was loaded before.
+  private var loaded: Result<PatternLoader.CachedPattern, ListenError>?
 
   /// A session in which nothing plays.
   ///
@@ -57,13 +59,8 @@ package final class ListenSession {
 
   /// Starts to load the pattern of a request, where it has one.
   func load(for request: ListenRequest) throws(ListenError) -> PatternLoader.Job? {
-    guard case .success(let command) = request.command else { return nil }
-    switch command {
-    case .play(let play): return try loader.begin(play.pattern, wake: wake)
-    case .preload(let pattern): return try loader.begin(pattern, wake: wake)
-    case .noise(let noise): return try loader.begin(noise, wake: wake)
-    default: return nil
-    }
+    guard case .success(let command) = request.command, command.isLoaded else { return nil }
+    return try loader.begin(command, wake: wake)
   }
 
   /// Does what a request asks for; `quit` and `shutdown` are for the owner of the connection.
@@ -73,31 +70,17 @@ package final class ListenSession {
   func answer(
     _ request: ListenRequest, client: Int = 0, with piece: Result<PatternLoader.CachedPattern, ListenError>? = nil
   ) -> ListenReply {
-    do throws(ListenError) { return .ok(try perform(request, client, piece), tag: request.tag) } catch {
-      return .error(error, tag: request.tag)
-    }
-  }
-
-  /// The same, or nothing where there may be space for it a period later.
-  ///
-  /// What was done of it by then does no harm when it is done again.
-  func answerIfRoom(
-    _ request: ListenRequest, client: Int, with piece: Result<PatternLoader.CachedPattern, ListenError>? = nil
-  ) -> ListenReply? {
-    do throws(ListenError) { return .ok(try perform(request, client, piece), tag: request.tag) } catch {
-      return error.kind == .busy ? nil : .error(error, tag: request.tag)
-    }
-  }
-
-  private func perform(
-    _ request: ListenRequest, _ client: Int, _ piece: Result<PatternLoader.CachedPattern, ListenError>?
-  ) throws(ListenError) -> [ListenReply.Field] {
     collect()
     self.client = client
+    loaded = piece
     isLate = false
-    let fields = try perform(request.command.get(), piece)
-    if isLate { lateCommandCount += 1 }
-    return fields
+    defer { loaded = nil }
+    do throws(ListenError) {
+      let command = try request.command.get()
+      let fields = try command.form.perform(self)(command)
+      if isLate { lateCommandCount += 1 }
+      return .ok(fields, tag: request.tag)
+    } catch { return .error(error, tag: request.tag) }
   }
 
   /// Takes what happened since the last call, in the order it happened.
@@ -134,50 +117,27 @@ package final class ListenSession {
 
   // MARK: -
 
-  private func perform(_ command: ListenCommand, _ piece: Result<PatternLoader.CachedPattern, ListenError>?)
-    throws(ListenError) -> [ListenReply.Field]
-  {
-    switch command {
-    case .play(let play): return try start(play, try self.piece(piece, play.pattern))
-    case .tap(let intensity, let sharpness, let time):
-      return try tap(intensity: intensity, sharpness: sharpness, at: time)
-    case .hum(let hum): return try start(hum)
-    case .noise(let noise): return try start(noise, try self.piece(piece, noise))
-    case .set(let setting): try set(setting)
-    case .stop(let name, let time): try stop(name, at: time)
-    case .pause(let name): try pause(name)
-    case .resume(let name): try resume(name)
-    case .seek(let name, let position): try seek(name, to: position)
-    case .loop(let name, let isOn, let end): try loop(name, isOn: isOn, end: end)
-    case .rate(let name, let rate): try setPlaybackRate(rate, of: name)
-    case .pan(let name, let position, let ramp): try pan(name, to: position, over: ramp)
-    case .mute(let name, let isOn): try setMuted(isOn, name)
-    case .preload(let pattern): return [.number("duration", try self.piece(piece, pattern).duration)]
-    case .duck(let duck): try self.duck(duck)
-    case .status: return status
-    case .stats: return [.json(figures.fields.line)]
-    case .list: return names.map { .text($0) }
-    case .help(let verb): return try ListenGrammar.help(verb)
-    case .quit, .shutdown: break
-    }
-    return []
-  }
-
-  private func piece(_ loaded: Result<PatternLoader.CachedPattern, ListenError>?, _ word: String) throws(ListenError)
-    -> PatternLoader.CachedPattern
-  {
-    guard let loaded else { return try loader.piece(word) }
+  private func piece(_ command: ListenCommand) throws(ListenError) -> PatternLoader.CachedPattern {
+    guard let loaded else { return try loader.piece(command) }
     return try loaded.get()
   }
 
-  private func piece(_ made: Result<PatternLoader.CachedPattern, ListenError>?, _ noise: ListenCommand.Noise)
-    throws(ListenError) -> PatternLoader.CachedPattern
-  {
-    guard let made else { return try loader.piece(noise) }
-    return try made.get()
+  func preload(_ command: ListenCommand) throws(ListenError) -> [ListenReply.Field] {
+    [.number("duration", try piece(command).duration)]
   }
 
-  private var status: [ListenReply.Field] {
+  func stats(_: ListenCommand) -> [ListenReply.Field] { [.json(figures.fields.line)] }
+
+  func list(_: ListenCommand) -> [ListenReply.Field] { names.map { .text($0) } }
+
+  func help(_ command: ListenCommand) throws(ListenError) -> [ListenReply.Field] {
+    try ListenGrammar.help(command.text("COMMAND"))
+  }
+
+  /// What ends a connection or the program is for its owner.
+  func nothing(_: ListenCommand) -> [ListenReply.Field] { [] }
+
+  func status(_: ListenCommand) -> [ListenReply.Field] {
     let unstarted = voices.count { !$0.isPaused && !$0.hasStarted }
     let waiting = unstarted + taps.count
     let paused = voices.count { $0.isPaused }
@@ -203,7 +163,7 @@ package final class ListenSession {
     takePeak()
     return ListenFigures(
       start: start, seconds: engine.seconds, device: device, rate: engine.rate, events: trouble.groups,
-      lateCommandCount: lateCommandCount, peak: Double(greatestPeak),
+      longestCall: engine.longestCall.inSeconds, lateCommandCount: lateCommandCount, peak: Double(greatestPeak),
       limitedSeconds: Double(engine.limitedFrameCount) / engine.rate)
   }
 
@@ -305,38 +265,43 @@ package final class ListenSession {
 }
 
 extension ListenSession {
-  func start(_ play: ListenCommand.Play, _ piece: PatternLoader.CachedPattern) throws(ListenError) -> [ListenReply
-    .Field]
-  {
+  func play(_ command: ListenCommand) throws(ListenError) -> [ListenReply.Field] {
+    let piece = try piece(command)
     try checkShare()
     return try translated { () throws(PlaybackError) in
       let player = try engine.player(for: piece.plans, duration: piece.duration)
-      if play.rate != 1 { try player.setPlaybackRate(play.rate) }
-      if play.isLooping { try player.loop(passCount: nil) }
+      let rate = command.number("rate", 1)
+      if rate != 1 { try player.setPlaybackRate(rate) }
+      if command.flag("loop") { try player.loop(passCount: nil) }
+      let position = command.number("from")
       return try start(
-        player, as: play.name ?? piece.name, at: moment(play.start), from: play.position > 0 ? play.position : nil,
-        gain: play.strength, priority: play.priority)
+        player, as: command.text("as") ?? piece.name, at: moment(command.time), from: position > 0 ? position : nil,
+        gain: command.number("strength", 1), priority: command.priority)
     }
   }
 
-  func start(_ hum: ListenCommand.Hum) throws(ListenError) -> [ListenReply.Field] {
+  func hum(_ command: ListenCommand) throws(ListenError) -> [ListenReply.Field] {
     let event = HapticEvent(
-      kind: .hapticContinuous, time: 0, duration: hum.duration,
-      parameters: [.hapticIntensity: Float(hum.intensity), .hapticSharpness: Float(hum.sharpness)])
+      kind: .hapticContinuous, time: 0, duration: command.number("SECONDS"),
+      parameters: [
+        .hapticIntensity: Float(command.number("INTENSITY")), .hapticSharpness: Float(command.number("SHARPNESS")),
+      ])
     try checkShare()
     let player = try player(for: HapticPattern(events: [event]))
     return try translated { () throws(PlaybackError) in
-      try start(player, as: hum.name ?? newName("hum"), at: moment(hum.start), priority: hum.priority)
+      try start(
+        player, as: command.text("as") ?? newName("hum"), at: moment(command.time), priority: command.priority)
     }
   }
 
   /// Plays a transient; it has no name, but is stopped with all others.
   ///
   /// One that is not near waits here, and takes no player until it is.
-  func tap(intensity: Double, sharpness: Double, at time: ListenTime) throws(ListenError) -> [ListenReply.Field] {
-    let moment = moment(time)
+  func tap(_ command: ListenCommand) throws(ListenError) -> [ListenReply.Field] {
+    let moment = moment(command.time)
     let tap = TapSchedule.Tap(
-      frame: moment.frame, intensity: Float(intensity), sharpness: Float(sharpness), client: client)
+      frame: moment.frame, intensity: Float(command.number("INTENSITY", 1)),
+      sharpness: Float(command.number("SHARPNESS", 0.5)), client: client)
     if isNear(tap.frame) {
       try start(tap, at: moment)
     } else if !taps.add(tap) {
@@ -426,80 +391,97 @@ extension ListenSession {
 }
 
 extension ListenSession {
-  func set(_ setting: ListenCommand.Setting) throws(ListenError) {
-    let moment = moment(setting.start)
-    switch setting.parameter {
-    case .strength:
-      let ramp = setting.ramp
-      guard let name = setting.name else {
-        return try translated { () throws(PlaybackError) in
-          try engine.setStrength(Float(setting.value), over: max(ramp, PlaybackEngine.strengthRamp), at: moment.time)
-        }
+  func set(_ command: ListenCommand) throws(ListenError) -> [ListenReply.Field] {
+    guard let parameter = command.text("PARAMETER").flatMap(ListenParameter.init) else { return [] }
+    let (value, ramp) = (command.number("VALUE"), command.number("over"))
+    guard parameter.range.contains(value) else {
+      let bounds = ListenCommandSyntax.Kind.number(parameter.range).bounds
+      throw ListenError(.invalidValue, "\(parameter.name) must be \(bounds), not '\(NumberFormatting.short(value))'")
+    }
+    let moment = moment(command.time)
+    let name = command.text("of")
+    switch parameter {
+    case .strength where name == nil:
+      try translated { () throws(PlaybackError) in
+        try engine.setStrength(Float(value), over: max(ramp, PlaybackEngine.strengthRamp), at: moment.time)
       }
-      try each(name) { voice throws(PlaybackError) in
-        voice.gain = setting.value
+      return []
+    case .strength:
+      return try each(name) { voice throws(PlaybackError) in
+        voice.gain = value
         try voice.player.setGain(voice.totalGain, over: ramp > 0 ? ramp : nil, at: moment.time)
         voice.note(moment.frame)
       }
     case .control(let id):
-      try each(setting.name) { voice throws(PlaybackError) in
-        try voice.set(id, to: setting.value, over: setting.ramp, at: moment, rate: engine.rate)
+      return try each(name) { voice throws(PlaybackError) in
+        try voice.set(id, to: value, over: ramp, at: moment, rate: engine.rate)
       }
     }
   }
 
-  func stop(_ name: String?, at time: ListenTime) throws(ListenError) {
-    let moment = moment(time)
-    if name == nil { taps.removeAll(from: moment.frame) }
-    let ending = try name.map { name throws(ListenError) in try named(name) } ?? voices
+  func stop(_ command: ListenCommand) throws(ListenError) -> [ListenReply.Field] {
+    let moment = moment(command.time)
+    if command.name == nil { taps.removeAll(from: moment.frame) }
+    let ending = try command.name.map { name throws(ListenError) in try named(name) } ?? voices
     for voice in ending { try translated { () throws(PlaybackError) in try end(voice, at: moment) } }
+    return []
   }
 
   /// Pauses what is named, or all that has a name; what waits for its time is paused when it starts.
-  func pause(_ name: String?) throws(ListenError) {
-    try each(name) { voice throws(PlaybackError) in
+  func pause(_ command: ListenCommand) throws(ListenError) -> [ListenReply.Field] {
+    try each(command.name) { voice throws(PlaybackError) in
       try voice.player.pause(at: voice.changeTime)
       voice.isPaused = true
     }
   }
 
-  func resume(_ name: String?) throws(ListenError) {
-    try each(name) { voice throws(PlaybackError) in
+  func resume(_ command: ListenCommand) throws(ListenError) -> [ListenReply.Field] {
+    try each(command.name) { voice throws(PlaybackError) in
       try voice.player.resume(at: voice.changeTime)
       voice.isPaused = false
     }
   }
 
-  func seek(_ name: String, to position: Double) throws(ListenError) {
-    try each(name) { voice throws(PlaybackError) in try voice.player.seek(to: position, at: voice.changeTime) }
+  func seek(_ command: ListenCommand) throws(ListenError) -> [ListenReply.Field] {
+    try each(command.name) { voice throws(PlaybackError) in
+      try voice.player.seek(to: command.number("SECONDS"), at: voice.changeTime)
+    }
   }
 
-  func loop(_ name: String, isOn: Bool, end: Double?) throws(ListenError) {
-    try each(name) { voice throws(PlaybackError) in try voice.player.loop(passCount: isOn ? nil : 1, end: end) }
+  func loop(_ command: ListenCommand) throws(ListenError) -> [ListenReply.Field] {
+    let isOn = command.text("SWITCH") == "on"
+    let end = command.flag("end") ? command.number("end") : nil
+    guard isOn || end == nil else { throw ListenError(.unexpectedArgument, "'end' requires 'on'") }
+    return try each(command.name) { voice throws(PlaybackError) in
+      try voice.player.loop(passCount: isOn ? nil : 1, end: end)
+    }
   }
 
-  func setPlaybackRate(_ rate: Double, of name: String) throws(ListenError) {
-    try each(name) { voice throws(PlaybackError) in try voice.player.setPlaybackRate(rate) }
+  func rate(_ command: ListenCommand) throws(ListenError) -> [ListenReply.Field] {
+    try each(command.name) { voice throws(PlaybackError) in try voice.player.setPlaybackRate(command.number("RATE")) }
   }
 
   /// Moves where what is named is felt; what waits for its time begins there.
-  func pan(_ name: String, to text: String, over ramp: Double) throws(ListenError) {
+  func pan(_ command: ListenCommand) throws(ListenError) -> [ListenReply.Field] {
     guard let array else {
       throw ListenError(.invalidValue, "there is no array; start 'temblor listen' with '--array FILE'")
     }
+    let text = command.text("POS") ?? ""
     guard let position = ArrayPosition(text, in: array.layout) else {
       throw ListenError(.invalidValue, "POS must be \(array.layout.positionMeaning), not \(text.inQuotes)")
     }
-    try each(name) { voice throws(PlaybackError) in
-      try voice.pan(to: position, over: ramp, on: array, now: engine.position, rate: engine.rate)
+    return try each(command.name) { voice throws(PlaybackError) in
+      try voice.pan(to: position, over: command.number("over"), on: array, now: engine.position, rate: engine.rate)
     }
   }
 
-  func setMuted(_ isMuted: Bool, _ name: String?) throws(ListenError) {
-    if name == nil { engine.isMuted = isMuted }
+  /// Mutes or unmutes, as the command is called.
+  func mute(_ command: ListenCommand) throws(ListenError) -> [ListenReply.Field] {
+    let isMuted = command.form.verb == "mute"
+    if command.name == nil { engine.isMuted = isMuted }
     // Without a name, muting silences all at once; unmuting is for each that was muted alone, too.
-    if name == nil && isMuted { return }
-    try each(name) { voice throws(PlaybackError) in
+    if command.name == nil && isMuted { return [] }
+    return try each(command.name) { voice throws(PlaybackError) in
       guard voice.isMuted != isMuted else { return }
       try voice.player.setMuted(isMuted)
       voice.isMuted = isMuted
@@ -519,9 +501,12 @@ extension ListenSession {
     if isToCome { drop(voice) }
   }
 
-  private func each(_ name: String?, _ change: (ListenPlayer) throws(PlaybackError) -> Void) throws(ListenError) {
+  private func each(_ name: String?, _ change: (ListenPlayer) throws(PlaybackError) -> Void) throws(ListenError)
+    -> [ListenReply.Field]
+  {
     let changing = try name.map { name throws(ListenError) in try named(name) } ?? voices.filter { $0.name != nil }
     for voice in changing { try translated { () throws(PlaybackError) in try change(voice) } }
+    return []
   }
 
   private func named(_ name: String) throws(ListenError) -> [ListenPlayer] {
@@ -536,42 +521,40 @@ extension ListenSession {
   /// Noises that can play or wait at once; each has samples of its own.
   static let maximumNoiseCount = 16
 
-  func start(_ noise: ListenCommand.Noise, _ piece: PatternLoader.CachedPattern) throws(ListenError) -> [ListenReply
-    .Field]
-  {
+  func noise(_ command: ListenCommand) throws(ListenError) -> [ListenReply.Field] {
+    let piece = try piece(command)
     try checkShare()
-    guard voices.count(where: { $0.isNoise && $0.name != noise.name }) < Self.maximumNoiseCount else {
+    guard voices.count(where: { $0.isNoise && $0.name != command.text("as") }) < Self.maximumNoiseCount else {
       throw ListenError(.busy, "\(Self.maximumNoiseCount) noises play or wait; stop one, or wait for its end")
     }
     return try translated { () throws(PlaybackError) in
       let player = try engine.player(for: piece.plans, duration: piece.duration)
       try player.loop(passCount: nil)
-      let moment = moment(noise.start)
-      let name = noise.name ?? newName("noise")
-      _ = try start(player, as: name, at: moment, priority: noise.priority)
-      let end = moment.frame + FrameConversion.frame(seconds: noise.duration, rate: engine.rate)
+      let moment = moment(command.time)
+      let name = command.text("as") ?? newName("noise")
+      let duration = command.number("SECONDS")
+      _ = try start(player, as: name, at: moment, priority: command.priority)
+      let end = moment.frame + FrameConversion.frame(seconds: duration, rate: engine.rate)
       try player.stop(at: .frame(end))
       if let voice = voices.last {
         voice.isNoise = true
         voice.note(end)
       }
-      return [
-        .pair("name", name), .number("time", Double(moment.frame) / engine.rate), .number("duration", noise.duration),
-      ]
+      return [.pair("name", name), .number("time", Double(moment.frame) / engine.rate), .number("duration", duration)]
     }
   }
 }
 
 extension PatternLoader.CachedPattern {
-  init(_ noise: ListenCommand.Noise, profiles: [TransducerProfile], rate: Double) throws(ListenError) {
+  init(noise command: ListenCommand, profiles: [TransducerProfile], rate: Double) throws(ListenError) {
     name = "noise"
     duration = 0
     plans = []
     for profile in profiles {
       var signal = SampledSignal.noise(
-        center: profile.frequency.hertz(atSharpness: noise.sharpness), bandwidth: noise.bandwidth, rate: rate,
-        seed: UInt64(noise.seed))
-      let amplitude = Float(profile.intensity.amplitude(atIntensity: noise.intensity))
+        center: profile.frequency.hertz(atSharpness: command.number("SHARPNESS")),
+        bandwidth: command.number("OCTAVES"), rate: rate, seed: UInt64(command.number("seed")))
+      let amplitude = Float(profile.intensity.amplitude(atIntensity: command.number("INTENSITY")))
       for index in signal.samples.indices { signal.samples[index] *= amplitude }
       let layer = HapticComposition.Layer(HapticPattern(), signals: [signal])
       duration = signal.duration
@@ -593,9 +576,13 @@ struct Ducking: Equatable, Sendable {
 }
 
 extension ListenSession {
-  func duck(_ ducking: Ducking) throws(ListenError) {
-    self.ducking = ducking
+  func duck(_ command: ListenCommand) -> [ListenReply.Field] {
+    let usual = Ducking()
+    ducking = Ducking(
+      gain: command.number("GAIN"), attack: command.number("attack", usual.attack),
+      release: command.number("release", usual.release))
     adjustDucking()
+    return []
   }
 
   /// The gain that a sound has because of others at a frame.

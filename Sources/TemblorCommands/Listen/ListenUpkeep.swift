@@ -74,6 +74,8 @@ struct ListenFigures {
   var rate: Double
   /// What happened at the device, by kind and cause.
   var events: [SinkEventFolding.Group]
+  /// The longest that a call of the device has taken, in seconds.
+  var longestCall: Double
   /// Commands whose time had passed when they came.
   var lateCommandCount: Int
   /// The greatest magnitude of all channels.
@@ -85,12 +87,12 @@ struct ListenFigures {
 
   /// A line for the status of a service.
   var summary: String {
-    let missed = NumberFormatting.rounded(missedSeconds, places: 1)
+    let missed = missedSeconds.text(1)
     return "\(device.printable) at \(Int(rate)) Hz; \(missed) s lost"
   }
 
   /// What `stats` answers.
-  var fields: JSONFields {
+  var fields: JSONMembers {
     [
       "formatVersion": 1, "since": start, "seconds": seconds, "device": device, "rate": Int(rate),
       "missedSeconds": missedSeconds,
@@ -100,7 +102,8 @@ struct ListenFigures {
             "kind": event.kind.name, "cause": event.cause?.name, "count": event.count,
             "missedSeconds": Double(event.missedFrameCount) / rate,
           ])
-        }) as JSONPiece, "lateCommands": lateCommandCount, "peak": peak, "limitedSeconds": limitedSeconds,
+        }) as JSONPiece, "longestCallSeconds": longestCall, "lateCommands": lateCommandCount, "peak": peak,
+      "limitedSeconds": limitedSeconds,
     ]
   }
 
@@ -115,6 +118,7 @@ struct ListenFigures {
       Self.family("session_seconds", "gauge", "How long the session has lasted.", [("", seconds)]),
       Self.family("events", "counter", "Events at the device.", zip(labels, events).map { ($0, Double($1.count)) }),
       Self.family("missed_seconds", "counter", "Audio that could not be heard.", missed),
+      Self.family("longest_call_seconds", "gauge", "The longest call of the device.", [("", longestCall)]),
       Self.family("late_commands", "counter", "Commands that came too late.", [("", Double(lateCommandCount))]),
       Self.family("limited_seconds", "counter", "Audio that a limiter held down.", [("", limitedSeconds)]),
       Self.family("peak", "gauge", "The greatest magnitude.", [("", peak)]), "# EOF\n",

@@ -70,24 +70,9 @@ final class PatternLoader: Sendable {
 
   var count: Int { entries.withLock { $0.count } }
 
-  /// Starts to load the pattern of a file or a shipped one.
-  func begin(_ word: String, wake: WakeSignal?) throws(ListenError) -> Job {
-    try begin(wake: wake) { [self] () throws(ListenError) in try piece(word) }
-  }
-
-  /// Starts to make a noise.
-  func begin(_ noise: ListenCommand.Noise, wake: WakeSignal?) throws(ListenError) -> Job {
-    try begin(wake: wake) { [self] () throws(ListenError) in try piece(noise) }
-  }
-
-  /// A noise; takes some 20 ms for each profile.
-  func piece(_ noise: ListenCommand.Noise) throws(ListenError) -> CachedPattern {
-    try CachedPattern(noise, profiles: profiles, rate: rate)
-  }
-
-  private func begin(wake: WakeSignal?, _ make: @escaping @Sendable () throws(ListenError) -> CachedPattern)
-    throws(ListenError) -> Job
-  {
+  /// Starts to load the pattern of a command, or to make its noise.
+  func begin(_ command: ListenCommand, wake: WakeSignal?) throws(ListenError) -> Job {
+    let make = { @Sendable [self] () throws(ListenError) in try piece(command) }
     let job = Job()
     guard loadsAside else {
       job.finish(Self.outcome(of: make))
@@ -114,7 +99,15 @@ final class PatternLoader: Sendable {
     do throws(ListenError) { return .success(try make()) } catch { return .failure(error) }
   }
 
-  /// The pattern of a file or a shipped one; may take any time.
+  /// The pattern of a command, which may take any time, or its noise, some 20 ms for each profile.
+  func piece(_ command: ListenCommand) throws(ListenError) -> CachedPattern {
+    guard let word = command.text("PATTERN") else {
+      return try CachedPattern(noise: command, profiles: profiles, rate: rate)
+    }
+    return try piece(word)
+  }
+
+  /// The pattern of a file or a shipped one.
   func piece(_ word: String) throws(ListenError) -> CachedPattern {
     if let entry = entries.withLock({ $0.value(word) }), entry.isCurrent { return entry.piece }
     entries.withLock { $0.forget(word) }
@@ -203,7 +196,7 @@ package struct ListenQueue {
   /// Lines that are run before the next connection has its turn.
   static let turn = 64
 
-  package enum Ending: Equatable, Sendable { case quit, shutdown }
+  package enum Ending: String, Sendable { case quit, shutdown }
 
   private var lines: ArraySlice<LineReader.Line> = []
   private var loading: (request: ListenRequest, job: PatternLoader.Job)?
@@ -258,22 +251,17 @@ package struct ListenQueue {
           continue
         }
       }
-      guard let reply = session.answerIfRoom(request, client: client, with: piece) else {
+      let reply = session.answer(request, client: client, with: piece)
+      if reply.refusal == .busy {
         waiting = (request, piece, now)
         return nil
       }
       answer(reply)
-      switch request.command {
-      case .success(.quit): return end(.quit)
-      case .success(.shutdown): return end(.shutdown)
-      default: break
+      if let verb = try? request.command.get().form.verb, let ending = Ending(rawValue: verb) {
+        lines = []
+        return ending
       }
     }
     return nil
-  }
-
-  private mutating func end(_ ending: Ending) -> Ending {
-    lines = []
-    return ending
   }
 }

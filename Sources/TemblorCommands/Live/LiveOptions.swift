@@ -32,6 +32,16 @@ struct LiveOptions {
     "--record-limit", value: "MINUTES", help: "Stop the recording after this long, while playback goes on; 1 to 1440."
   ).double(in: 1...1_440, default: 60)
 
+  static let recordRotate = Option(
+    "--record-rotate", value: "MINUTES",
+    help:
+      "Begin another file of the recording after this long; 1 to 1440. Files get date and time before the extension."
+  ).double(in: 1...1_440)
+  static let recordReserve = Option(
+    "--record-reserve", value: "PERCENT",
+    help: "With --record-rotate, keep this much of the disk free; what comes then is not recorded. 0 to 50."
+  ).double(in: 0...50, default: 5)
+
   static let groups = [soundGroup, RoutingOptions.group, DeviceOptions.group]
   static let quiet = Option("-q", "--quiet", help: "Print errors only.")
   static let json = Option("--json", help: "Print one JSON object at the end.")
@@ -47,6 +57,7 @@ struct LiveOptions {
   private let replacesAnyFile: Bool
   /// Seconds that a recording may last.
   private let recordSeconds: Double?
+  private let rotation: LiveRecording.Rotation?
   private let isQuiet: Bool
   let asJSON: Bool
 
@@ -62,6 +73,13 @@ struct LiveOptions {
     replacesAnyFile = isRecordable && arguments.flag("--force")
     let isBounded = arguments.command.option(named: "--record-limit") != nil
     recordSeconds = isBounded ? 60 * (try arguments[Self.recordLimit]) : nil
+    let minutes = isBounded ? try arguments[Self.recordRotate] : nil
+    rotation = try minutes.map {
+      LiveRecording.Rotation(seconds: 60 * $0, reserve: try arguments[Self.recordReserve] / 100)
+    }
+    if rotation != nil, arguments.value("--record-limit") != nil {
+      throw UsageError(.remove, "'--record-rotate' and '--record-limit' exclude each other")
+    }
     isQuiet = arguments.flag("--quiet")
     // Not for a verb that answers commands.
     asJSON = arguments.command.option(named: "--json") != nil && arguments.flag("--json")
@@ -76,7 +94,7 @@ struct LiveOptions {
     let inputs = OutputGuard(reading: sources)
     if let recordPath {
       try inputs.check(recordPath, option: "--record")
-      guard replacesAnyFile || LiveRecording.mayReplace(recordPath) else {
+      guard rotation != nil || replacesAnyFile || LiveRecording.mayReplace(recordPath) else {
         throw UsageError(
           .invalidValue,
           "'--record': \(recordPath.inQuotes) exists and was not written by Temblor; use '--force' to replace it")
@@ -104,7 +122,9 @@ struct LiveOptions {
     makeTask: (PlaybackEngine) throws -> any SessionTask
   ) throws -> LiveOutcome {
     do {
-      return try session.run(device, keepsAwake: keepsAwake, recording: recordPath, upTo: recordSeconds) { granted in
+      return try session.run(
+        device, keepsAwake: keepsAwake, recording: recordPath, upTo: recordSeconds, rotation: rotation
+      ) { granted in
         let engine = try engine(for: granted, placeCount: placeCount, recordingsOf: channelCounts)
         for note in engine.profiles.compactMap({ CalibrationAge.note(on: $0) }) { session.console.remark(note) }
         if isListened, !hasChosenProfile {
@@ -120,7 +140,7 @@ struct LiveOptions {
   }
 
   /// Prints the result as JSON with `--json`; returns the exit status.
-  func report(_ outcome: LiveOutcome, _ fields: JSONFields, _ terminal: Terminal) throws -> ExitStatus {
+  func report(_ outcome: LiveOutcome, _ fields: JSONMembers, _ terminal: Terminal) throws -> ExitStatus {
     if asJSON { try terminal.output.write(json: fields + outcome.fields) }
     return outcome.status
   }
@@ -281,7 +301,7 @@ struct DeviceSummary: Equatable, Sendable {
       + "\(Int(format.rate)) Hz, \(encoding), period \(format.periodSize), buffer \(format.bufferSize) frames"
   }
 
-  var fields: JSONFields {
+  var fields: JSONMembers {
     [
       "name": name, "rate": Int(format.rate), "channels": format.channelCount, "format": encoding,
       "periodSize": format.periodSize, "bufferSize": format.bufferSize, "hardware": isHardware,

@@ -42,7 +42,7 @@ struct LiveOutcome {
     ending == .deviceEnded || !isHeardToTheEnd || recording?.isComplete == false ? .failure : .done
   }
 
-  var fields: JSONFields {
+  var fields: JSONMembers {
     let rate = device?.format.rate ?? 0
     return [
       "ending": ending.rawValue, "device": device?.fields, "frames": frameCount,
@@ -75,7 +75,7 @@ struct RenderLoadStatistics: Equatable, Sendable {
     }
   }
 
-  func fields(rate: Double) -> JSONFields {
+  func fields(rate: Double) -> JSONMembers {
     [
       "blocks": blockCount, "meanRenderLoad": meanShare, "peakRenderLoad": worstShare,
       "greatestDelaySeconds": Double(greatestDelay) / rate,
@@ -126,14 +126,9 @@ struct Distribution: Equatable, Sendable {
     return (step, counts.enumerated().map { (least + Double($0.offset) * step, $0.element) })
   }
 
-  var fields: JSONFields {
+  var fields: JSONMembers {
     Self.columns.reduce([:]) { $0 + [$1.key: quantile($1.share)] }
   }
-}
-
-extension JSONObjectWriter {
-  /// Starts the object that a verb prints: the version grows when a member is removed or changes its meaning.
-  mutating func formatVersion() { member("formatVersion", 1) }
 }
 
 /// A sound file that what is heard is written to, which takes its name when it is complete.
@@ -146,8 +141,77 @@ final class LiveRecording {
     /// Frames that the disk was too slow for.
     var droppedFrameCount: Int64
 
-    var fields: JSONFields {
+    var fields: JSONMembers {
       ["file": path, "complete": isComplete, "frames": frameCount, "droppedFrames": droppedFrameCount]
+    }
+  }
+
+  /// How a recording is divided into files, for installations that record for months.
+  struct Rotation {
+    /// Seconds of a file.
+    var seconds: Double
+    /// The part of the disk that stays free.
+    var reserve = 0.05
+    var freeShare: @Sendable (_ folder: String) -> Double = FileSystem.freeShare
+    var now: @Sendable () -> CalendarTime = { .now }
+
+    /// The path with date and time before its extension; no file is replaced.
+    fileprivate func next(_ path: String) -> String {
+      var time = now()
+      while true {
+        let stem = FileSystem.stem(of: path)
+        let name = "\(stem)-\(time.fileText)\(FileSystem.name(of: path).dropFirst(stem.count))"
+        let next = FileSystem.join(FileSystem.folder(of: path), name)
+        if FileSystem.entry(at: next) == .nothing { return next }
+        time.seconds += 1
+      }
+    }
+  }
+
+  /// The file that is written, and those after it: the writing thread's until that has ended.
+  private final class Files: @unchecked Sendable {
+    let path: String
+    let rotation: Rotation?
+    private var file: AtomicFileWriter?
+    /// What the writer writes to: its own, so that a disk that hangs never writes to a descriptor that became
+    /// another file's.
+    private(set) var descriptor: Int32 = -1
+    private var isEmpty = true
+
+    init(_ path: String, _ rotation: Rotation?) throws(FileError) {
+      (self.path, self.rotation) = (path, rotation)
+      try open()
+    }
+
+    private func open() throws(FileError) {
+      let next = try AtomicFileWriter(rotation?.next(path) ?? path)
+      descriptor = fcntl(next.descriptor, F_DUPFD_CLOEXEC, 0)
+      file = consume next
+    }
+
+    func change(isDue: Bool) throws(SoundFileError) -> Int32 {
+      guard let rotation else { return descriptor }
+      do throws(FileError) {
+        if isDue { try finish() }
+        guard rotation.freeShare(FileSystem.folder(of: path)) >= rotation.reserve else {
+          let percent = NumberFormatting.rounded(100 * rotation.reserve, places: 1)
+          throw FileError(path, "less than \(percent) % of the disk is free")
+        }
+        if isDue { try open() } else { isEmpty = false }
+        return descriptor
+      } catch { throw SoundFileError(kind: .systemRefused, path: error.path, description: error.reason) }
+    }
+
+    /// Gives the file its name and closes it, so that deleting it frees its space; of several, one without frames
+    /// is left out.
+    func finish(isKept: Bool = true) throws(FileError) {
+      defer {
+        file = nil
+        if descriptor >= 0 { close(descriptor) }
+        descriptor = -1
+        isEmpty = true
+      }
+      if isKept, !isEmpty || rotation == nil { try file?.commit() }
     }
   }
 
@@ -158,33 +222,34 @@ final class LiveRecording {
   private let path: String
   private let rate: Double
   private let writer: RecordingWriter
-  /// What the writer writes to: its own, so that a disk that hangs never writes to a descriptor that became
-  /// another file's.
-  private let descriptor: Int32
-  private var file: AtomicFileWriter
+  private let files: Files
 
   /// Starts the file.
   ///
-  /// - Parameter seconds: How long it may become; nil means no limit.
-  /// - Parameter failureHandler: Told when no more can be recorded, on another thread.
+  /// - Parameters:
+  ///   - seconds: How long it may become; nil means no limit.
+  ///   - rotation: How it is divided into several, which have no other limit.
+  ///   - failureHandler: Told when no more can be recorded, on another thread.
   init(
-    to path: String, device: DeviceSummary, upTo seconds: Double? = nil,
+    to path: String, device: DeviceSummary, upTo seconds: Double? = nil, rotation: Rotation? = nil,
     failureHandler: @escaping @Sendable (SinkEvent) -> Void
   ) throws {
     self.path = path
     rate = device.format.rate
     recording = RecordingBuffer(device.format)
-    let file = try AtomicFileWriter(path)
-    descriptor = fcntl(file.descriptor, F_DUPFD_CLOEXEC, 0)
+    let files = try Files(path, rotation)
+    self.files = files
+    let change: RecordingWriter.FileChange = { isDue throws(SoundFileError) in try files.change(isDue: isDue) }
+    let ending = rotation == nil ? "recording stopped" : "recording stops until the next file is due"
     writer = try RecordingWriter(
-      recording, rate: Int(device.format.rate), to: descriptor, path: path,
+      recording, rate: Int(device.format.rate), to: files.descriptor, path: path,
       storedAs: SoundFileFormat(container: SoundFileFormat.container(ofName: path) ?? .wav, samples: Self.samples),
-      maximumFrameCount: seconds.map { Int64($0 * device.format.rate) },
+      maximumFrameCount: (rotation?.seconds ?? seconds).map { Int64($0 * device.format.rate) },
       tags: SoundFileTags(
         title: FileSystem.stem(of: path), software: "Temblor \(temblorVersion)",
-        comment: "recorded, rendering model \(RenderPlan.modelVersion)")
-    ) { error in failureHandler(SinkEvent(.degraded, text: "\(path): \(error.description); recording stopped")) }
-    self.file = file
+        comment: "recorded, rendering model \(RenderPlan.modelVersion)"),
+      failureHandler: { failureHandler(SinkEvent(.degraded, text: "\(path): \($0.description); \(ending)")) },
+      change: rotation == nil ? nil : change)
   }
 
   /// Why a name can be no recording, or nothing.
@@ -212,18 +277,19 @@ final class LiveRecording {
         "\(path.printable): nothing was written; the disk does not respond"
       )
     }
-    close(descriptor)
     var result = Result(
       path: path, isComplete: false, frameCount: outcome.frameCount, droppedFrameCount: outcome.droppedFrameCount)
     // A file that came to its own limit is whole; of another, what was written is kept.
     let failure = outcome.failure.flatMap { $0.kind == .tooLong ? nil : $0 }
     if let failure, outcome.frameCount == 0 {
+      try? files.finish(isKept: false)
       return (result, "\(path.printable): nothing was written, since \(failure.description)")
     }
-    do { try file.commit() } catch { return (result, error.description) }
+    do { try files.finish() } catch { return (result, error.description) }
     if let failure {
       let seconds = NumberFormatting.rounded(Double(outcome.frameCount) / rate, places: 1)
-      return (result, "\(path.printable): only the first \(seconds) s were written, since \(failure.description)")
+      let which = files.rotation == nil ? "the first " : ""
+      return (result, "\(path.printable): only \(which)\(seconds) s were written, since \(failure.description)")
     }
     result.isComplete = true
     guard outcome.droppedFrameCount > 0 else { return (result, nil) }

@@ -43,8 +43,10 @@ final class LiveSession {
   ///
   /// - Parameters:
   ///   - seconds: How long a recording may become; nil means no limit.
+  ///   - rotation: How it is divided into several.
   func run(
     _ options: DeviceOptions, keepsAwake: Bool, recording path: String?, upTo seconds: Double? = nil,
+    rotation: LiveRecording.Rotation? = nil,
     prepare: (DeviceSummary) throws -> (engine: PlaybackEngine, task: any SessionTask)
   ) throws -> LiveOutcome {
     // From here on a signal is reported first, so that what sounds can fade out.
@@ -56,7 +58,9 @@ final class LiveSession {
     let device = DeviceSummary(output)
     let (engine, task) = try prepare(device)
     let tone = keepsAwake ? try KeepAwakeTone(engine) : nil
-    let recording = try path.map { try LiveRecording(to: $0, device: device, upTo: seconds) { inbox.put(.notice($0)) } }
+    let recording = try path.map {
+      try LiveRecording(to: $0, device: device, upTo: seconds, rotation: rotation) { inbox.put(.notice($0)) }
+    }
     outcome.device = device
     let playing = Playing(engine: engine, task: task, tone: tone, recording: recording)
     let driver = try backend.play(engine, through: output, recording: recording?.recording) { inbox.put($0) }

@@ -18,18 +18,20 @@ enum RoutingOptions {
       Option(
         "--audio", value: "LIST", help: "Audio channels, alternating left and right; a single channel carries both.",
         defaultText: "the first two"),
-      Option(
-        "--channel", value: "N=WORDS",
-        help: "Configure one channel, such as "
-          + "'2=haptics,profile=aura-ast-2b-4,gain=-3,delay=2ms,invert'. Words: \(ChannelRouting.Channel.words.joined(separator: ", ")). "
-          + "eq and crossover act one behind the other, at most \(ChannelFilter.maximumCount) on a channel; a crossover is Linkwitz-Riley, 24 dB an octave.",
-        isRepeatable: true),
+      channel,
       Option(
         "--array", value: "FILE",
         help:
           "Array file with the channels and positions of several transducers; replaces --haptics, --channel and --profile. See Profiles/README.md.",
         completion: .file(endingIn: "json")),
     ])
+
+  static let channel = Option(
+    "--channel", value: "N=WORDS",
+    help: "Configure one channel, such as "
+      + "'2=haptics,profile=aura-ast-2b-4,gain=-3,delay=2ms,invert'. Words: \(ChannelRouting.Channel.words.joined(separator: ", ")). "
+      + "eq and crossover act one behind the other, at most \(ChannelFilter.maximumCount) on a channel; a crossover is Linkwitz-Riley, 24 dB an octave.",
+    isRepeatable: true)
 
   static let pan = Option(
     "--pan", value: "POS",
@@ -41,13 +43,7 @@ enum RoutingOptions {
     var routing = ChannelRouting()
     if let text = arguments.value("--haptics") { routing.haptics = try channels(text, option: "--haptics") }
     if let text = arguments.value("--audio") { routing.audio = try channels(text, option: "--audio") }
-    for text in arguments.values("--channel") {
-      let new = try ChannelRouting.Channel(text, option: "--channel", profileNamed: SharedOptions.profile(named:))
-      guard !routing.channels.contains(where: { $0.index == new.index }) else {
-        throw UsageError(.remove, "'--channel' names channel \(new.index + 1) twice")
-      }
-      routing.channels.append(new)
-    }
+    routing.channels = try channels(arguments)
     let pan = arguments.command.option(named: "--pan") == nil ? nil : arguments.value("--pan")
     guard let path = arguments.value("--array") else {
       if pan != nil { throw UsageError(.missingValue, "'--pan' needs '--array'") }
@@ -60,6 +56,17 @@ enum RoutingOptions {
     routing.array = array
     routing.pan = try pan.map { text throws(UsageError) in try PanArgument.path(text, in: array.layout) }
     return routing
+  }
+
+  /// What `--channel` says of channels.
+  static func channels(_ arguments: ParsedArguments) throws -> [ChannelRouting.Channel] {
+    try arguments.values("--channel").reduce(into: []) { channels, text in
+      let new = try ChannelRouting.Channel(text, option: "--channel", profileNamed: SharedOptions.profile(named:))
+      guard !channels.contains(where: { $0.index == new.index }) else {
+        throw UsageError(.remove, "'--channel' names channel \(new.index + 1) twice")
+      }
+      channels.append(new)
+    }
   }
 
   private static func array(at path: String) throws -> TransducerArray {

@@ -56,7 +56,7 @@ enum StudyReport {
 
     var words: [String] { [stimulus, sentence] }
 
-    var fields: JSONFields {
+    var fields: JSONMembers {
       ["stimulus": stimulus, "count": count, "figure": figure, "low": low, "high": high, "pValue": pValue]
     }
   }

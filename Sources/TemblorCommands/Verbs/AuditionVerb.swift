@@ -81,7 +81,7 @@ enum AuditionVerb {
       return made
     }
     let levels = prepared.levels(by: audition?.match ?? match)
-    let fields = prepared.pieces.enumerated().map { index, piece -> JSONFields in
+    let fields = prepared.pieces.enumerated().map { index, piece -> JSONMembers in
       [
         "letter": Take.letter(index), "name": piece.name, "sha256": takes.all[index].hash, "seconds": piece.duration,
         "gain": levels.gains[index],

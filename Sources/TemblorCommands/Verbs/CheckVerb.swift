@@ -193,7 +193,7 @@ enum CheckVerb {
             [
               "rule": $0.id.text, "group": $0.group, "category": $0.category.rawValue, "severity": "\($0.severity)",
               "explanation": $0.explanation,
-            ] as JSONFields
+            ] as JSONMembers
           }
         ])
     }
@@ -230,7 +230,7 @@ struct FindingLine {
     return line + " " + output.styled("[\(finding.rule.text)]", .dim) + "\n"
   }
 
-  var fields: JSONFields {
+  var fields: JSONMembers {
     ["file": finding.place.name] + finding.place.positionFields + [
       "severity": "\(finding.severity)", "rule": finding.rule.text, "path": finding.place.path,
       "message": finding.message, "suggestion": finding.suggestion, "allowed": finding.allowance.map { _ in true },
@@ -295,42 +295,42 @@ enum FindingFolding {
 
 /// Findings in the Static Analysis Results Interchange Format of OASIS, version 2.1.0, which code hosts read.
 enum SARIFReport {
-  static func fields(_ findings: [Finding], rules: [Rule]) -> JSONFields {
-    let driver: JSONFields = ["name": "temblor", "version": temblorVersion, "rules": rules.map(fields)]
-    let run: JSONFields = [
-      "tool": ["driver": driver] as JSONFields, "columnKind": "unicodeCodePoints",
+  static func fields(_ findings: [Finding], rules: [Rule]) -> JSONMembers {
+    let driver: JSONMembers = ["name": "temblor", "version": temblorVersion, "rules": rules.map(fields)]
+    let run: JSONMembers = [
+      "tool": ["driver": driver] as JSONMembers, "columnKind": "unicodeCodePoints",
       "results": findings.map { fields($0, rules) },
     ]
     return ["$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [run]]
   }
 
-  private static func fields(_ rule: Rule) -> JSONFields {
+  private static func fields(_ rule: Rule) -> JSONMembers {
     [
-      "id": rule.id.text, "shortDescription": ["text": rule.explanation] as JSONFields,
-      "defaultConfiguration": ["level": "\(rule.severity)"] as JSONFields,
-      "properties": ["category": rule.category.rawValue] as JSONFields,
+      "id": rule.id.text, "shortDescription": ["text": rule.explanation] as JSONMembers,
+      "defaultConfiguration": ["level": "\(rule.severity)"] as JSONMembers,
+      "properties": ["category": rule.category.rawValue] as JSONMembers,
     ]
   }
 
-  private static func fields(_ finding: Finding, _ rules: [Rule]) -> JSONFields {
-    let region: JSONFields? =
+  private static func fields(_ finding: Finding, _ rules: [Rule]) -> JSONMembers {
+    let region: JSONMembers? =
       switch finding.place.position {
       case .whole: nil
       case .text(let line, let column): ["startLine": line, "startColumn": column]
       case .byte(let byte, _): ["byteOffset": byte, "byteLength": 1]
       }
-    let physical: JSONFields = [
-      "artifactLocation": ["uri": uri(finding.place.name)] as JSONFields, "region": region,
+    let physical: JSONMembers = [
+      "artifactLocation": ["uri": uri(finding.place.name)] as JSONMembers, "region": region,
     ]
-    let names: [JSONFields] = [["fullyQualifiedName": finding.place.path]]
-    let location: JSONFields = [
+    let names: [JSONMembers] = [["fullyQualifiedName": finding.place.path]]
+    let location: JSONMembers = [
       "physicalLocation": physical, "logicalLocations": finding.place.path.isEmpty ? nil : names,
     ]
     let text = finding.message + (finding.suggestion.map { "; \($0)" } ?? "")
     return [
       "ruleId": finding.rule.text, "ruleIndex": rules.firstIndex { $0.id == finding.rule },
-      "level": "\(finding.severity)", "message": ["text": text] as JSONFields, "locations": [location],
-      "suppressions": finding.allowance.map { [["kind": "inSource", "justification": $0] as JSONFields] },
+      "level": "\(finding.severity)", "message": ["text": text] as JSONMembers, "locations": [location],
+      "suppressions": finding.allowance.map { [["kind": "inSource", "justification": $0] as JSONMembers] },
     ]
   }
 

@@ -45,14 +45,12 @@ enum CompareVerb {
       options: [
         Option(
           "--tolerance", value: "LIMITS",
-          help: "Limits for level, time and frequency, such as 0.5dB,5ms,2%; 0 for none."),
-        align, match, search,
+          help: "Limits for level, time and frequency, such as 0.5dB,5ms,2%; 0 for none."), align, match, search,
         Option(
           "-o", "--output", value: "FILE",
           help: "Also write a self-contained HTML page with players, plots and a blind test.",
-          completion: .file(endingIn: "html"), writes: OutputNames.pageEndings),
-        PageOutput.open, PageOutput.studio, Option("--all", help: "List all differences, not only the largest."),
-        SharedOptions.profile,
+          completion: .file(endingIn: "html"), writes: OutputNames.pageEndings), PageOutput.open, PageOutput.studio,
+        Option("--all", help: "List all differences, not only the largest."), SharedOptions.profile,
         SharedOptions.noConfig, SharedOptions.rate, SharedOptions.curveTimes, SharedOptions.json,
       ] + SharedOptions.soundOptions,
       examples: [
@@ -118,29 +116,22 @@ enum CompareVerb {
     }
   }
 
-  private static func fields(_ comparisons: [Comparison], _ tolerance: Tolerance?) -> JSONFields {
-    var fields: JSONFields = [:]
+  private static func fields(_ comparisons: [Comparison], _ tolerance: Tolerance?) -> JSONMembers {
+    var fields: JSONMembers = [:]
     if let first = comparisons.first {
-      let reference: JSONFields = [
+      let reference: JSONMembers = [
         "label": first.options.referenceLabel, "name": first.reference.name, "source": first.reference.sourceName,
-        "figures": JSONPiece.object { first.measurements[0].write(to: &$0) },
+        "figures": first.measurements[0].fields,
       ]
       fields =
-        fields + [
-          "reference": reference, "profile": first.reference.profile.name, "rate": first.reference.signal.rate,
-        ]
+        fields + ["reference": reference, "profile": first.reference.profile.name, "rate": first.reference.signal.rate]
     }
     let limits = tolerance.map {
-      ["decibels": $0.decibels, "seconds": $0.seconds, "percent": $0.percent] as JSONFields
+      ["decibels": $0.decibels, "seconds": $0.seconds, "percent": $0.percent] as JSONMembers
     }
     let list = comparisons.map { comparison in
-      JSONPiece.object { entry in
-        comparison.write(to: &entry)
-        guard let tolerance else { return }
-        let excesses = comparison.excesses(over: tolerance)
-        let pieces = excesses.map { excess in JSONPiece.object { excess.write(to: &$0) } }
-        (["withinTolerance": excesses.isEmpty, "excesses": pieces] as JSONFields).write(to: &entry)
-      }
+      let excesses = tolerance.map { comparison.excesses(over: $0) }
+      return comparison.fields + ["withinTolerance": excesses?.isEmpty, "excesses": excesses?.map(\.fields)]
     }
     return fields + ["tolerance": limits, "comparisons": list]
   }
@@ -247,7 +238,7 @@ struct ToleranceText {
   /// `0.5 dB, 5 ms and 2 %`; a limit that was not given is marked so.
   var text: String {
     func limit(_ value: Double, _ name: String, _ unit: String) -> String {
-      let number = NumberFormatting.rounded(value, places: 3)
+      let number = value.text(3)
       return "\(number) \(name)" + (units.contains(unit) ? "" : " (not given)")
     }
     return limit(tolerance.decibels, "dB", "db") + ", " + limit(tolerance.seconds * 1_000, "ms", "ms") + " and "

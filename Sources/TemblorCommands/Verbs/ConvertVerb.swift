@@ -123,7 +123,7 @@ struct ConvertRun {
   let isQuiet: Bool
   let terminal: Terminal
   var work: BatchWork
-  var fields: [JSONFields] = []
+  var fields: [JSONMembers] = []
   var sounds = CopiedSounds()
 
   mutating func convert(_ input: PatternInput, to path: String) throws {
@@ -174,7 +174,7 @@ struct LossLine {
   /// `PLACE: KIND: MESSAGE`.
   var text: String { "\(placed.place): \(placed.loss.kind.rawValue): \(placed.loss.message)" }
 
-  var fields: JSONFields {
+  var fields: JSONMembers {
     let size = placed.loss.size.flatMap { $0.isFinite ? $0 : nil }
     return ["file": placed.place.name] + placed.place.positionFields + [
       "path": placed.place.path, "kind": placed.loss.kind.rawValue, "message": placed.loss.message, "size": size,
@@ -185,7 +185,7 @@ struct LossLine {
 /// Where each pattern that is made goes, and in what format.
 struct ConvertOutputs {
   let format: HapticFormat
-  private(set) var paths: [String] = []
+  let paths: [String]
   let inputs: OutputGuard
 
   /// - Parameters:
@@ -198,13 +198,10 @@ struct ConvertOutputs {
   ) throws {
     let output = arguments.value("--output")
     let count = inputs.count + problemCount
-    let isFolder =
-      output != OutputNames.standardOutput
-      && (count > 1 || isFound
-        || output.map { $0.hasSuffix("/") || FileSystem.entry(at: $0) == .folder } ?? true)
+    let place = try OutputPlace(output, count: count, "patterns", isFolder: isFound)
     if let id = arguments.value(option), let target = formats.format(id: id) {
       format = target
-      if let output, !isFolder, let other = formats.format(named: output),
+      if let output, !place.isFolder, let other = formats.format(named: output),
         !formats.formats(named: output).contains(where: { $0.id == id })
       {
         throw UsageError(
@@ -213,19 +210,14 @@ struct ConvertOutputs {
             + "\(option.inQuotes), or name a file ending in \(target.endings.map { ".\($0)" }.joinedWithOr)")
       }
     } else {
-      format = try Self.format(ofName: isFolder ? nil : output, formats, option, standard)
+      format = try Self.format(ofName: place.isFolder ? nil : output, formats, option, standard)
     }
     if output == OutputNames.standardOutput, count != 1 || arguments.flag("--json") {
       throw UsageError(.remove, "'--output -' requires a single pattern, without '--json'")
     }
-    for input in inputs {
-      let ending = format.endings.first ?? format.id
-      paths.append(isFolder ? FileSystem.join(output ?? "", input.outputStem + "." + ending) : output ?? input.name)
-    }
+    let ending = format.endings.first ?? format.id
+    paths = inputs.map { place.file($0.outputStem, ending) }
     try OutputNames.refuseClashes(zip(inputs, paths).map { ($0.name, $1) })
-    if let output, isFolder, output != OutputNames.standardOutput {
-      try OutputNames.checkFolder(output, count: count, "patterns")
-    }
     self.inputs = OutputGuard(reading: inputs.flatMap(\.sources))
     for path in paths where path != OutputNames.standardOutput {
       guard !self.inputs.isInput(path) else {

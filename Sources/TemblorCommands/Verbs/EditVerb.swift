@@ -89,7 +89,7 @@ enum EditVerb {
       try write(text, to: asked, of: input, isChanged: text != file.bytes, asJSON, terminal)
     }
     if asJSON {
-      let fields: JSONFields = [
+      let fields: JSONMembers = [
         "file": input.name, "output": isDry ? nil : asked ?? input.name, "changes": changes.count,
         "removedLines": patch.removedCount, "addedLines": patch.addedCount,
       ]
@@ -165,12 +165,12 @@ enum EditVerb {
     var values: [(name: String, value: Double)] = []
 
     var words: [String] {
-      let values = values.map { ($0.name.isEmpty ? "" : $0.name + " ") + NumberFormatting.rounded($0.value, places: 6) }
+      let values = values.map { ($0.name.isEmpty ? "" : $0.name + " ") + $0.value.text(6) }
       return [path, NumberFormatting.seconds(time), kind, values.joined(separator: ", ")]
     }
 
-    var fields: JSONFields {
-      var fields: JSONFields = ["path": path, "time": time, "kind": kind.isEmpty ? nil : kind]
+    var fields: JSONMembers {
+      var fields: JSONMembers = ["path": path, "time": time, "kind": kind.isEmpty ? nil : kind]
       for (name, value) in values { fields = fields + [(name.isEmpty ? "value" : name): value] }
       return fields
     }

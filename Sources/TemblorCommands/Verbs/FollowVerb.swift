@@ -60,7 +60,7 @@ enum FollowVerb {
     let low = try arguments[low] ?? max(5, min(band.low, band.high))
     let high = try arguments[high] ?? min(250, max(80, max(band.low, band.high)))
     guard low < high else {
-      let (first, last) = (NumberFormatting.rounded(low, places: 1), NumberFormatting.rounded(high, places: 1))
+      let (first, last) = (low.text(1), high.text(1))
       throw UsageError(.invalidValue, "'--low' must be below '--high' (\(last) Hz), not \(first.inQuotes)")
     }
     let following = FollowingOptions(
@@ -85,9 +85,8 @@ enum FollowVerb {
         do {
           let source = try capture(device, [Int(engine.rate), 48_000, 44_100], period)
           made = try FollowTask(
-            SoundFeed(
-              source, following, outputRate: engine.rate, period: period, delay: delay),
-            on: engine, session: session, named: name)
+            SoundFeed(source, following, outputRate: engine.rate, period: period, delay: delay), on: engine,
+            session: session, named: name)
         } catch let error as ALSAError {
           let needs = "needs PulseAudio or PipeWire, and the package libasound2-plugins; or name a device with '--from'"
           throw FileError(name, name == monitor ? "\(error.description); \(needs)" : error.description)
@@ -170,15 +169,10 @@ final class FollowTask: SessionTask {
   var title: SessionTitle? {
     guard duration == nil else { return nil }
     let gate = figures.opening < 0.5 ? "held back" : "open"
-    let level =
-      figures.level < Self.silent
-      ? "silent" : "in \(NumberFormatting.rounded(Decibels.of(amplitude: figures.level), places: 0)) dB"
+    let level = figures.level < Self.silent ? "silent" : "in \(Decibels.of(amplitude: figures.level).text(0)) dB"
     return SessionTitle(
       long: "\(level), gate \(gate)", short: level,
-      remarks: [
-        "\(NumberFormatting.rounded(Double(figures.waiting) / engine.rate * 1_000, places: 0)) ms",
-        "\(NumberFormatting.rounded(figures.drift, places: 0)) ppm",
-      ])
+      remarks: ["\((Double(figures.waiting) / engine.rate * 1_000).text(0)) ms", "\(figures.drift.text(0)) ppm"])
   }
 
   func perform(at now: Duration) throws -> SessionStep {
@@ -197,9 +191,7 @@ final class FollowTask: SessionTask {
       case .interrupted(let reason):
         gapCount += 1
         console.report("\(name.printable): \(reason)")
-      case .resumed(let after):
-        console.report(
-          "\(name.printable): follows again after \(NumberFormatting.rounded(after.inSeconds, places: 1)) s")
+      case .resumed(let after): console.report("\(name.printable): follows again after \(after.inSeconds.text(1)) s")
       }
     }
     watch(figures.level, at: now)
@@ -225,7 +217,7 @@ final class FollowTask: SessionTask {
     thread?.wait(within: .milliseconds(200))
   }
 
-  var fields: JSONFields {
+  var fields: JSONMembers {
     [
       "peakDecibels": duration == nil ? NumberFormatting.decibels(Float(loudest)) : nil, "gaps": gapCount,
       "missedFrames": duration == nil ? voice.missedFrameCount : nil, "droppedFrames": figures.dropped,

@@ -56,7 +56,7 @@ enum FormatsVerb {
     var to: String
     var measured: FormatMatrix.Measurement
 
-    var fields: JSONFields {
+    var fields: JSONMembers {
       [
         "from": from, "to": to, "content": content.rawValue, "grade": measured.grade.rawValue,
         "difference": measured.difference, "losses": measured.losses,
@@ -65,7 +65,7 @@ enum FormatsVerb {
 
     var text: String {
       let name = content.rawValue
-      let percent = NumberFormatting.rounded(measured.difference * 100, places: 2)
+      let percent = (measured.difference * 100).text(2)
       let grade =
         switch measured.grade {
         case .exact: "exact"
@@ -88,7 +88,7 @@ enum FormatsVerb {
     return ColumnText.lines(rows).map { $0 + "\n" }.joined()
   }
 
-  private static func fields(_ format: HapticFormat) -> JSONFields {
+  private static func fields(_ format: HapticFormat) -> JSONMembers {
     [
       "format": format.id, "title": format.title, "endings": format.endings, "writable": format.isWritable,
       "dialects": format.dialects,

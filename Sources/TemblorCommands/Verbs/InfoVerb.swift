@@ -39,7 +39,7 @@ enum InfoVerb {
         .init("temblor info take.wav", "Measure a recording."),
       ]
     ) { arguments, terminal in
-      try SharedOptions.checkOneFormat(arguments)
+      try SharedOptions.refuseBoth("--json", "--csv", in: arguments)
       let isText = !arguments.flag("--json") && !arguments.flag("--csv")
       let hasTracks = arguments.flag("--tracks")
       if hasTracks, !arguments.flag("--json") { throw UsageError(.invalidValue, "'--tracks' requires '--json'") }
@@ -49,7 +49,7 @@ enum InfoVerb {
       let (inputs, problems) = TakeInput.find(
         arguments.values("PATTERN"), formats: formats, sounds: try SharedOptions.sounds(arguments))
       var work = BatchWork(on: terminal, problems: problems)
-      var fields: [JSONFields] = []
+      var fields: [JSONMembers] = []
       for input in inputs {
         try work.attempt { work in
           let (text, object, complaints) = try report(input, job, weighting, hasTracks, terminal)
@@ -64,9 +64,8 @@ enum InfoVerb {
   }
 
   private static func report(
-    _ input: TakeInput, _ job: RenderJob, _ weighting: VibrotactileWeighting, _ hasTracks: Bool,
-    _ terminal: Terminal
-  ) throws -> (text: String, fields: JSONFields, complaints: [String]) {
+    _ input: TakeInput, _ job: RenderJob, _ weighting: VibrotactileWeighting, _ hasTracks: Bool, _ terminal: Terminal
+  ) throws -> (text: String, fields: JSONMembers, complaints: [String]) {
     switch input {
     case .pattern(let input):
       let figures = try PatternSummary(input, job: job)
@@ -138,8 +137,8 @@ struct PatternSummary {
       "  length     \(NumberFormatting.seconds(plan.duration))"
         + (plan.soundEnd < plan.length ? ", sound ends at \(NumberFormatting.seconds(soundSeconds))" : ""),
       "  contents   \(counted.isEmpty ? "no events" : counted)", "  profile    \(profile.name): \(band)",
-      "  level      \(levels.peak), RMS \(NumberFormatting.rounded(level, places: 1)) dBFS, "
-        + (levels.limiting ?? "never limited"), "  polyphony  \(voices) voice\(voices == 1 ? "" : "s") at most",
+      "  level      \(levels.peak), RMS \(level.text(1)) dBFS, " + (levels.limiting ?? "never limited"),
+      "  polyphony  \(voices) voice\(voices == 1 ? "" : "s") at most",
     ]
     if let feeling = pattern.composition.notes { lines.insert("  about      \(feeling.printable)", at: 1) }
     let places = pattern.composition.places.map(\.title)
@@ -155,7 +154,7 @@ struct PatternSummary {
   private var band: String {
     guard let frequencies else { return "no haptic events" }
     func text(_ range: ClosedRange<Double>) -> String {
-      let ends = [range.lowerBound, range.upperBound].map { NumberFormatting.rounded($0, places: 1) }
+      let ends = [range.lowerBound, range.upperBound].map { $0.text(1) }
       return (ends[0] == ends[1] ? ends[0] : ends.joined(separator: " to ")) + " Hz"
     }
     let asked = text(frequencies)
@@ -163,11 +162,11 @@ struct PatternSummary {
     return "events at \(asked), played at \(played)"
   }
 
-  var fields: JSONFields {
+  var fields: JSONMembers {
     let played = playedFrequencies == frequencies ? nil : playedFrequencies
     return [
       "pattern": name, "duration": plan.duration, "soundSeconds": soundSeconds,
-      "counts": counts.reduce([:] as JSONFields) { $0 + [$1.key: $1.count] }, "profile": profile.name,
+      "counts": counts.reduce([:] as JSONMembers) { $0 + [$1.key: $1.count] }, "profile": profile.name,
       "lowestHertz": frequencies?.lowerBound, "highestHertz": frequencies?.upperBound,
       "lowestPlayedHertz": played?.lowerBound, "highestPlayedHertz": played?.upperBound,
       "peakDecibels": NumberFormatting.decibels(statistics.peak),
@@ -180,8 +179,8 @@ struct PatternSummary {
 
 extension PatternSummary {
   /// Each haptic event's kind and end, and time, intensity and sharpness of its corners.
-  fileprivate var tracks: JSONFields {
-    let events = pattern.composition.layers.map(\.pattern).flatMap { pattern -> [JSONFields] in
+  fileprivate var tracks: JSONMembers {
+    let events = pattern.composition.layers.map(\.pattern).flatMap { pattern -> [JSONMembers] in
       let felt = FeltControls(pattern)
       return pattern.events.filter(\.kind.isHaptic).map { event in
         let corners = felt.points(of: event).flatMap { [$0.time, $0.intensity, $0.sharpness] }
@@ -236,15 +235,13 @@ struct SoundSummary {
     var lines = [
       name.printable,
       "  length     \(NumberFormatting.seconds(duration)), \(measurement.frameCount) frames at "
-        + "\(NumberFormatting.rounded(measurement.rate, places: 3)) Hz",
+        + "\(measurement.rate.text(3)) Hz",
       "  contents   \(count) channel\(count == 1 ? "" : "s"), \(measurement.encoding) in " + measurement.container,
       "  level      \(level(measurement.whole))",
     ]
     if measurement.whole.samplePeak > 0 {
       lines.append(
-        "  loudness   "
-          + (measurement.whole.integratedLoudness.map { "\(NumberFormatting.rounded($0, places: 1)) LUFS" }
-            ?? "below -70 LUFS"))
+        "  loudness   " + (measurement.whole.integratedLoudness.map { "\($0.text(1)) LUFS" } ?? "below -70 LUFS"))
     }
     if measurement.whole.rms > 0, let wholeFelt {
       lines.append("  weighted   \(decibels(wholeFelt.decibels)) dB for a \(weighting.bodyPart)")
@@ -265,10 +262,10 @@ struct SoundSummary {
     guard levels.samplePeak > 0 else { return "silent" }
     return "peak \(decibels(levels.samplePeakDecibels)) dBFS, "
       + "true peak \(decibels(levels.truePeakDecibels)) dBTP, " + "RMS \(decibels(levels.rmsDecibels)) dBFS, "
-      + "crest \(decibels(levels.crestDecibels ?? 0)) dB, DC \(NumberFormatting.rounded(levels.dc, places: 5))"
+      + "crest \(decibels(levels.crestDecibels ?? 0)) dB, DC \(levels.dc.text(5))"
   }
 
-  private func decibels(_ value: Double) -> String { NumberFormatting.rounded(value, places: 1) }
+  private func decibels(_ value: Double) -> String { value.text(1) }
 
   private var bands: String {
     guard let spectrum, spectrum.power > 0 else { return "silent" }
@@ -277,12 +274,12 @@ struct SoundSummary {
     let shares = Self.bandEdges.indices.compactMap { index -> String? in
       let share = (bandPower(index) / power * 100).rounded()
       guard share >= 1 else { return nil }
-      let low = NumberFormatting.rounded(Self.bandEdges[index], places: 0)
+      let low = Self.bandEdges[index].text(0)
       guard index + 1 < Self.bandEdges.count else { return "\(Int(share)) % above \(low) Hz" }
-      let high = NumberFormatting.rounded(Self.bandEdges[index + 1], places: 0)
+      let high = Self.bandEdges[index + 1].text(0)
       return "\(Int(share)) % in \(low) to \(high) Hz"
     }
-    return "centred at \(NumberFormatting.rounded(centroid, places: 1)) Hz; " + shares.joined(separator: ", ")
+    return "centred at \(centroid.text(1)) Hz; " + shares.joined(separator: ", ")
   }
 
   private func bandPower(_ index: Int) -> Double {
@@ -292,19 +289,19 @@ struct SoundSummary {
 
   private func text(of onsets: [Onset]) -> String {
     if onsets.isEmpty { return "none" }
-    let times = onsets.prefix(Self.mostTimes).map { NumberFormatting.rounded($0.time, places: 3) }
+    let times = onsets.prefix(Self.mostTimes).map { $0.time.text(3) }
     return "\(onsets.count), at \(times.joined(separator: ", "))" + (onsets.count > Self.mostTimes ? " … s" : " s")
   }
 
-  var fields: JSONFields {
-    let bands = Self.bandEdges.indices.map { index -> JSONFields in
+  var fields: JSONMembers {
+    let bands = Self.bandEdges.indices.map { index -> JSONMembers in
       [
         "fromHertz": Self.bandEdges[index],
         "toHertz": index + 1 < Self.bandEdges.count ? Self.bandEdges[index + 1] : nil,
         "decibels": Decibels.of(power: bandPower(index)),
       ]
     }
-    let onsets = measurement.onsets?.map { ["time": $0.time, "strength": $0.strength] as JSONFields }
+    let onsets = measurement.onsets?.map { ["time": $0.time, "strength": $0.strength] as JSONMembers }
     return [
       "sound": name, "duration": duration, "frames": measurement.frameCount, "rate": measurement.rate,
       "container": measurement.container, "encoding": measurement.encoding,
@@ -315,7 +312,7 @@ struct SoundSummary {
     ]
   }
 
-  private func fields(of levels: Levels, felt: WeightedEnergy?) -> JSONFields {
+  private func fields(of levels: Levels, felt: WeightedEnergy?) -> JSONMembers {
     [
       "peakDecibels": levels.samplePeakDecibels, "truePeakDecibels": levels.truePeakDecibels,
       "rmsDecibels": levels.rmsDecibels, "crestDecibels": levels.crestDecibels?.json ?? JSONPiece.null, "dc": levels.dc,

@@ -17,9 +17,8 @@ enum LatencyVerb {
     discussion: """
       Triggers taps at random times, silent unless --audible is given, and measures the time until the first frame of each is handed to the device. The delay reported by the device and the 2 ms look-ahead of the limiter are added. The latency of amplifier and transducer is not included.
       """,
-    options: [
-      count, seed, Option("--audible", help: "Make the taps audible."), LiveOptions.json, LiveOptions.quiet,
-    ], groups: LiveOptions.groups,
+    options: [count, seed, Option("--audible", help: "Make the taps audible."), LiveOptions.json, LiveOptions.quiet],
+    groups: LiveOptions.groups,
     examples: [
       .init("temblor latency", "Measure the default device with its default buffer of 20 ms."),
       .init("temblor latency --device hw:0 --period-size 64", "Measure a card directly, with a small buffer."),
@@ -39,7 +38,7 @@ enum LatencyVerb {
     }
     let measurements = probe?.measurements ?? []
     if !options.asJSON { try terminal.output.write(text(measurements, outcome, for: terminal.output)) }
-    let seconds: JSONFields = rows(measurements).reduce([:]) { $0 + [$1.key: $1.values.fields] }
+    let seconds: JSONMembers = rows(measurements).reduce([:]) { $0 + [$1.key: $1.values.fields] }
     return try options.report(outcome, ["taps": measurements.count, "seconds": seconds], terminal)
   }
 
@@ -87,7 +86,7 @@ enum LatencyVerb {
     return "\(hundredths / 100).\(rest < 10 ? "0" : "")\(rest)"
   }
 
-  private static func percent(_ share: Double) -> String { "\(NumberFormatting.rounded(share * 100, places: 1)) %" }
+  private static func percent(_ share: Double) -> String { "\((share * 100).text(1)) %" }
 
   private static func padded(_ text: String, _ width: Int) -> String {
     text + String(repeating: " ", count: max(0, width - text.count))

@@ -39,7 +39,7 @@ enum ListenVerb {
           "--metrics", value: "FILE",
           help: "Write what stats counts to a file as OpenMetrics text, every \(fileSeconds) seconds.",
           completion: .file, writes: []),
-        untilIdle, LiveOptions.recordLimit, LiveOptions.quiet,
+        untilIdle, LiveOptions.recordLimit, LiveOptions.recordRotate, LiveOptions.recordReserve, LiveOptions.quiet,
       ], groups: LiveOptions.groups,
       examples: [
         .init("printf 'play heartbeat\\nplay pulse at +3\\n' | temblor listen", "Play two patterns in sequence."),

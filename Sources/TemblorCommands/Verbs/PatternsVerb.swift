@@ -24,7 +24,7 @@ enum PatternsVerb {
       .init("temblor patterns heartbeat > mine.ahap", "Start from a shipped pattern."),
     ]
   ) { arguments, terminal in
-    try SharedOptions.checkOneFormat(arguments)
+    try SharedOptions.refuseBoth("--json", "--csv", in: arguments)
     if let name = arguments.value("NAME") {
       guard let text = ShippedPatterns.text(named: name) else {
         throw UsageError.unknown("pattern", name, among: ShippedPatterns.names)
@@ -40,7 +40,7 @@ enum PatternsVerb {
       let (plan, pattern) = try RenderJob().plan(PatternInput(origin: .shipped(name), outputStem: name))
       return (name, plan.duration, pattern.composition.notes ?? "")
     }
-    let fields = rows.map { ["name": $0, "duration": $1, "description": $2] as JSONFields }
+    let fields = rows.map { ["name": $0, "duration": $1, "description": $2] as JSONMembers }
     if arguments.flag("--json") {
       try terminal.output.write(json: ["patterns": fields])
       return .done
@@ -171,8 +171,8 @@ enum DevicesVerb {
     }.joined(separator: ", ")
   }
 
-  private static func fields(_ device: OutputListing) -> JSONFields {
-    let abilities: JSONFields? = device.capabilities.map {
+  private static func fields(_ device: OutputListing) -> JSONMembers {
+    let abilities: JSONMembers? = device.capabilities.map {
       [
         "rates": $0.rates, "channels": $0.channelCounts, "formats": $0.encodings,
         "minPeriodSize": $0.periodSizes.lowerBound, "maxPeriodSize": $0.periodSizes.upperBound,

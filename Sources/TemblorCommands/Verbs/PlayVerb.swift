@@ -85,7 +85,7 @@ struct LivePatterns {
 
   var status: ExitStatus { Failure.worst(failures.map(\.status)) }
 
-  var fields: [JSONFields] {
+  var fields: [JSONMembers] {
     loaded.map { ["pattern": $0.input.name, "seconds": $0.composition.duration] }
       + failures.map { ["pattern": $0.name, "error": $0.message] }
   }

@@ -40,15 +40,13 @@ enum PlotVerb {
       options: [
         Option(
           "-o", "--output", value: "PATH", help: "Output file, or folder for several pictures; - for standard output.",
-          completion: .file, writes: []),
-        format, width, theme,
+          completion: .file, writes: []), format, width, theme,
         Option(
           "--show", value: "LIST",
           help: "Panels to draw: \(PlotPart.allCases.map(\.rawValue).joinedWithOr), or several separated by commas "
             + "between.", defaultText: "all", completion: .words(PlotPart.allCases.map(\.rawValue))),
         Option("--overlay", help: "Draw two to \(Plot.maximumSubjectCount) inputs over one another for comparison."),
-        SharedOptions.from, SharedOptions.to,
-        SharedOptions.profile, SharedOptions.noConfig, SharedOptions.curveTimes,
+        SharedOptions.from, SharedOptions.to, SharedOptions.profile, SharedOptions.noConfig, SharedOptions.curveTimes,
       ] + SharedOptions.soundOptions,
       examples: [
         .init("temblor plot heartbeat", "Look at a pattern in the terminal."),
@@ -71,8 +69,7 @@ enum PlotVerb {
       }
       let outputs = try arguments.value("--output").map {
         try PlotOutputs(
-          $0, format: try arguments[format], groups: groups,
-          missing: arguments.flag("--overlay") ? 0 : problems.count)
+          $0, format: try arguments[format], groups: groups, missing: arguments.flag("--overlay") ? 0 : problems.count)
       }
       if outputs?.items.first?.path == OutputNames.standardOutput { try SharedOptions.checkStandardOutput(terminal) }
       var work = BatchWork(on: terminal, problems: problems)
@@ -105,7 +102,7 @@ enum PlotVerb {
     }
     let plot = try Plot(of: subjects, parts: style.parts, seconds: style.seconds)
     if let seconds = style.seconds, seconds.lowerBound >= plot.duration {
-      let end = NumberFormatting.rounded(plot.duration, places: 3)
+      let end = plot.duration.text(3)
       throw FileError(plot.title, "'--from' is after the end (\(end) s)")
     }
     return plot

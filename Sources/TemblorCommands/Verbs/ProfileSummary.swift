@@ -57,7 +57,7 @@ struct ProfileSummary {
       ("transient waveform", Self.sines(transient.partials.map { ($0.ratio, $0.gain) }) + squareness),
     ]
     if profile.duck != 1 {
-      let share = NumberFormatting.rounded(profile.duck, places: 3)
+      let share = profile.duck.text(3)
       rows.append(("duck", "continuous events × \(share) while a transient sounds"))
     }
     return rows
@@ -65,11 +65,8 @@ struct ProfileSummary {
 
   private var intensity: String {
     switch profile.intensity {
-    case .power(let exponent):
-      "amplitude = intensity"
-        + (exponent == 1 ? "" : " to the power of \(NumberFormatting.rounded(exponent, places: 3))")
-    case .sensation(let decibels):
-      "perceptually uniform; intensity 1 is \(NumberFormatting.rounded(decibels, places: 1)) dB above threshold"
+    case .power(let exponent): "amplitude = intensity" + (exponent == 1 ? "" : " to the power of \(exponent.text(3))")
+    case .sensation(let decibels): "perceptually uniform; intensity 1 is \(decibels.text(1)) dB above threshold"
     }
   }
 
@@ -78,13 +75,13 @@ struct ProfileSummary {
     let length =
       switch transient.length {
       case .cycles(let count, let range):
-        "\(NumberFormatting.rounded(count, places: 2)) cycles within "
+        "\(count.text(2)) cycles within "
           + "\(Self.milliseconds(range.lowerBound))–\(Self.milliseconds(range.upperBound)) ms"
       case .seconds(let low, let high):
         (low == high ? "" : "\(Self.milliseconds(low)) to ") + "\(Self.milliseconds(high)) ms"
       }
     let isOwn = transient.frequency != profile.frequency
-    let floor = NumberFormatting.rounded(transient.floor * 100, places: 1)
+    let floor = (transient.floor * 100).text(1)
     let band = transient.frequency.text + Self.change(from: transient.frequency, to: placed.transient.frequency)
     return length + (isOwn ? ", \(band)" : "") + (transient.floor > 0 ? ", at least \(floor) % of the level" : "")
   }
@@ -92,7 +89,7 @@ struct ProfileSummary {
   private var squareness: String {
     let range = profile.transient.squareness
     guard range.upperBound > 0 else { return "" }
-    let shares = [range.lowerBound, range.upperBound].map { NumberFormatting.rounded($0 * 100, places: 0) }
+    let shares = [range.lowerBound, range.upperBound].map { ($0 * 100).text(0) }
     return ", \(shares[0]) to \(shares[1]) % square"
   }
 
@@ -106,8 +103,8 @@ struct ProfileSummary {
       let level = profile.level * factors[step] * (settings?.driveResponse(atHertz: hertz) ?? 1)
       let transient = placed.transient
       return [
-        NumberFormatting.rounded(sharpness, places: 1), FrequencyMapping.hertz(hertz) + " Hz",
-        NumberFormatting.rounded(NumberFormatting.decibels(Float(level)), places: 1) + " dBFS",
+        sharpness.text(1), FrequencyMapping.hertz(hertz) + " Hz",
+        NumberFormatting.decibels(Float(level)).text(1) + " dBFS",
       ] + (isKnown ? [made(level, atHertz: hertz)] : []) + [
         FrequencyMapping.hertz(transient.frequency.hertz(atSharpness: sharpness)) + " Hz",
         Self.milliseconds(transient.seconds(atSharpness: sharpness)) + " ms",
@@ -117,9 +114,7 @@ struct ProfileSummary {
   }
 
   private static func figures(of hardware: TransducerHardware) -> [(label: String, help: String)] {
-    func number(_ value: Double?, _ unit: String) -> String? {
-      value.map { NumberFormatting.rounded($0, places: 3) + unit }
-    }
+    func number(_ value: Double?, _ unit: String) -> String? { value.map { $0.text(3) + unit } }
     let figures: [(key: String, label: String, text: String?)] = [
       ("band", "band", hardware.band.map { $0.text + " Hz" }),
       ("resonance", "resonance", number(hardware.resonance, " Hz")),
@@ -143,9 +138,8 @@ struct ProfileSummary {
       rows.append(
         (
           "resonance",
-          "\(NumberFormatting.rounded(mode.resonance, places: 3)) Hz, quality factor "
-            + "\(NumberFormatting.rounded(mode.qualityFactor, places: 3)), "
-            + "\(NumberFormatting.rounded(decibels, places: 1)) dB\(mode.gain < 0 ? ", inverted" : "")"
+          "\(mode.resonance.text(3)) Hz, quality factor " + "\(mode.qualityFactor.text(3)), "
+            + "\(decibels.text(1)) dB\(mode.gain < 0 ? ", inverted" : "")"
         ))
     }
     if hardware.model != nil {
@@ -153,13 +147,12 @@ struct ProfileSummary {
       rows.append(
         (
           "uncertainty",
-          "resonance ±\(NumberFormatting.rounded(doubt.resonance * 100, places: 1)) %, quality factor within a factor of "
-            + NumberFormatting.rounded(doubt.qualityFactor, places: 2)
-            + (hardware.uncertainty == nil ? " (assumed)" : "")
+          "resonance ±\((doubt.resonance * 100).text(1)) %, quality factor within a factor of "
+            + doubt.qualityFactor.text(2) + (hardware.uncertainty == nil ? " (assumed)" : "")
         ))
     }
     if let measured = hardware.measured {
-      let residual = NumberFormatting.rounded(measured.residual, places: 1)
+      let residual = measured.residual.text(1)
       rows.append(
         ("measured", "\(measured.date.printable), by \(measured.sensor.rawValue), \(residual) dB unexplained"))
     }
@@ -167,19 +160,17 @@ struct ProfileSummary {
   }
 
   private static func level(_ amplitude: Double) -> String {
-    let decibels = NumberFormatting.rounded(NumberFormatting.decibels(Float(amplitude)), places: 1)
-    return "\(NumberFormatting.rounded(amplitude, places: 4)) (\(decibels) dBFS)"
+    let decibels = NumberFormatting.decibels(Float(amplitude)).text(1)
+    return "\(amplitude.text(4)) (\(decibels) dBFS)"
   }
 
   private static func sines(_ partials: [(ratio: Double, gain: Double)]) -> String {
     if partials.count == 1, partials[0] == (1, 1) { return "a sine" }
-    let list = partials.map { partial in
-      "\(NumberFormatting.rounded(partial.gain, places: 3)) at × \(NumberFormatting.rounded(partial.ratio, places: 3))"
-    }
+    let list = partials.map { partial in "\(partial.gain.text(3)) at × \(partial.ratio.text(3))" }
     return (partials.count == 1 ? "a sine: " : "\(partials.count) sines: ") + list.joined(separator: ", ")
   }
 
-  private static func milliseconds(_ seconds: Double) -> String { NumberFormatting.rounded(seconds * 1_000, places: 1) }
+  private static func milliseconds(_ seconds: Double) -> String { (seconds * 1_000).text(1) }
 
   /// `; 25–46.2 Hz of it are played` where a law was narrowed.
   static func change(from asked: FrequencyMapping, to placed: FrequencyMapping) -> String {
@@ -192,10 +183,10 @@ struct ProfileSummary {
     let best = hardware.model.map { profile.hardwareDecibels(atHertz: $0.resonance) }
     let peak = hardware.response.map(\.decibels).max() ?? best ?? 0
     let decibels = profile.hardwareDecibels(atHertz: hertz) - peak + NumberFormatting.decibels(Float(level))
-    guard let acceleration = hardware.acceleration else { return NumberFormatting.rounded(decibels, places: 1) + " dB" }
+    guard let acceleration = hardware.acceleration else { return decibels.text(1) + " dB" }
     let drive = (settings?.limits.power ?? 1).squareRoot()
     let most = acceleration * drive
-    return NumberFormatting.rounded(most * NumberFormatting.amplitude(decibels: decibels), places: 2) + " g"
+    return (most * NumberFormatting.amplitude(decibels: decibels)).text(2) + " g"
   }
 
   func fit(_ settings: TransducerSettings) -> [(label: String, help: String)] {
@@ -211,10 +202,10 @@ struct ProfileSummary {
       return settings.model == nil ? "not equalised: resonance or Q factor unknown" : "not equalised"
     }
     func text(_ model: TransducerModel) -> String {
-      "\(FrequencyMapping.hertz(model.resonance)) Hz, Q \(NumberFormatting.rounded(model.qualityFactor, places: 2))"
+      "\(FrequencyMapping.hertz(model.resonance)) Hz, Q \(model.qualityFactor.text(2))"
     }
     return
-      "from \(text(equaliser.model)) to \(text(equaliser.apparent)); gain \(NumberFormatting.rounded(equaliser.gain, places: 3)) far above resonance"
+      "from \(text(equaliser.model)) to \(text(equaliser.apparent)); gain \(equaliser.gain.text(3)) far above resonance"
   }
 
   private func levels(_ settings: TransducerSettings) -> String {
@@ -226,15 +217,14 @@ struct ProfileSummary {
     let contours = profile.hasConvergingContours ? ", contours converging" : ""
     let summation = profile.hasTemporalSummation ? ", bursts by temporal summation" : ""
     let aim = profile.hasEqualSensation ? "equal sensation" + felt + contours + summation : "equal acceleration"
-    return
-      "\(aim) at every sharpness, attenuated by up to \(NumberFormatting.rounded(abs(NumberFormatting.decibels(Float(least))), places: 1)) dB"
+    return "\(aim) at every sharpness, attenuated by up to \(abs(NumberFormatting.decibels(Float(least))).text(1)) dB"
   }
 
   private func movement(_ settings: TransducerSettings) -> String {
     guard let excursion = settings.limits.excursion, let hardware = profile.hardware else {
       return "not limited, since resonance or quality is not known"
     }
-    let limit = NumberFormatting.rounded(excursion, places: 2)
+    let limit = excursion.text(2)
     let origin =
       if hardware.excursion != nil && hardware.acceleration != nil {
         "from hardware.excursion"
@@ -249,7 +239,7 @@ struct ProfileSummary {
       return "not limited, since no power is known"
     }
     let continuous = hardware.continuousPower ?? (hardware.peakPower ?? 0) / 2
-    func watts(_ value: Double) -> String { NumberFormatting.rounded(value, places: 3) + " W" }
+    func watts(_ value: Double) -> String { value.text(3) + " W" }
     return "full scale delivers \(watts(power * continuous))"
       + (profile.amplifier.power == nil ? " (assumed; set amplifier.power)" : "")
       + ", limited to \(watts(continuous)) continuous"
@@ -264,9 +254,8 @@ struct ProfileSummary {
 extension ThermalParameters {
   /// `coil 10 s, magnet 900 s; the coil has 60 %`.
   var text: String {
-    func seconds(_ value: Double) -> String { NumberFormatting.rounded(value, places: 1) + " s" }
+    func seconds(_ value: Double) -> String { value.text(1) + " s" }
     return "time constants: coil \(seconds(coilTimeConstant)), "
-      + "magnet \(seconds(magnetTimeConstant)); coil fraction "
-      + "\(NumberFormatting.rounded(coilFraction * 100, places: 0)) %"
+      + "magnet \(seconds(magnetTimeConstant)); coil fraction " + "\((coilFraction * 100).text(0)) %"
   }
 }

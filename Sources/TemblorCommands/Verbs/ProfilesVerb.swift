@@ -149,9 +149,9 @@ struct ProfileRow {
     return ", replaces \(first.text)"
   }
 
-  var fields: JSONFields {
+  var fields: JSONMembers {
     let shadowed = entry.shadowed.map { $0.rawValue.json }
-    let fields: JSONFields = [
+    let fields: JSONMembers = [
       "name": entry.name, "origin": entry.origin.rawValue, "path": entry.path,
       "shadows": shadowed.isEmpty ? nil : JSONPiece.line(shadowed),
     ]
@@ -180,7 +180,7 @@ extension FrequencyMapping {
   /// `20–80 Hz`, or `175 Hz` for one frequency.
   var text: String { low == high ? Self.hertz(low) + " Hz" : (low...high).text + " Hz" }
 
-  static func hertz(_ value: Double) -> String { NumberFormatting.rounded(value, places: 1) }
+  static func hertz(_ value: Double) -> String { value.text(1) }
 }
 
 extension ClosedRange<Double> {
@@ -195,11 +195,11 @@ enum ProfilesNewVerb {
 
   private static let low = Option(
     "--low", value: "HZ", help: "Frequency at sharpness 0, in Hz.",
-    defaultText: "that of --from, or \(NumberFormatting.rounded(defaultBand.low, places: 1))"
+    defaultText: "that of --from, or \(defaultBand.low.text(1))"
   ).double(in: ProfileLimits.hertz)
   private static let high = Option(
     "--high", value: "HZ", help: "Frequency at sharpness 1, in Hz.",
-    defaultText: "that of --from, or \(NumberFormatting.rounded(defaultBand.high, places: 1))"
+    defaultText: "that of --from, or \(defaultBand.high.text(1))"
   ).double(in: ProfileLimits.hertz)
 
   static let description = CommandDescription(
@@ -210,8 +210,7 @@ enum ProfilesNewVerb {
     options: [
       Option(
         "--from", value: "PROFILE", help: "Copy this profile (name or file), including hardware and sources.",
-        completion: SharedOptions.profileNames),
-      low, high,
+        completion: SharedOptions.profileNames), low, high,
       Option(
         "-o", "--output", value: "FILE", help: "Output file; - for standard output.",
         completion: .file(endingIn: "json"), writes: ["json"]), Option("--force", help: "Replace an existing file."),
@@ -269,7 +268,7 @@ enum ProfilesNewVerb {
     guard profile.frequency.low <= profile.frequency.high else {
       throw UsageError(
         .invalidValue,
-        "the band runs from \(NumberFormatting.rounded(profile.frequency.low, places: 3)) down to \(NumberFormatting.rounded(profile.frequency.high, places: 3)) Hz; set '--low' and '--high'"
+        "the band runs from \(profile.frequency.low.text(3)) down to \(profile.frequency.high.text(3)) Hz; set '--low' and '--high'"
       )
     }
     return ProfileFile.write(profile, schema: schema)

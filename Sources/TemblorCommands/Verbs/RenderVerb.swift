@@ -40,8 +40,7 @@ enum RenderVerb {
       options: [
         Option(
           "-o", "--output", value: "PATH", help: "Output file, or folder for several patterns; - for standard output.",
-          completion: .file, writes: []),
-        RenderOutputs.container, sampleFormat, SharedOptions.rate, channels,
+          completion: .file, writes: []), RenderOutputs.container, sampleFormat, SharedOptions.rate, channels,
         RoutingOptions.pan, SharedOptions.json, Option("-q", "--quiet", help: "Print errors only."),
       ],
       groups: [
@@ -59,14 +58,9 @@ enum RenderVerb {
               "--raw",
               help:
                 "Write the model's signal as it is, without limiter, removal of offsets, hardware stage and edges, to compare it with other decoders; with '--profile mpeg', HJIF and HMPG keep their own amplitudes and frequencies. It may click; '--sample-format float' keeps what is beyond full scale."
-            ),
-            Option("--stems", help: "Write haptics and audio to separate files, NAME.haptic and NAME.audio."),
-          ]),
-        OptionGroup(
-          title: "Time",
-          options: [
-            loop, duration, tail, SharedOptions.curveTimes,
-          ]), OptionGroup(title: "Sound files", options: SharedOptions.soundOptions), RoutingOptions.group,
+            ), Option("--stems", help: "Write haptics and audio to separate files, NAME.haptic and NAME.audio."),
+          ]), OptionGroup(title: "Time", options: [loop, duration, tail, SharedOptions.curveTimes]),
+        OptionGroup(title: "Sound files", options: SharedOptions.soundOptions), RoutingOptions.group,
       ],
       examples: [
         .init("temblor render heartbeat", "Write heartbeat.wav."),
@@ -119,8 +113,7 @@ enum RenderVerb {
     if job.rendersAcceleration, profiles[0].hardware?.model == nil {
       throw UsageError(
         .invalidValue,
-        "'--acceleration' requires a profile with resonance and Q factor; \(profiles[0].name.inQuotes) has none"
-      )
+        "'--acceleration' requires a profile with resonance and Q factor; \(profiles[0].name.inQuotes) has none")
     }
     return job
   }
@@ -200,9 +193,9 @@ struct RenderReport {
     terminal.report("\(written) of \(count) sounds written" + (failures.isEmpty ? "" : ", \(failures.count) failed"))
   }
 
-  private func fields(_ results: [RenderBatch.Outcome]) -> [JSONFields] {
-    let files = zip(batch.items, results).map { item, result -> JSONFields in
-      let names: JSONFields = ["pattern": item.input.name, "file": item.name]
+  private func fields(_ results: [RenderBatch.Outcome]) -> [JSONMembers] {
+    let files = zip(batch.items, results).map { item, result -> JSONMembers in
+      let names: JSONMembers = ["pattern": item.input.name, "file": item.name]
       switch result {
       case .written(let seconds, let statistics, let warnings):
         return names + [
@@ -232,7 +225,7 @@ struct LevelText {
       limiting = nil
       return
     }
-    let ceiling = NumberFormatting.rounded(NumberFormatting.decibels(Float(Renderer.ceiling)), places: 0)
+    let ceiling = NumberFormatting.decibels(Float(Renderer.ceiling)).text(0)
     limiting = "limited to \(ceiling) dBFS for \(NumberFormatting.seconds(Double(frames) / rate))"
   }
 
@@ -268,11 +261,11 @@ struct ProtectionSummary: Equatable, Sendable {
     let excursion = peakExcursion > 0 ? "excursion \(percent(peakExcursion)), " : ""
     let heat = excursion + "heat \(percent(temperatureRise))"
     guard let cause else { return heat }
-    let gain = NumberFormatting.rounded(NumberFormatting.decibels(leastGain), places: 1)
+    let gain = NumberFormatting.decibels(leastGain).text(1)
     return "\(heat), gain \(gain) dB (\(cause.rawValue))"
   }
 
-  var fields: JSONFields {
+  var fields: JSONMembers {
     [
       "excursionLimitedFrames": excursionLimitedFrameCount, "powerLimitedFrames": powerLimitedFrameCount,
       "gainReductionDecibels": NumberFormatting.decibels(leastGain), "temperatureRise": temperatureRise,

@@ -25,8 +25,7 @@ enum SetupVerb {
         Option(
           "--profile", value: "WORDS",
           help: "Profile of the transducer: its name or file, or words of its name or maker, such as 'BST-1'.",
-          completion: SharedOptions.profileNames),
-        haptics, strength,
+          completion: SharedOptions.profileNames), haptics, RoutingOptions.channel, strength,
         Option("--save", help: "Save what the options give, without questions; other choices stay."),
         Option("--show", help: "Show what is saved."), Option("--forget", help: "Remove what is saved."),
       ],
@@ -34,7 +33,10 @@ enum SetupVerb {
         .init("temblor setup", "Answer questions, feel taps, save."),
         .init(
           "temblor setup --device plughw:CARD=Device --profile BST-1 --haptics 2 --save",
-          "A shaker on the right channel of a stereo card."), .init("temblor setup --forget", "Start again."),
+          "A shaker on the right channel of a stereo card."),
+        .init(
+          "temblor setup --channel 1=haptics,crossover=low:60 --channel 2=haptics,crossover=high:60 --save",
+          "A shaker and a subwoofer with a crossover."), .init("temblor setup --forget", "Start again."),
       ]
     ) { arguments, terminal in
       try run(
@@ -63,26 +65,31 @@ enum SetupVerb {
     given.profile = try arguments.value("--profile").map(profileName)
     let channels = try arguments.value("--haptics").map(channels)
     given.haptics = channels ?? []
+    let routed = try RoutingOptions.channels(arguments)
+    given.channels = arguments.values("--channel")
+    if !routed.isEmpty { try SharedOptions.refuseBoth("--haptics", "--channel", in: arguments) }
     given.strength = try arguments[strength]
     var chosen = try choices.read()
     if arguments.flag("--save") {
       guard given != SavedChoices() || channels != nil else {
-        throw UsageError(.missingValue, "'--save' needs '--device', '--profile', '--haptics' or '--strength'")
+        throw UsageError(
+          .missingValue, "'--save' needs '--device', '--profile', '--haptics', '--channel' or '--strength'")
       }
       chosen.device = given.device ?? chosen.device
       chosen.profile = given.profile ?? chosen.profile
-      chosen.haptics = channels ?? chosen.haptics
+      if channels != nil || !routed.isEmpty { (chosen.haptics, chosen.channels) = (given.haptics, given.channels) }
       chosen.strength = given.strength ?? chosen.strength
       try check(chosen, on: backend)
     } else {
       guard terminal.error.isTerminal, backend.keyboard() != nil else {
         throw UsageError(
           .missingValue,
-          "setup asks at a terminal; without one, use '--save' with '--device', '--profile', '--haptics' or '--strength'"
+          "setup asks at a terminal; without one, use '--save' with '--device', '--profile', '--haptics', '--channel' or '--strength'"
         )
       }
       let questions = SetupQuestions(terminal: terminal, answer: answer)
-      let found = try questions.choices(given, hasChannels: channels != nil, outputs: outputs, on: backend)
+      let hasChannels = channels != nil || !routed.isEmpty
+      let found = try questions.choices(given, hasChannels: hasChannels, outputs: outputs, on: backend)
       guard let found, let path = choices.path, questions.confirms("Save these choices in \(path.printable)?") else {
         terminal.report("Nothing was saved.")
         return .done
@@ -105,7 +112,8 @@ enum SetupVerb {
   /// Channels that the device must have; nothing is played. One that is busy is taken as it is.
   private static func check(_ chosen: SavedChoices, on backend: any SessionBackend) throws {
     guard let name = chosen.device else { return }
-    let count = chosen.haptics.max() ?? 1
+    let routed = chosen.channels.compactMap { Int($0.prefix { $0 != "=" }) }
+    let count = (chosen.haptics + routed).max() ?? 1
     let options = DeviceOptions(name, channelCount: count)
     guard options.file == nil else { return }
     do {
@@ -149,9 +157,9 @@ struct SetupQuestions {
   let answer: () -> String?
 
   /// The choices; nil where the user gave up.
-  func choices(
-    _ given: SavedChoices, hasChannels: Bool, outputs: () -> [OutputListing], on backend: any SessionBackend
-  ) throws -> SavedChoices? {
+  func choices(_ given: SavedChoices, hasChannels: Bool, outputs: () -> [OutputListing], on backend: any SessionBackend)
+    throws -> SavedChoices?
+  {
     var chosen = given
     var channelCount = 2
     if chosen.device == nil {
@@ -281,7 +289,7 @@ final class TapTask: SessionTask {
 
   var title: SessionTitle? {
     let place = channel.map { "channel \($0)" } ?? "all channels"
-    let title = "\(place), \(NumberFormatting.rounded(decibels, places: 0)) dB"
+    let title = "\(place), \(decibels.text(0)) dB"
     return SessionTitle(long: title, short: title)
   }
 

@@ -61,17 +61,16 @@ enum TraceVerb {
           completion: .file, writes: []),
         Option(
           "--format", value: "FORMAT", help: "Format to write if the output name does not set one.",
-          defaultText: HapticFormat.ahap.id, choices: writable.map(\.id)),
-        kind, style, events, tolerance, threshold,
+          defaultText: HapticFormat.ahap.id, choices: writable.map(\.id)), kind, style, events, tolerance, threshold,
         Option("--taps-only", help: "Write transients (taps) alone."),
         Option("--hums-only", help: "Write continuous events (hums) alone."),
-        Option("--with-sound", help: "Let the pattern play the sound, too, and copy it beside the pattern."),
-        channel, SharedOptions.from, SharedOptions.to,
+        Option("--with-sound", help: "Let the pattern play the sound, too, and copy it beside the pattern."), channel,
+        SharedOptions.from, SharedOptions.to,
         Option(
           "--profile", value: "PROFILE",
           help: "Profile that the vibration was made with, or that the pattern is for: a name or a file.",
-          defaultText: TransducerProfile.phone.name, completion: SharedOptions.profileNames),
-        SharedOptions.noConfig, Option("--plot", help: "Draw sound and pattern as text."), SharedOptions.json,
+          defaultText: TransducerProfile.phone.name, completion: SharedOptions.profileNames), SharedOptions.noConfig,
+        Option("--plot", help: "Draw sound and pattern as text."), SharedOptions.json,
         Option("-q", "--quiet", help: "Do not print what was found."),
       ],
       examples: [
@@ -102,10 +101,9 @@ enum TraceVerb {
         parts: arguments.flag("--taps-only") ? .transients : arguments.flag("--hums-only") ? .continuous : .all)
       var run = TraceRun(
         job: RenderJob(profile: try SharedOptions.profile(arguments)), options: options,
-        part: try SharedOptions.part(arguments),
-        channel: try arguments[channel], outputs: outputs, copiesSound: arguments.flag("--with-sound"),
-        plots: arguments.flag("--plot"), isQuiet: arguments.flag("--quiet"), terminal: terminal,
-        work: BatchWork(on: terminal, problems: problems))
+        part: try SharedOptions.part(arguments), channel: try arguments[channel], outputs: outputs,
+        copiesSound: arguments.flag("--with-sound"), plots: arguments.flag("--plot"),
+        isQuiet: arguments.flag("--quiet"), terminal: terminal, work: BatchWork(on: terminal, problems: problems))
       var line = ProgressLine(on: terminal)
       for (index, (path, output)) in zip(paths, outputs.paths).enumerated() {
         line.show(paths.count == 1 ? "\(path.printable): tracing" : "\(index) of \(paths.count) sounds")
@@ -132,8 +130,7 @@ enum TraceVerb {
         case .folder:
           isFolder = true
           let found = try FileSystem.names(in: word).sorted().map { FileSystem.join(word, $0) }.filter {
-            FileSystem.entry(at: $0) == .file
-              && (SoundFileFormat.container(ofName: $0) != nil || TakeInput.isSound($0))
+            FileSystem.entry(at: $0) == .file && (SoundFileFormat.container(ofName: $0) != nil || TakeInput.isSound($0))
           }
           if found.isEmpty { throw FileError(word, "contains no sound files") }
           paths += found
@@ -156,7 +153,7 @@ private struct TraceRun {
   let copiesSound, plots, isQuiet: Bool
   let terminal: Terminal
   var work: BatchWork
-  var fields: [JSONFields] = []
+  var fields: [JSONMembers] = []
   var copied = CopiedSounds()
 
   /// - Parameter done: Called before anything is printed.
@@ -193,9 +190,9 @@ private struct TraceRun {
       if !isQuiet { terminal.report("\(path.printable): \(Self.sentence(trace))") }
       if plots { try plot(composition, signal, named: path) }
       fields.append(Self.fields(trace, path, files, losses))
-    } catch let error as AnalysisError {
-      work.fail("\(path.printable): \(error.description)", .invalidInput)
-    } catch { try work.attempt { _ in throw error } }
+    } catch let error as AnalysisError { work.fail("\(path.printable): \(error.description)", .invalidInput) } catch {
+      try work.attempt { _ in throw error }
+    }
   }
 
   private func signal(of path: String) throws -> Signal {
@@ -211,7 +208,7 @@ private struct TraceRun {
     guard let part else { return signal }
     let first = Int(min(part.lowerBound * signal.rate, 1e15).rounded())
     guard first < signal.frameCount else {
-      let end = NumberFormatting.rounded(signal.duration, places: 3)
+      let end = signal.duration.text(3)
       throw AnalysisError(.unsupportedLength, "'--from' is after the end (\(end) s)")
     }
     let last = min(signal.frameCount, Int(min(part.upperBound * signal.rate, 1e15).rounded()))
@@ -225,21 +222,20 @@ private struct TraceRun {
       return "\(trace.kind.rawValue): nothing was found; try one '--channel', or a lower '--threshold'"
     }
     let omitted = trace.omittedCount > 0 ? ", \(count(trace.omittedCount, "weaker event")) left out" : ""
-    let correlation = NumberFormatting.rounded(trace.agreement.correlation, places: 3)
-    let decibels = NumberFormatting.rounded(trace.agreement.decibels, places: 1)
+    let correlation = trace.agreement.correlation.text(3)
+    let decibels = trace.agreement.decibels.text(1)
     return "\(trace.kind.rawValue): \(count(trace.transientCount, "transient")), "
       + "\(count(trace.continuousCount, "continuous event")), \(count(trace.pointCount, "control point"))\(omitted); "
       + "levels of its rendering: correlation \(correlation), distance \(decibels) dB"
   }
 
   private static func fields(_ trace: SoundTrace, _ path: String, _ files: [String], _ losses: [LossLine])
-    -> JSONFields
+    -> JSONMembers
   {
     [
       "input": path, "files": files, "kind": trace.kind.rawValue, "transients": trace.transientCount,
       "continuousEvents": trace.continuousCount, "controlPoints": trace.pointCount, "omittedEvents": trace.omittedCount,
-      "correlation": trace.agreement.correlation, "decibels": trace.agreement.decibels,
-      "losses": losses.map(\.fields),
+      "correlation": trace.agreement.correlation, "decibels": trace.agreement.decibels, "losses": losses.map(\.fields),
     ]
   }
 

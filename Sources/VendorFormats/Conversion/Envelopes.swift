@@ -97,6 +97,15 @@ struct EnvelopeSampler {
     return all.indices.sorted { (all[$0].start, $0) < (all[$1].start, $1) }.map { all[$0] }
   }
 
+  /// The same without those that end more than a day after the start, which no reader takes.
+  func envelopes(of composition: HapticComposition, losses: inout LossLog) -> [EventEnvelope] {
+    let all = Dictionary(grouping: envelopes(of: composition)) { $0.end <= FrameConversion.longest }
+    for late in all[false] ?? [] {
+      losses.add(.dropped, .event(late.event), "the event ends more than a day after the start")
+    }
+    return all[true] ?? []
+  }
+
   /// The controls of one layer that act on haptic events.
   private struct Controls {
     let intensity, sharpness, attack, decay, release: ControlTimeline

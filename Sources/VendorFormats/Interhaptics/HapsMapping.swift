@@ -160,7 +160,8 @@ extension HapsDocument {
     var taps = Melody()
     var lanes: [(end: Double, melody: Melody)] = []
     let sampler = EnvelopeSampler(.amplitude, law: options.amplitude, tolerance: options.tolerance)
-    for envelope in sampler.envelopes(of: composition) {
+    func hertz(_ point: EnvelopePoint) -> Double { SharpnessScale.phone.hertz(ofSharpness: point.sharpness) }
+    for envelope in sampler.envelopes(of: composition, losses: &losses) {
       var note = Note(start: envelope.start, length: envelope.end - envelope.start)
       if envelope.kind == .hapticTransient {
         (note.length, note.gain, note.isTransient) = (Self.transientLength, envelope.points[0].level, true)
@@ -181,22 +182,16 @@ extension HapsDocument {
           for step in 1..<steps {
             let middle = EnvelopePoint.between(
               last, point, at: last.time + (point.time - last.time) * Double(step) / Double(steps))
-            note.frequency.append(Key(time: middle.time - envelope.start, value: Self.hertz(middle)))
+            note.frequency.append(Key(time: middle.time - envelope.start, value: hertz(middle)))
           }
         }
-        note.frequency.append(Key(time: time, value: Self.hertz(point)))
+        note.frequency.append(Key(time: time, value: hertz(point)))
       }
-      if let lane = lanes.firstIndex(where: { $0.end <= envelope.start }) {
-        lanes[lane].melody.notes.append(note)
-        lanes[lane].end = envelope.end
-      } else {
-        lanes.append((envelope.end, Melody(notes: [note])))
-      }
+      let lane = lanes.firstIndex { $0.end <= envelope.start } ?? lanes.count
+      if lane == lanes.count { lanes.append((0, Melody())) }
+      lanes[lane].melody.notes.append(note)
+      lanes[lane].end = envelope.end
     }
     melodies = [taps] + lanes.map { $0.melody }
-  }
-
-  private static func hertz(_ point: EnvelopePoint) -> Double {
-    SharpnessScale.phone.hertz(ofSharpness: point.sharpness)
   }
 }

@@ -29,12 +29,8 @@ struct MPEGEncoder {
     // The schema requires a date; one that is always the same keeps equal files equal.
     document.date = "2023-01-01T00:00:00Z"
     document.description = [composition.title, composition.notes].compactMap { $0 }.joined(separator: ": ")
-    let envelopes = EnvelopeSampler(.amplitude, law: .linear, tolerance: options.tolerance).envelopes(of: composition)
-      .filter { envelope in
-        if envelope.end <= FrameConversion.longest { return true }
-        self.losses.add(.dropped, .event(envelope.event), "the event ends more than a day after the start")
-        return false
-      }
+    let envelopes = EnvelopeSampler(.amplitude, law: .linear, tolerance: options.tolerance)
+      .envelopes(of: composition, losses: &self.losses)
     var perception = MPEGDocument.Perception()
     perception.modality = .vibrotactile
     for place in 1...max(1, min(composition.placeCount, Self.limits.channels)) {

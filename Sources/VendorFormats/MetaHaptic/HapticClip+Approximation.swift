@@ -12,7 +12,7 @@ extension HapticClip {
     losses.dropAllButHaptics(of: composition)
     let given = composition.unrolled(passes: options.loops, losses: &losses)
     let sampler = EnvelopeSampler(.amplitude, law: options.amplitude, tolerance: options.tolerance / 2)
-    let envelopes = sampler.envelopes(of: given)
+    let envelopes = sampler.envelopes(of: given, losses: &losses)
     let merged = MergedEnvelope(envelopes, sampler: sampler)
     losses.add(merged)
     let taps = envelopes.filter { $0.kind == .hapticTransient }

@@ -105,7 +105,7 @@ extension HapticClip {
       let level = pattern.curves.first, pattern.curves.count <= 2,
       Self.isCurve(level, of: .hapticIntensityControl, law == .root), let first = level.controlPoints.first,
       let last = level.controlPoints.last, level.controlPoints.count >= 2, event.time == first.time,
-      event.duration == last.time - first.time, last.time > first.time
+      event.duration == last.time - first.time, last.time > first.time, last.time <= FrameConversion.longest
     else { return nil }
     amplitude = level.controlPoints.map { Point(time: $0.time, amplitude: $0.value) }
     if pattern.curves.count == 2 {

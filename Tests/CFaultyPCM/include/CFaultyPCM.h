@@ -25,16 +25,24 @@ typedef struct {
 enum cfp_encoding { CFP_FLOAT = 1, CFP_S32 = 2, CFP_S24 = 4, CFP_S24_3 = 8, CFP_S16 = 16 };
 
 /// States, as the device has them.
-enum cfp_state { CFP_CLOSED, CFP_READY, CFP_RUNNING, CFP_DRY, CFP_SUSPENDED, CFP_GONE };
+enum cfp_state { CFP_CLOSED, CFP_READY, CFP_RUNNING, CFP_DRY, CFP_SUSPENDED, CFP_GONE, CFP_UNSET };
 
 /// Takes frames as they are heard: those from a moment in nanoseconds on, without a gap between them.
 typedef void (*cfp_listener)(
     void *context, int64_t time, const float *samples, unsigned frameCount, unsigned channelCount);
 
+/// Calls of the library.
+enum cfp_call {
+  CFP_CALL_START, CFP_CALL_STOP, CFP_CALL_POINTER, CFP_CALL_TRANSFER, CFP_CALL_PREPARE, CFP_CALL_RESUME, CFP_CALL_DELAY
+};
+
+/// Is told of every call as it begins, and may let time go by.
+typedef void (*cfp_visitor)(void *context, enum cfp_call call);
+
 typedef struct cfp_device cfp_device;
 
 /// A device at time 0, never opened.
-cfp_device *cfp_create(cfp_listener listener, void *context);
+cfp_device *cfp_create(cfp_listener listener, cfp_visitor visitor, void *context);
 /// Frees a device that is closed.
 void cfp_destroy(cfp_device *device);
 
@@ -71,10 +79,14 @@ void cfp_add_delay(cfp_device *device, long frameCount);
 void cfp_skip(cfp_device *device, long frameCount);
 /* Drops the next frames as it takes them, at once. */
 void cfp_swallow(cfp_device *device, long frameCount);
+/// Claims to have taken so many frames more than it was given, in the next transfer.
+void cfp_exceed(cfp_device *device, long frameCount);
+/// Is in the state of a PCM that was never set up, and lost what was queued.
+void cfp_unset(cfp_device *device);
 /// Says it is ready at every wait, whether it is or not.
 void cfp_cry_wolf(cfp_device *device, bool isReady);
 
 /* How the device tells its pointer: as it is; at random between what was played and taken; as if all that was
- * taken had been played; in steps of so many frames. */
-enum cfp_pointer { CFP_TRUE, CFP_RANDOM, CFP_FULL, CFP_STEPS };
+ * taken had been played; in steps of so many frames; so many frames back. */
+enum cfp_pointer { CFP_TRUE, CFP_RANDOM, CFP_FULL, CFP_STEPS, CFP_BACK };
 void cfp_lie(cfp_device *device, enum cfp_pointer pointer, unsigned step);

@@ -97,7 +97,7 @@ import Testing
     Invalid input; messages name file, line and column.
     .TP
     \fB3\fR
-    A difference exceeds \-\-tolerance.
+    A difference exceeds \-\-tolerance, or what was measured the uncertainty of a profile.
     .TP
     \fB64\fR
     Usage error.
@@ -119,6 +119,43 @@ import Testing
     """#
 
   @Test func describesEveryVerb() { #expect(SampleProgram.program.manualPage() == Self.page) }
+
+  @Test func optionsOfSeveralVerbsHaveOneSection() throws {
+    let paper = OptionGroup(title: "Paper", options: [Option("--size", value: "COUNT", help: "Dots.")])
+    let ink = OptionGroup(title: "Ink", options: [Option("--tone", value: "TONE", help: "Shade.")])
+    let verbs = [("draw", [paper, ink]), ("write", [paper])].map { name, groups in
+      CommandDescription(name, abstract: "\(name).", groups: groups) { _, _ in .done }
+    }
+    let page = Program("sketch", version: "1", abstract: "Draw.", commands: verbs.map { .init($0) }).manualPage()
+    let start = try #require(page.range(of: ".SH \"VERBS\""))
+    let end = try #require(page.range(of: ".SH \"EXIT STATUS\""))
+    let verbsAndShared = String(page[start.upperBound..<end.lowerBound])
+    #expect(
+      verbsAndShared == #"""
+
+        .SS "sketch draw [OPTIONS]"
+        draw.
+        .TP
+        \fB\-\-tone\fR \fITONE\fR
+        Shade.
+        .PP
+        Options for paper: see below.
+        .SS "sketch write [OPTIONS]"
+        write.
+        .PP
+        Options for paper: see below.
+        .SS "sketch help [OPTIONS] [VERB]"
+        Show help for the program or a verb.
+        .TP
+        \fB[VERB]\fR
+        The verb to show help for.
+        .SH "OPTIONS FOR PAPER"
+        .TP
+        \fB\-\-size\fR \fICOUNT\fR
+        Dots.
+
+        """#)
+  }
 
   @Test func letsNoTextBecomeARequest() {
     let program = Program("sketch", version: "1", abstract: "Draw.", discussion: ".TH \\fBx\n'so \u{e9}", commands: [])

@@ -45,7 +45,7 @@ import Testing
     #expect(try parse("--layer=b", "d", "--layer", "a").values("--layer") == ["b", "a"])
   }
 
-  @Test func countsRepeatedFlags() throws { #expect(try parse("-vv", "d", "--verbose").count("-v") == 3) }
+  @Test func countsRepeatedFlags() throws { #expect(try parse("-vv", "d", "--verbose").values("-v").count == 3) }
 
   @Test func takesEmptyWordsAsTheyAre() throws {
     let arguments = try parse("", "--output=", "--layer", "")

@@ -22,7 +22,7 @@ import Testing
     #expect(studio.session.voices.isEmpty)
   }
 
-  @Test func tooMuchAtOnceIsRefusedAndLeavesTheRestAsItIs() {
+  @Test func tooMuchAtOnceIsRefusedAndLeavesTheRestAsItIs() throws {
     let studio = ListenStudio()
     var refusals: [String: Int] = [:]
     for number in 0..<2_000 {
@@ -32,10 +32,10 @@ import Testing
     #expect(refusals.keys.allSatisfy { $0.hasPrefix("error busy: ") })
     #expect(studio.engine.loadedPlayerCount <= Renderer.maximumPlayerCount)
     // What fills one period finds space in the next.
-    let stop = ListenRequest(tag: "1", command: .success(.stop(name: nil, at: .now)))
-    #expect(studio.session.answerIfRoom(stop, client: 0) == nil)
+    let stop = try #require(ListenGrammar.read("@1 stop"))
+    #expect(studio.session.answer(stop).refusal == .busy)
     studio.run(0.01)
-    #expect(studio.session.answerIfRoom(stop, client: 0)?.line == "@1 ok")
+    #expect(studio.session.answer(stop).line == "@1 ok")
     studio.run(0.1)
     studio.run(0.1)
     #expect(studio.engine.loadedPlayerCount == 0)

@@ -81,7 +81,7 @@ import Testing
     #expect(
       stats.hasPrefix(
         #"@1 ok {"formatVersion":1,"since":0,"seconds":0.504,"device":"virtual","rate":8000,"missedSeconds":0.01,"#
-          + #""events":[{"kind":"underrun","cause":"stopped-process","count":1,"missedSeconds":0.01}],"lateCommands":1,"#
+          + #""events":[{"kind":"underrun","cause":"stopped-process","count":1,"missedSeconds":0.01}],"longestCallSeconds":0.0,"lateCommands":1,"#
           + #""peak":0."#))
     #expect(!stats.contains("\n") && !stats.contains(#""peak":0,"#))
     #expect(!studio.ask("status").contains(" peak=0.0 "))

@@ -2,6 +2,7 @@
 @testable import HapticPlayback
 import SoundFile
 import Synchronization
+import SystemSupport
 import TestSupport
 import Testing
 
@@ -36,10 +37,75 @@ import Testing
         == (limit < 1 ? ["\(path): reached the limit of the recording; recording stopped"] : []))
   }
 
+  /// How many descriptors were open on files of a folder, each time the disk was asked.
+  private final class Held: Sendable { let counts = Mutex<[Int]>([]) }
+
+  /// Files of a quarter of a second, on a disk that has no space the first times it is asked.
+  private func rotation(refusals: Int = 0, held: Held = Held()) -> LiveRecording.Rotation {
+    LiveRecording.Rotation(
+      seconds: 0.25,
+      freeShare: { folder in
+        let paths = ((try? FileSystem.names(in: "/proc/self/fd")) ?? []).compactMap { name in
+          try? FileSystem.destination(of: "/proc/self/fd/" + name)
+        }
+        return held.counts.withLock { counts in
+          counts.append(paths.count { $0.hasPrefix(folder + "/") })
+          return counts.count > refusals ? 0.05 : 0.049
+        }
+      }, now: { CalendarTime(seconds: 1_769_860_800) })
+  }
+
+  /// Frames that tell their number, in blocks of no common length with files.
+  private func write(_ count: Int, to recordings: LiveRecording...) {
+    for start in stride(from: 0, to: count, by: 999) {
+      let block = (start..<min(start + 999, count)).flatMap { [Float($0) / 1e6, -Float($0) / 1e6] }
+      for recording in recordings { recording.recording.write(block.span) }
+    }
+  }
+
+  @Test func filesFollowEachOtherWithoutAGap() throws {
+    let whole = try LiveRecording(to: place("whole.wav"), device: device) { _ in }
+    let parts = try LiveRecording(to: place("heard.wav"), device: device, rotation: rotation()) { _ in }
+    write(333_666, to: whole, parts)
+    #expect(whole.finish(within: .seconds(30)).result.frameCount == 333_666)
+    let (result, message) = parts.finish(within: .seconds(30))
+    #expect(result.isComplete && result.frameCount == 333_666 && message == nil)
+    // The clock is constant, and no file replaces another.
+    let names = try FileSystem.names(in: place.path).sorted().dropLast()
+    #expect(Array(names) == (0..<28).map { "heard-20260131-1200\($0 < 10 ? "0" : "")\($0).wav" })
+    let sounds = try names.map { try Sound(contentsOf: place($0)) }
+    #expect(sounds.dropLast().allSatisfy { $0.interleaved.count == 2 * 12_000 && $0.truncation == nil })
+    #expect(try sounds.flatMap(\.interleaved) == Sound(contentsOf: place("whole.wav")).interleaved)
+  }
+
+  @Test(arguments: ["wav", "flac"]) func theDiskKeepsItsReserve(ending: String) throws {
+    let told = Mutex<[SinkEvent]>([])
+    let path = place("heard." + ending)
+    let held = Held()
+    let recording = try LiveRecording(to: path, device: device, rotation: rotation(refusals: 3, held: held)) { event in
+      told.withLock { $0.append(event) }
+    }
+    write(60_000, to: recording)
+    let (result, message) = recording.finish(within: .seconds(30))
+    #expect(!result.isComplete && result.frameCount == 24_000)
+    #expect(message == "\(path): only 0.5 s were written, since less than 5 % of the disk is free")
+    // What is deleted while there is no space gives its space back.
+    #expect(held.counts.withLock { $0.prefix(5).map { $0 > 0 } } == [true, false, false, false, true])
+    // Three files without space are one line; the fourth goes on.
+    #expect(
+      told.withLock { $0.map(\.text) }
+        == ["\(path): less than 5 % of the disk is free; recording stops until the next file is due"])
+    let names = try FileSystem.names(in: place.path).sorted()
+    #expect(names == ["00", "01"].map { "heard-20260131-1200\($0).\(ending)" })
+    let first = try Sound(contentsOf: place(names[0]))
+    #expect(first.interleaved.count == 2 * 12_000 && abs(first.interleaved[0] - 0.036) < 1e-6)
+  }
+
   @Test func theLimitIsBounded() throws {
     let stage = VirtualStage()
-    for minutes in ["0.5", "1441", "x"] {
-      let words = ["--record", place("a.wav"), "--record-limit", minutes]
+    let limits = ["0.5", "1441", "x"].flatMap { [["--record-limit", $0], ["--record-rotate", $0]] }
+    for words in limits + [["--record-rotate", "10", "--record-limit", "60"]] {
+      let words = ["--record", place("a.wav")] + words
       #expect(throws: (any Error).self) {
         let arguments = try ListenVerb.description().parse(words)
         _ = try LiveOptions(arguments)

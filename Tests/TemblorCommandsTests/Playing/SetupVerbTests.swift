@@ -1,5 +1,6 @@
 import HapticPlayback
 import HapticRender
+import Reading
 import SystemSupport
 import TestSupport
 import Testing
@@ -47,7 +48,7 @@ import TransducerProfiles
       let error = #expect(throws: UsageError.self) { try setup(on: stage) }
       #expect(
         error?.description
-          == "setup asks at a terminal; without one, use '--save' with '--device', '--profile', '--haptics' or '--strength'"
+          == "setup asks at a terminal; without one, use '--save' with '--device', '--profile', '--haptics', '--channel' or '--strength'"
       )
       #expect(stage.engine == nil)
     }
@@ -86,7 +87,9 @@ import TransducerProfiles
   }
 
   @Test(arguments: [
-    (["--save"], "'--save' needs '--device', '--profile', '--haptics' or '--strength'"),
+    (["--save"], "'--save' needs '--device', '--profile', '--haptics', '--channel' or '--strength'"),
+    (["--save", "--channel", "1=haptics", "--haptics", "2"], "'--haptics' and '--channel' exclude each other"),
+    (["--save", "--device", "hw:1", "--channel", "3=haptics"], "channel 3 is routed, and 'hw:1' has 2 channels"),
     (["--save", "--haptics", "1:-6"], "'--haptics' of setup takes channel numbers or all, not '1:-6'"),
     (["--save", "--haptics", "none"], "'--haptics' of setup takes channel numbers or all, not 'none'"),
     (["--save", "--device", "hw:1", "--haptics", "3"], "channel 3 is routed, and 'hw:1' has 2 channels"),
@@ -211,6 +214,37 @@ import TransducerProfiles
       stage.recorded.output.hasSuffix(
         "\(path): removed\nNothing is saved.\nNothing is saved; 'temblor setup' chooses and saves.\n"))
     #expect(stage.engine == nil)
+  }
+
+  @Test func channelsWithACrossoverAreSavedAndUsed() throws {
+    let stage = VirtualStage(channelCount: 2, isTerminal: false)
+    let channels = ["1=haptics,crossover=low:60", "2=haptics,crossover=high:60,eq=90:-4:2"]
+    #expect(try setup(["--save", "--device", "hw:1", "--haptics", "2"], on: stage) == .done)
+    #expect(try setup(["--save", "--channel", channels[0], "--channel", channels[1]], on: stage) == .done)
+    #expect(try saved().channels == channels)
+    #expect(try saved().haptics == [])
+    func used(_ words: [String], _ command: CommandDescription) throws -> [String] {
+      var arguments = try command.parse(words)
+      try choices.complete(&arguments, on: stage.recorded.terminal)
+      return arguments.values("--channel")
+    }
+    #expect(try used(["light"], PlayVerb.description()) == channels)
+    #expect(try used(["light", "--haptics", "1"], PlayVerb.description()) == [])
+    #expect(try used(["light", "--device", "hw:2"], PlayVerb.description()) == [])
+    // The channel of a sensor is another thing.
+    #expect(try used(["--profile", "phone"], CalibrateVerb.description) == [])
+    #expect(try setup(["--save", "--haptics", "1"], on: stage) == .done)
+    #expect(try saved().channels == [])
+  }
+
+  @Test func channelsBesideHapticsAreRefused() {
+    let text = #"{"haptics": [1], "channels": ["2=haptics"]}"#
+    let error = #expect(throws: InputError.self) {
+      try SavedChoices(text: Array(text.utf8), name: "config.json", library: .fromEnvironment())
+    }
+    #expect(
+      error?.description
+        == "config.json:1:30: error: haptics and channels exclude each other (channels); keep one of them")
   }
 
   // MARK: - What verbs use
