@@ -28,10 +28,7 @@ struct FaultTests {
     -> Workplace.Result
   {
     var started: Running?
-    #expect(
-      try signs.appears { started = try start(words, fault, input: input) }
-        // These are met only when the device is closed.
-        || ["hangdrop", "hangclose"].contains(fault))
+    #expect(try signs.appears { started = try start(words, fault, input: input) })
     let running = try #require(started)
     kill(running.process, signal)
     return try place.finish(running)
@@ -104,11 +101,11 @@ struct FaultTests {
     #expect(result.status == 0)
     #expect(result.output.contains(#""heardToTheEnd": true"#))
     let missed = try #require(Self.missed(in: result.output))
-    // Looked for every half second.
+    // Looked for every quarter of a second.
     #expect(missed > 95_000 && missed < 140_000)
   }
 
-  /// Half a second away, whatever plays; the device is looked for every half second.
+  /// Half a second away, whatever plays; the device is looked for every quarter of a second.
   @Test(arguments: ["gone", "other-rate"], verbs) func everyVerbCountsWhatAnAbsenceCost(fault: String, verb: [String])
     throws
   {

@@ -12,6 +12,13 @@ import Testing
       ["-c", "\(limit); exec /usr/bin/timeout --foreground -s KILL 60 \(Workplace.program) \(words)"], in: place.path)
   }
 
+  /// Else the tests beside this one would use up what a program is allowed.
+  @Test func descriptorsOfThisProcessAreNotInherited() throws {
+    let own = fcntl(STDERR_FILENO, F_DUPFD, 500)
+    defer { close(own) }
+    #expect(try place.bash("ls /proc/self/fd").output == "0\n1\n2\n3\n")
+  }
+
   /// Clients for whom there is no descriptor are let go; the others are served, and a signal ends the listener.
   @Test(arguments: [40, 64]) func aListenerWithoutDescriptorsServesOn(limit: Int) throws {
     let running = try start("ulimit -n \(limit)", "listen --socket s --device null: < /dev/null")

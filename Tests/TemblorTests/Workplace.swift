@@ -108,18 +108,18 @@ final class Workplace: Sendable {
     return status.st_mode & 0o777
   }
 
-  /// Does something and waits until a file in the folder is created or written, at most ten seconds; the file
-  /// may have no name yet.
+  /// Does something and waits until a file in the folder is created or written, at most a minute; the file may
+  /// have no name yet.
   func appears(after action: () throws -> Void) throws -> Bool {
     let watch = inotify_init1(Int32(O_CLOEXEC))
     defer { close(watch) }
     _ = unsafe inotify_add_watch(watch, path, UInt32(IN_CREATE | IN_MODIFY))
     try action()
     var wait = pollfd(fd: watch, events: Int16(POLLIN), revents: 0)
-    return unsafe poll(&wait, 1, 10_000) == 1
+    return unsafe poll(&wait, 1, 60_000) == 1
   }
 
-  /// Waits until a file of a name is in the folder, at most ten seconds after each other one.
+  /// Waits until a file of a name is in the folder, at most a minute after each other one.
   func appears(_ name: String) throws -> Bool {
     for _ in 0..<8 {
       let isNew = try appears {

@@ -1,5 +1,10 @@
 public import Glibc
 
+/// Of <spawn.h>, which hides it from Swift.
+@_silgen_name("posix_spawn_file_actions_addclosefrom_np")
+@unsafe private func closeFrom(_ actions: UnsafeMutablePointer<posix_spawn_file_actions_t>, _ descriptor: Int32)
+  -> Int32
+
 /// Starts the programs that tests run.
 public enum ProcessRunner {
   /// What a descriptor of a program is.
@@ -41,6 +46,8 @@ public enum ProcessRunner {
       case .file(let path, let flags): unsafe posix_spawn_file_actions_addopen(&actions, number, path, flags, 0o600)
       }
     }
+    // Descriptors of tests beside this one are not the program's.
+    _ = unsafe closeFrom(&actions, (streams.map(\.number).max() ?? 2) + 1)
     var attributes = posix_spawnattr_t()
     unsafe posix_spawnattr_init(&attributes)
     defer { unsafe posix_spawnattr_destroy(&attributes) }

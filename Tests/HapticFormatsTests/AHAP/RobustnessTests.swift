@@ -1,3 +1,4 @@
+import Glibc
 import HapticFormats
 import VendorFormats
 import Reading
@@ -79,6 +80,12 @@ import Testing
   /// Ten times as many entries may not take forty times as long; were it quadratic, it were a
   /// hundred.
   @Test func readsAMillionEntriesInLinearTime() throws {
+    // Of the processor: what else runs does not count.
+    var threadSeconds: Double {
+      var time = timespec()
+      _ = unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+      return Double(time.tv_sec) + 1e-9 * Double(time.tv_nsec)
+    }
     func seconds(_ count: Int) throws -> Double {
       let entry = Array(
         """
@@ -88,11 +95,11 @@ import Testing
       var text = Array("{\"Pattern\":[".utf8)
       for _ in 0..<count { text += entry }
       text += Array("]}".utf8)
-      let start = ContinuousClock.now
+      let start = threadSeconds
       let examination = try AHAPDocument(text: text, name: "t").examine()
       #expect(examination.pattern?.events.count == count)
       #expect(examination.allFindings.count < 5_000)
-      return (ContinuousClock.now - start) / .seconds(1)
+      return threadSeconds - start
     }
     _ = try seconds(1_000)
     let small = try seconds(Self.entryCount / 10)
