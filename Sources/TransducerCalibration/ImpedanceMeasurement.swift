@@ -99,7 +99,10 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
   }
 
   /// A profile with resonance and Q factor as measured; a measured response, which is another's, is dropped.
-  /// - Parameter date: The day, in the user's words.
+  ///
+  /// - Parameters:
+  ///   - profile: The profile of the transducer that was measured.
+  ///   - date: The day, in the user's words.
   public func applied(to profile: TransducerProfile, date: String) -> TransducerProfile {
     let uncertainty = Calibration.uncertainty(resonance: resonanceInterval, qualityFactor: qualityInterval)
     var profile = profile.with(resonance: Calibration.rounded(resonance, places: 2), uncertainty)
