@@ -179,6 +179,24 @@ struct RecordingMediumTests {
     #expect(comparison.notes == ["B sounds as through a room or a filter, and was judged behind it."])
   }
 
+  /// A room is found of two events, too, and then explains what changed of one as well.
+  @Test(arguments: ["success", "encouragement"])
+  func twoEventsInARoomAreFoundAndNotJudged(name: String) throws {
+    var numbers = FixedNumbers(seed: 7)
+    let pattern = try shipped(name)
+    #expect(pattern.events.count == 2)
+    var changed = pattern
+    changed.events[1].parameters[.hapticSharpness] = 1 - (changed.events[1].parameters[.hapticSharpness] ?? 0.5)
+    for heard in [pattern, changed] {
+      let comparison = Comparison(
+        try take(pattern), Self.noisy(Self.inARoom(try take(heard).signal.mono, &numbers), &numbers))
+      #expect(comparison.recording?.outcome == .found)
+      #expect(comparison.recording?.leastDecibels == 12)
+      #expect(others(comparison).allSatisfy { $0.kind == .spectrum && $0.isThroughout }, "\(comparison.sentences)")
+      #expect(heard == changed || others(comparison).isEmpty)
+    }
+  }
+
   /// Taps of three sharpnesses that follow each other unevenly.
   private static let rhythm = HapticPattern(
     events: [0, 0.31, 0.52, 0.95, 1.4, 1.63, 2.1, 2.38].enumerated().map { number, time in

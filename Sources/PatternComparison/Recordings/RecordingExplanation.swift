@@ -112,8 +112,16 @@ struct RecordingExplanation {
   private var rate: Double { original.rate }
   private var isHeard: Bool { original.renderer?.medium != nil }
   private var share: Double { isHeard ? RecordingThreshold.heard.share : RecordingThreshold.share }
-  var leastDecibels: Double { isHeard ? RecordingThreshold.heard.decibels : RecordingThreshold.decibels }
-  var leastSeconds: Double { isHeard ? RecordingThreshold.heard.seconds : RecordingThreshold.seconds }
+  private var leastDecibels: Double { isHeard ? RecordingThreshold.heard.decibels : RecordingThreshold.decibels }
+  private var leastSeconds: Double { isHeard ? RecordingThreshold.heard.seconds : RecordingThreshold.seconds }
+  /// Whether a filter was fitted to so few events that it may have taken a change of one for its own.
+  private var isBlind: Bool {
+    original.renderer?.medium?.filter != nil && original.stems.count < RecordingFilter.leastEvents
+  }
+  /// The least changes that are seen.
+  var least: (decibels: Double, seconds: Double) {
+    isJudged && !isBlind ? (leastDecibels, leastSeconds) : RecordingThreshold.hidden
+  }
   private var variants: EventVariants { EventVariants(reference: original) }
   /// Whether there is one event, whose level is that of the whole.
   private var isAlone: Bool { original.groups.count == 1 }
@@ -246,6 +254,10 @@ struct RecordingExplanation {
       && (count <= 3 || Double(own.count) <= Self.greatestShare * count)
       && gain * original.peak >= Self.leastStrength * added && coherence >= Self.leastCoherence
     isJudged = isExplained || coherence >= Self.judgedCoherence
+    // What was fitted to the take may be at fault where there is more than one plain change.
+    if let medium = original.renderer?.medium, medium.filter != nil || medium.gain != nil, let first = told.first {
+      isJudged = isJudged && !isBlind && told.count == 1 && first.kind != .spectrum
+    }
   }
 
   /// The seconds by which several events moved, if they did so together.
@@ -276,9 +288,9 @@ struct RecordingExplanation {
   private(set) var isJudged = true
   /// The changes that are likelier than another cause: where more than noise is left, those that explain more than that.
   var told: [RecordingChange] {
-    if isExplained { return changes }
+    guard isJudged, !isExplained else { return isJudged ? changes : [] }
     let left = surplus(sigma)
-    return isJudged ? changes.filter { $0.improvement > left && $0.doubt < Self.greatestDoubt } : []
+    return changes.filter { $0.improvement > left && $0.doubt < Self.greatestDoubt }
   }
 
   // MARK: The clearest cause

@@ -14,7 +14,7 @@ struct RecordingFilter: Equatable, Sendable {
   /// What a fit leaves of an event at best, as a share of the power at the peak.
   private static let modelError = 5e-4
   private static let rounds = 60
-  /// Of fewer events a filter would explain a change of one.
+  /// Of fewer events a filter explains a change of one.
   static let leastEvents = 3
 
   /// A sound behind it, for as many samples.
@@ -34,7 +34,6 @@ struct RecordingFilter: Equatable, Sendable {
 
   /// The filter that explains most of what a fit leaves, by least squares with a tap's strength as its doubt.
   static func likeliest(_ fit: RecordingFit) -> Self? {
-    guard fit.reference.stems.count >= leastEvents else { return nil }
     let rate = fit.reference.rate
     let solution = fit.solve(isWhitened: false)
     var sound = [Float](repeating: 0, count: solution.cleaned.count)

@@ -163,10 +163,10 @@ struct RecordingResult {
     match.lines = found.fit.lines
     let z = RecordingThreshold.z
     match.leastDecibels = explanation.judged.map { z * 8.686 / explanation.clarity[$0] }.max().map {
-      max($0, explanation.isJudged ? explanation.leastDecibels : RecordingThreshold.hidden.decibels)
+      max($0, explanation.least.decibels)
     }
     match.leastSeconds = explanation.judged.map { z * explanation.timeErrors[$0] }.max().map {
-      max($0, explanation.isJudged ? explanation.leastSeconds : RecordingThreshold.hidden.seconds)
+      max($0, explanation.least.seconds)
     }
   }
 
