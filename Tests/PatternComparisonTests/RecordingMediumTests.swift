@@ -197,6 +197,20 @@ struct RecordingMediumTests {
     }
   }
 
+  /// Of two events, a gain makes one weaker as well.
+  @Test func aLevelOfTwoEventsBehindHardwareIsNotTold() throws {
+    var numbers = FixedNumbers(seed: 7)
+    let pattern = try shipped("success")
+    var changed = pattern
+    changed.events[1].parameters[.hapticIntensity] = 0.6 * (changed.events[1].parameters[.hapticIntensity] ?? 1)
+    let comparison = Comparison(
+      try take(pattern),
+      Plant(120, 9).recording(of: try take(changed).signal.mono, delay: 0.5, numbers: &numbers))
+    #expect(comparison.recording?.medium != nil)
+    #expect(others(comparison).map(\.kind) == [.spectrum], "\(comparison.sentences)")
+    #expect(comparison.sentences.contains { $0.hasPrefix("B's events cannot be judged: ") })
+  }
+
   /// Taps of three sharpnesses that follow each other unevenly.
   private static let rhythm = HapticPattern(
     events: [0, 0.31, 0.52, 0.95, 1.4, 1.63, 2.1, 2.38].enumerated().map { number, time in

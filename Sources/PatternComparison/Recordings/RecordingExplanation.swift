@@ -254,10 +254,13 @@ struct RecordingExplanation {
       && (count <= 3 || Double(own.count) <= Self.greatestShare * count)
       && gain * original.peak >= Self.leastStrength * added && coherence >= Self.leastCoherence
     isJudged = isExplained || coherence >= Self.judgedCoherence
+    guard let medium = original.renderer?.medium, let first = told.first else { return }
     // What was fitted to the take may be at fault where there is more than one plain change.
-    if let medium = original.renderer?.medium, medium.filter != nil || medium.gain != nil, let first = told.first {
+    if medium.filter != nil || medium.gain != nil {
       isJudged = isJudged && !isBlind && told.count == 1 && first.kind != .spectrum
     }
+    // A gain that no two events show makes one of them weaker.
+    if original.groups.count < RecordingFilter.leastEvents, first.kind == .level { isJudged = false }
   }
 
   /// The seconds by which several events moved, if they did so together.
