@@ -81,13 +81,13 @@ extension Comparison {
   /// - Returns: Whether the findings are those of the recording.
   @discardableResult mutating func compareRecording(isBetter: (Double, Double) -> Bool) -> Bool {
     guard var sides = RecordingSides(reference, other) else { return false }
-    let (plain, recording, search) = (sides, sides.recording.signal, options.search)
-    var result = RecordingResult(sides.reference, recording, search: search, limit: Self.fewDifferences)
+    let (plain, search) = (sides, options.search)
+    var result = RecordingResult(sides, search: search, limit: Self.fewDifferences)
     let bare = result
     func attempt(_ medium: RecordingMedium, at place: RecordingAlignment.Candidate? = nil) {
       guard let heard = sides.through(medium) else { return }
       let limit = min(Self.fewDifferences, result.doubt) - medium.price
-      var other = RecordingResult(heard.reference, recording, search: search, at: place, limit: limit)
+      var other = RecordingResult(heard, search: search, at: place, limit: limit)
       other.doubt += medium.price
       let isNearer = result.match.outcome != .found && other.match.outcome != .found && other.left < result.left
       guard other.doubt < result.doubt || isNearer else { return }
@@ -155,6 +155,8 @@ struct RecordingSides {
   private(set) var reference: RecordingReference
   let pattern: Take
   let recording: Take
+  /// The recording at the low rate.
+  let recorded: LowRateSignal
   /// Whether the recording is the comparison's reference.
   let isMirrored: Bool
   private let drives = EventDrives()
@@ -165,6 +167,7 @@ struct RecordingSides {
     pattern = isMirrored ? other : reference
     recording = isMirrored ? reference : other
     guard recording.composition == nil else { return nil }
+    recorded = LowRateSignal(of: recording.signal.mono, rate: recording.signal.rate)
     let low = LowRateSignal(of: pattern.signal.mono, rate: pattern.signal.rate)
     let blocks = stride(from: 0, to: low.samples.count - 79, by: 80).map {
       Samples.energy(low.samples, $0..<$0 + 80) / 80
@@ -198,7 +201,7 @@ struct RecordingSides {
     guard pattern.composition != nil else { return [] }
     let known = changes.isEmpty ? pattern.profile.hardware?.model.map { RecordingMedium($0, isKnown: true) } : nil
     var drive = reference
-    var taken = LowRateSignal(of: recording.signal.mono, rate: recording.signal.rate).samples
+    var taken = recorded.samples
     for change in changes {
       if let range = change.filled, change.stem == nil, let first = result?.explanation?.place.first {
         Samples.silence(&taken, range.lowerBound + first..<range.upperBound + first)
@@ -206,8 +209,8 @@ struct RecordingSides {
         drive.make(change)
       }
     }
-    drive = RecordingReference(stems: drive.stems, rate: drive.rate, renderer: nil)
-    let found = RecordingMedium.likeliest(between: drive.whole, and: taken, rate: drive.rate, search: search)
+    let sound = RecordingReference.sum(of: drive.stems, rate: drive.rate)
+    let found = RecordingMedium.likeliest(between: sound, and: taken, rate: drive.rate, search: search)
     return [known, found].compactMap(\.self)
   }
 }

@@ -91,9 +91,6 @@ struct RecordingExplanation {
   /// What was already explained must leave this share of what explains it to count again.
   private static let leftover = 0.1
   private static let greatestRefinement = 6
-  /// The same where single events are judged, and the greatest doubt of an added sound.
-  private static let judgedCoherence = 0.98
-  private static let greatestDoubt = 2.0
   /// From what is left on that is four times the noise, the model is not all there is.
   private static let greatestMisfit = 0.3
   private static let greatestSimplified = 4
@@ -101,6 +98,9 @@ struct RecordingExplanation {
   private static let leastShare = 0.4
   /// The share of what is where the reference is that the reference explains.
   private static let leastCoherence = 0.4
+  /// The same where single events are judged, and the greatest doubt of an added sound.
+  private static let judgedCoherence = 0.98
+  private static let greatestDoubt = 2.0
   /// How much weaker than what was added a reference may be and still be what was recorded: −26 dB.
   private static let leastStrength = 0.05
   /// So many events as they should be are seldom found by chance, and leave less of a doubt.
@@ -173,11 +173,7 @@ struct RecordingExplanation {
   /// Fits the reference with the changes; events that moved or changed their frequency do not hold the place.
   private mutating func fitChanges(rounds: Int) {
     fit.reference.stems = original.stems
-    for change in changes {
-      guard let index = change.stem else { continue }
-      fit.reference.stems[index] = change.sound ?? original.stems[index].scaled(by: 0)
-    }
-    fit.excluded = changes.filter { $0.stem == nil }.compactMap(\.filled)
+    fit.suppose(changes, of: original.stems)
     fit.unanchored = Set(changes.compactMap { $0.kind == .frequency || $0.kind == .time ? $0.stem : nil })
     fit.refine(rounds: rounds)
     settle()
@@ -186,11 +182,7 @@ struct RecordingExplanation {
   /// The place with some changes alone.
   func fit(supposing changes: [RecordingChange]) -> RecordingFit {
     var fit = place.fit
-    for change in changes {
-      guard let index = change.stem else { continue }
-      fit.reference.stems[index] = change.sound ?? original.stems[index].scaled(by: 0)
-    }
-    fit.excluded = changes.filter { $0.stem == nil }.compactMap(\.filled)
+    fit.suppose(changes, of: original.stems)
     return fit
   }
 
@@ -259,7 +251,7 @@ struct RecordingExplanation {
     if medium.filter != nil || medium.gain != nil {
       isJudged = isJudged && !isBlind && told.count == 1 && first.kind != .spectrum
     }
-    // A gain that no two events show makes one of them weaker.
+    // Of two events, a gain makes one weaker as well.
     if original.groups.count < RecordingFilter.leastEvents, first.kind == .level { isJudged = false }
   }
 

@@ -124,7 +124,7 @@ struct AutomaticGain: Equatable, Sendable {
     let (reference, rate) = (fit.reference, fit.reference.rate)
     guard reference.groups.count >= RecordingFilter.leastEvents, reference.gains.isEmpty else { return nil }
     let solution = fit.solve()
-    let envelope = envelope(of: RecordingReference(stems: reference.stems, rate: rate, renderer: nil).whole)
+    let envelope = envelope(of: RecordingReference.sum(of: reference.stems, rate: rate))
     var events: [(level: Double, blocks: [(Int, Double)])] = []
     for (index, group) in reference.groups.enumerated() where solution.gains[index] > 0.05 * solution.gain {
       let stem = reference.stems[group[0]]

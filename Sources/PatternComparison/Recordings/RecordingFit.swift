@@ -38,6 +38,14 @@ struct RecordingFit {
 
   private var rate: Double { reference.rate }
 
+  /// Puts what changed in place of some stems, and leaves out where else something sounds.
+  mutating func suppose(_ changes: [RecordingChange], of stems: [Stem]) {
+    for change in changes {
+      if let index = change.stem { reference.stems[index] = change.sound ?? stems[index].scaled(by: 0) }
+    }
+    excluded = changes.filter { $0.stem == nil }.compactMap(\.filled)
+  }
+
   mutating func fixTempo() {
     place.tempo = 0
     greatestTempo = 0

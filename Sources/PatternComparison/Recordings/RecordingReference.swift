@@ -30,24 +30,29 @@ struct RecordingReference {
 
   init(stems: [Stem], rate: Double, renderer: EventRenderer?) {
     self.rate = rate
-    self.stems = stems.filter { $0.energy > 0 }.sorted { $0.time < $1.time }
+    self.stems = Self.heard(stems)
     self.renderer = renderer
-    let count = max(0, Int(duration * rate)) + 64
-    for stem in self.stems {
-      let column = stem.column(onset: stem.time, speed: 1, count: count)
-      if whole.isEmpty { whole = [Float](repeating: 0, count: count) }
-      column.add(to: &whole, times: 1)
-    }
+    whole = Self.sum(of: stems, rate: rate)
     peak = Double(SignalPair.peak(whole))
     gains = renderer?.medium?.gain?.curve(of: AutomaticGain.envelope(of: whole), rate: rate) ?? []
     findGroups()
   }
 
+  private static func heard(_ stems: [Stem]) -> [Stem] { stems.filter { $0.energy > 0 }.sorted { $0.time < $1.time } }
+
+  /// What stems sound like together, from the reference's start on; nothing of none.
+  static func sum(of stems: [Stem], rate: Double) -> [Float] {
+    let stems = heard(stems)
+    guard let end = stems.map(\.end).max() else { return [] }
+    var sum = [Float](repeating: 0, count: max(0, Int(end * rate)) + 64)
+    for stem in stems { stem.column(onset: stem.time, speed: 1, count: sum.count).add(to: &sum, times: 1) }
+    return sum
+  }
+
   /// Changes an event as one was changed behind something else.
   mutating func make(_ change: RecordingChange) {
-    guard
-      let index = stems.firstIndex(where: { $0.event.index == change.event.index && $0.event.kind == change.event.kind }
-      )
+    let event = change.event
+    guard let index = stems.firstIndex(where: { $0.event.index == event.index && $0.event.kind == event.kind })
     else { return }
     let variants = EventVariants(reference: self)
     switch change.kind {

@@ -101,13 +101,12 @@ struct RecordingResult {
 
   /// - Parameter place: Where the reference is to within a few milliseconds; nil for anywhere.
   init(
-    _ reference: RecordingReference, _ recording: Signal, search: Double, at place: RecordingAlignment.Candidate? = nil,
-    limit: Double = .infinity
+    _ sides: RecordingSides, search: Double, at place: RecordingAlignment.Candidate? = nil, limit: Double = .infinity
   ) {
+    let (reference, low) = (sides.reference, sides.recorded)
     match = RecordingMatch(outcome: .none)
     match.search = search
     match.eventCount = reference.stems.count
-    let low = LowRateSignal(of: recording.mono, rate: recording.rate)
     guard !reference.stems.isEmpty, low.samples.count > Int(0.1 * low.rate) else { return }
     var best: RecordingExplanation?
     func consider(_ explanation: RecordingExplanation) { if explanation.isBetter(than: best) { best = explanation } }
@@ -149,7 +148,7 @@ struct RecordingResult {
     doubt = best.doubt
     changes = best.changes
     describe(best)
-    addNoise(recording, best.place)
+    addNoise(sides.recording.signal, best.place)
   }
 
   private mutating func describe(_ explanation: RecordingExplanation) {
@@ -162,12 +161,9 @@ struct RecordingResult {
     match.mains = found.mains
     match.lines = found.fit.lines
     let z = RecordingThreshold.z
-    match.leastDecibels = explanation.judged.map { z * 8.686 / explanation.clarity[$0] }.max().map {
-      max($0, explanation.least.decibels)
-    }
-    match.leastSeconds = explanation.judged.map { z * explanation.timeErrors[$0] }.max().map {
-      max($0, explanation.least.seconds)
-    }
+    let (judged, least) = (explanation.judged, explanation.least)
+    match.leastDecibels = judged.map { max(least.decibels, z * 8.686 / explanation.clarity[$0]) }.max()
+    match.leastSeconds = judged.map { max(least.seconds, z * explanation.timeErrors[$0]) }.max()
   }
 
   /// Measures noise and hum where the reference is silent.
