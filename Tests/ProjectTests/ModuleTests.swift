@@ -78,7 +78,7 @@ struct ModuleTests {
     "AVFAudio": 300, "AVFoundation": 100, "AppKit": 100, "AudioToolbox": 100, "Combine": 400,
     "CommandLineKit": 2_000, "CoreHaptics": 3_300, "CoreHapticsTesting": 1_600, "GameController": 100,
     "HapticFormats": 3_200, "HapticManagement": 800, "HapticModel": 1_200, "HapticOutputs": 2_800,
-    "HapticPlayback": 2_900, "HapticRender": 8_300, "HapticTesting": 300, "PatternComparison": 6_800,
+    "HapticPlayback": 2_900, "HapticRender": 8_300, "HapticTesting": 300, "PatternComparison": 7_400,
     "PatternRules": 1_000, "PatternWorkflows": 1_500, "QuartzCore": 100, "Reading": 2_900,
     "RealtimeMemory": 300, "ReviewPages": 2_000, "ShippedFiles": 100, "SignalAnalysis": 2_100,
     "SignalPlots": 4_200, "SoundFile": 1_200,

@@ -8,8 +8,6 @@ extension Comparison {
   private static let noisyShare = 1e-4
   /// The RMS value below which nothing is noise: less than the dither of 16 bits.
   private static let leastNoise = 4e-6
-  /// How often what a recording was made through is refined.
-  private static let greatestMediumCount = 3
   /// So much to say is less likely than that a recording was made through something.
   private static let fewDifferences = 4.0
   /// From so much to say on, another explanation is looked for.
@@ -80,34 +78,11 @@ extension Comparison {
   /// - Parameter isBetter: Compares how much there is to say with what there was before.
   /// - Returns: Whether the findings are those of the recording.
   @discardableResult mutating func compareRecording(isBetter: (Double, Double) -> Bool) -> Bool {
-    guard var sides = RecordingSides(reference, other) else { return false }
-    let (plain, search) = (sides, options.search)
-    var result = RecordingResult(sides, search: search, limit: Self.fewDifferences)
-    let bare = result
-    func attempt(_ medium: RecordingMedium, at place: RecordingAlignment.Candidate? = nil) {
-      guard let heard = sides.through(medium) else { return }
-      let limit = min(Self.fewDifferences, result.doubt) - medium.price
-      var other = RecordingResult(heard, search: search, at: place, limit: limit)
-      other.doubt += medium.price
-      let isNearer = result.match.outcome != .found && other.match.outcome != .found && other.left < result.left
-      guard other.doubt < result.doubt || isNearer else { return }
-      other.match.medium = medium
-      (result, sides) = (other, heard)
+    guard let sides = RecordingSides(reference, other) else { return false }
+    var result = RecordingResult(sides, search: options.search, limit: Self.fewDifferences)
+    if !result.isClear, let heard = RecordingResult(behindHardware: sides, search: options.search) {
+      if heard.isJudged && !result.isJudged || heard.doubt < result.doubt { result = heard }
     }
-    for medium in result.isClean ? [] : sides.media(search: search) { attempt(medium) }
-    for round in 0..<Self.greatestMediumCount where !result.isClear {
-      let before = result.match.medium
-      // What is not explained may be elsewhere.
-      let isNear = round == 0 || result.isJudged
-      let resonances = result.supposed.flatMap { plain.media(search: search, changed: $0, in: result) }
-      let near = isNear ? result.place : nil
-      for medium in resonances where !result.isClear { attempt(medium, at: near) }
-      for (medium, place) in result.isClear ? [] : result.media where !result.isClear {
-        attempt(medium, at: isNear ? place : nil)
-      }
-      if isNear, result.isJudged, result.match.medium == before { break }
-    }
-    if result.match.outcome != .found { (result, sides) = (bare, plain) }
     let isPattern = reference.composition != nil || other.composition != nil
     guard result.match.outcome == .found else {
       guard isPattern, isBetter(0, 0) else { return false }
@@ -152,14 +127,13 @@ extension Comparison {
 
 /// Which of two takes is held against which.
 struct RecordingSides {
-  private(set) var reference: RecordingReference
+  let reference: RecordingReference
   let pattern: Take
   let recording: Take
   /// The recording at the low rate.
   let recorded: LowRateSignal
   /// Whether the recording is the comparison's reference.
   let isMirrored: Bool
-  private let drives = EventDrives()
 
   /// Nil where neither is a sound, or the reference is silent.
   init?(_ reference: Take, _ other: Take) {
@@ -175,43 +149,10 @@ struct RecordingSides {
     let noise = blocks.isEmpty ? 0 : blocks[blocks.count / 10]
     let loudest = blocks.last ?? 0
     let built =
-      RecordingReference(pattern, drives: drives)
+      RecordingReference(pattern)
       ?? RecordingReference(low, noise: noise < 0.01 * loudest ? noise : 0)
     guard !built.stems.isEmpty else { return nil }
     self.reference = built
-  }
-
-  /// The same with the pattern as it is behind a medium; nil for sounds, and where it is silent there.
-  func through(_ medium: RecordingMedium) -> Self? {
-    var sides = self
-    guard let built = RecordingReference(pattern, through: medium, drives: drives), !built.stems.isEmpty else {
-      return nil
-    }
-    sides.reference = built
-    return sides
-  }
-
-  /// What the recording may have been made through: the transducer of the pattern's profile, and the resonance behind
-  /// which the pattern is most like a part of it.
-  ///
-  /// - Parameter changes: What is supposed to have changed, as a result found it: only the resonance is looked for then.
-  func media(
-    search: Double, changed changes: [RecordingChange] = [], in result: RecordingResult? = nil
-  ) -> [RecordingMedium] {
-    guard pattern.composition != nil else { return [] }
-    let known = changes.isEmpty ? pattern.profile.hardware?.model.map { RecordingMedium($0, isKnown: true) } : nil
-    var drive = reference
-    var taken = recorded.samples
-    for change in changes {
-      if let range = change.filled, change.stem == nil, let first = result?.explanation?.place.first {
-        Samples.silence(&taken, range.lowerBound + first..<range.upperBound + first)
-      } else {
-        drive.make(change)
-      }
-    }
-    let sound = RecordingReference.sum(of: drive.stems, rate: drive.rate)
-    let found = RecordingMedium.likeliest(between: sound, and: taken, rate: drive.rate, search: search)
-    return [known, found].compactMap(\.self)
   }
 }
 
@@ -226,6 +167,9 @@ struct RecordingDifferences {
   private static let leastLevel = 0.1
   /// How many standard errors another tempo is away from none, and the least shift it makes.
   private static let leastTempo = (errors: 5.0, seconds: 0.001)
+
+  /// Behind hardware, a change of one of two events is the opposite change of the other as well.
+  private static let either = " (of two events, it may be the other that changed)"
 
   init(_ result: RecordingResult, sides: RecordingSides, options: ComparisonOptions) {
     self.result = result
@@ -281,7 +225,7 @@ struct RecordingDifferences {
     let tempo = sides.isMirrored ? 100 * (1 / (1 + match.tempo / 100) - 1) : match.tempo
     let span = sides.reference.duration - (sides.reference.stems.map(\.time).min() ?? 0)
     let shift = tempo / 100 * span
-    let least = match.medium == nil ? Self.leastTempo.seconds : RecordingThreshold.heard.seconds
+    let least = match.medium == nil ? Self.leastTempo.seconds : RecordingJudge.least.seconds
     guard abs(tempo) > Self.leastTempo.errors * error, abs(shift) >= least else { return }
     var difference = Difference(.tempo, in: found.whole, isThroughout: true, amount: tempo)
     difference.setLargestShift(shift)
@@ -309,7 +253,7 @@ struct RecordingDifferences {
       isLacking ? .missing : .added, in: start...max(start, changes.map(\.range.upperBound).max() ?? start),
       amount: changes.map(\.amount).max() ?? 0, isMissing ? changes.map(\.event.index) : [])
     difference.confidence = changes.map(\.confidence).min()
-    found.add(difference, of: events)
+    found.add(difference, of: events, detail: changes.contains { $0.isOfEither } ? Self.either : "")
   }
 
   private func difference(
@@ -341,6 +285,6 @@ struct RecordingDifferences {
       change.kind, in: change.range, amount: amount, before: before, after: after, [change.event.index])
     difference.confidence = change.confidence
     difference.standardError = change.standardError
-    found.add(difference, of: [event], detail: detail)
+    found.add(difference, of: [event], detail: detail + (change.isOfEither ? Self.either : ""))
   }
 }

@@ -25,6 +25,8 @@ struct RecordingChange {
   /// The improvement less what chance makes of it.
   var score = 0.0
   var doubt = 0.0
+  /// Whether it may be the opposite change of the other of two events as well.
+  var isOfEither = false
 
   /// How many standard errors it is away from none.
   var confidence: Double { improvement.squareRoot() }
@@ -43,8 +45,6 @@ enum RecordingThreshold {
   static let percent = 3.0
   /// The share of an event's energy that a change of it explains.
   static let share = 0.003
-  /// The same, decibels and seconds of a pattern that is heard through something, whose model is no better.
-  static let heard = (share: 0.02, decibels: 1.5, seconds: 0.006)
   /// Below this level an event is missing: −12 dB.
   static let missing = 0.25
   /// What may be hidden of an event in a recording that is not explained.
@@ -110,17 +110,9 @@ struct RecordingExplanation {
   private static let greatestShare = 0.6
 
   private var rate: Double { original.rate }
-  private var isHeard: Bool { original.renderer?.medium != nil }
-  private var share: Double { isHeard ? RecordingThreshold.heard.share : RecordingThreshold.share }
-  private var leastDecibels: Double { isHeard ? RecordingThreshold.heard.decibels : RecordingThreshold.decibels }
-  private var leastSeconds: Double { isHeard ? RecordingThreshold.heard.seconds : RecordingThreshold.seconds }
-  /// Whether a filter was fitted to so few events that it may have taken a change of one for its own.
-  private var isBlind: Bool {
-    original.renderer?.medium?.filter != nil && original.stems.count < RecordingFilter.leastEvents
-  }
   /// The least changes that are seen.
   var least: (decibels: Double, seconds: Double) {
-    isJudged && !isBlind ? (leastDecibels, leastSeconds) : RecordingThreshold.hidden
+    isJudged ? (RecordingThreshold.decibels, RecordingThreshold.seconds) : RecordingThreshold.hidden
   }
   private var variants: EventVariants { EventVariants(reference: original) }
   /// Whether there is one event, whose level is that of the whole.
@@ -246,13 +238,6 @@ struct RecordingExplanation {
       && (count <= 3 || Double(own.count) <= Self.greatestShare * count)
       && gain * original.peak >= Self.leastStrength * added && coherence >= Self.leastCoherence
     isJudged = isExplained || coherence >= Self.judgedCoherence
-    guard let medium = original.renderer?.medium, let first = told.first else { return }
-    // What was fitted to the take may be at fault where there is more than one plain change.
-    if medium.filter != nil || medium.gain != nil {
-      isJudged = isJudged && !isBlind && told.count == 1 && first.kind != .spectrum
-    }
-    // Of two events, a gain makes one weaker as well.
-    if original.groups.count < RecordingFilter.leastEvents, first.kind == .level { isJudged = false }
   }
 
   /// The seconds by which several events moved, if they did so together.
@@ -356,9 +341,7 @@ struct RecordingExplanation {
   }
 
   /// How doubtful it is that a sound was added that fills a part of the take.
-  private func doubt(of whole: Range<Int>) -> Double {
-    // Behind a medium, what came before rings into it.
-    let range = isHeard ? whole.prefix(Int(0.05 * rate)) : whole
+  private func doubt(of range: Range<Int>) -> Double {
     func own(in range: Range<Int>) -> Double { columns.reduce(0) { $0 + gain * gain * $1.energy(in: range) } }
     let energy = Samples.energy(residual, range)
     var doubt = 0.0
@@ -369,7 +352,7 @@ struct RecordingExplanation {
     let near = own(in: range.lowerBound - reach..<range.upperBound + reach)
     if near > 0.000_1 * energy, near < 0.25 * energy, range.count > Int(0.015 * rate) { doubt += 1.5 }
     // It sounds where an event should: it would explain any change of it.
-    return doubt + 1.5 * Double(columns.indices.count { isCovered($0, by: whole) })
+    return doubt + 1.5 * Double(columns.indices.count { isCovered($0, by: range) })
   }
 
   /// What is not felt beside what sounds around: a tenth of it within 50 ms, or a fiftieth of all.
@@ -384,7 +367,7 @@ struct RecordingExplanation {
       SignalPair.peak(levels[$0..<min(levels.count, $0 + block)])
     }
     let greatest = own.indices.map { own[max(0, $0 - 4)...min(own.count - 1, $0 + 4)].max() ?? 0 }
-    let (least, near) = (Float((isHeard ? 0.1 : 0.02) * original.peak), Float(isHeard ? 0.25 : 0.1))
+    let (least, near) = (Float(0.02 * original.peak), Float(0.1))
     return levels.indices.map { Float(gain) * max(near * greatest[$0 / block], least) }
   }
 
@@ -473,7 +456,7 @@ struct RecordingExplanation {
     change.improvement = (context.before - after) / (sigma * sigma)
     change.score = change.improvement - parameters * RecordingThreshold.z * RecordingThreshold.z
     let energy = Samples.energy(context.column.samples) * gain * gain
-    return change.score > 0 && context.before - after > share * energy ? [change] : []
+    return change.score > 0 && context.before - after > RecordingThreshold.share * energy ? [change] : []
   }
 
   /// Rates another sound of the event at the level of the whole, and at its own where that is not too low.
@@ -520,7 +503,7 @@ struct RecordingExplanation {
       return rated(change(.missing, context, peak), context, after: context.energy)
     }
     let decibels = 20 * log10(own / gain)
-    guard abs(decibels) >= leastDecibels else { return [] }
+    guard abs(decibels) >= RecordingThreshold.decibels else { return [] }
     let after = context.energy - own * own * energy
     return rated(change(.level, context, decibels), context, after: after, stem.scaled(by: own / gain))
   }
@@ -542,7 +525,7 @@ struct RecordingExplanation {
       let part = 0.5 * (a - c) / (a - 2 * b + c)
       shifts.append((Double(peak - reach) + part) / rate / (1 + fit.place.tempo))
     }
-    shifts.removeAll { !(abs($0) >= leastSeconds) }
+    shifts.removeAll { !(abs($0) >= RecordingThreshold.seconds) }
     if let hypothesis, hypothesis.index == context.index, hypothesis.ratio == nil {
       shifts.insert(hypothesis.stem.time - original.stems[context.index].time, at: 0)
     }

@@ -123,15 +123,9 @@ struct RecordingFit {
 
   func column(_ index: Int) -> Column { column(of: reference.stems[index]) }
 
-  /// A stem as it lies in the take, its gain that of its time.
+  /// A stem as it lies in the take.
   func column(of stem: Stem) -> Column {
-    var column = stem.column(onset: place.time(stem.time), speed: place.speed, count: take.count)
-    guard let last = reference.gains.indices.last else { return column }
-    for index in column.samples.indices {
-      let time = (Double(column.start + index) / rate - place.delay) / (1 + place.tempo)
-      column.samples[index] *= reference.gains[min(max(0, Int(time * rate) / AutomaticGain.block), last)]
-    }
-    return column
+    stem.column(onset: place.time(stem.time), speed: place.speed, count: take.count)
   }
 
   /// For each sample of the take, whether the reference is silent there: 50 dB below its peak.
@@ -399,9 +393,6 @@ struct RecordingSearch {
     /// Seconds of the recording at which the fitted segment starts, and the reference.
     var offset: Double { Double(first) / fit.reference.rate }
     var delay: Double { fit.place.delay + offset }
-    var candidate: RecordingAlignment.Candidate {
-      RecordingAlignment.Candidate(delay: delay, tempo: fit.place.tempo, sign: sign, sum: 1)
-    }
   }
 
   /// The likeliest places, the best first; none where nothing fits at all.
@@ -449,15 +440,6 @@ struct RecordingSearch {
   private static func areApart(_ one: Found, _ other: Found) -> Bool {
     let tempo = abs(one.fit.place.tempo - other.fit.place.tempo)
     return abs(one.delay - other.delay) > 0.015 || tempo * one.fit.reference.duration > 0.005
-  }
-
-  /// The best of the places a few milliseconds around one.
-  func nearest(_ place: RecordingAlignment.Candidate) -> Found? {
-    (-2...2).compactMap { step -> Found? in
-      var moved = place
-      moved.delay += 0.003 * Double(step)
-      return fitted(moved)
-    }.min { $0.left < $1.left }
   }
 
   func fitted(_ candidate: RecordingAlignment.Candidate) -> Found? {
@@ -519,7 +501,7 @@ extension RecordingSearch.Found {
     guard abs(fit.place.tempo) > Self.leastStretch else { return nil }
     let factor = 1 + fit.place.tempo
     guard let take = fit.reference.renderer?.stretched(by: factor).take(),
-      let reference = RecordingReference(take, through: fit.reference.renderer?.medium)
+      let reference = RecordingReference(take)
     else { return nil }
     var other = self
     other.fit = RecordingFit(

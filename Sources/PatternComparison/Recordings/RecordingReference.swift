@@ -15,8 +15,6 @@ struct RecordingReference {
   private(set) var peak = 0.0
   /// Renders single events again; nil for a sound.
   let renderer: EventRenderer?
-  /// The automatic gain in each of its blocks of the whole; empty for none.
-  private(set) var gains: [Float] = []
 
   /// Stems that overlap and correlate above this are one.
   private static let sameness = 0.97
@@ -34,7 +32,6 @@ struct RecordingReference {
     self.renderer = renderer
     whole = Self.sum(of: stems, rate: rate)
     peak = Double(SignalPair.peak(whole))
-    gains = renderer?.medium?.gain?.curve(of: AutomaticGain.envelope(of: whole), rate: rate) ?? []
     findGroups()
   }
 
@@ -47,20 +44,6 @@ struct RecordingReference {
     var sum = [Float](repeating: 0, count: max(0, Int(end * rate)) + 64)
     for stem in stems { stem.column(onset: stem.time, speed: 1, count: sum.count).add(to: &sum, times: 1) }
     return sum
-  }
-
-  /// Changes an event as one was changed behind something else.
-  mutating func make(_ change: RecordingChange) {
-    let event = change.event
-    guard let index = stems.firstIndex(where: { $0.event.index == event.index && $0.event.kind == event.kind })
-    else { return }
-    let variants = EventVariants(reference: self)
-    switch change.kind {
-    case .missing, .spectrum: stems[index] = stems[index].scaled(by: 0)
-    case .level: stems[index] = stems[index].scaled(by: pow(10, change.amount / 20))
-    case .time: stems[index] = variants.time(of: index, later: change.amount) ?? stems[index]
-    default: stems[index] = variants.frequency(of: index, times: 1 + change.amount / 100)?.stem ?? stems[index]
-    }
   }
 
   private mutating func findGroups() {
@@ -134,13 +117,13 @@ extension RecordingReference {
   ///
   /// Events that do not overlap are rendered at once. What no event that was rendered accounts for,
   /// a sound file's sound above all, is cut like a sound.
-  init?(_ take: Take, through medium: RecordingMedium? = nil, drives: EventDrives = EventDrives()) {
+  ///
+  /// - Parameter target: Frames per second that the reference's rate is near.
+  init?(_ take: Take, target: Double = 4_000) {
     guard let composition = take.composition else { return nil }
     let renderer = EventRenderer(
-      composition: composition, profile: take.profile, rate: take.signal.rate, medium: medium, drives: drives)
-    let drive = drives.whole ?? LowRateSignal(of: take.signal.mono, rate: take.signal.rate)
-    drives.whole = drive
-    let signal = renderer.sound(of: drive)
+      composition: composition, profile: take.profile, rate: take.signal.rate, target: target)
+    let signal = LowRateSignal(of: take.signal.mono, rate: take.signal.rate, target: target)
     let events = ListedEvent.list(composition).filter { !$0.kind.playsFile }
     guard events.count <= 2_000, let parts = renderer.parts(of: events, count: take.signal.frameCount) else {
       return nil
@@ -334,34 +317,25 @@ struct Column {
   }
 }
 
-/// What was rendered of a composition, whatever its sounds go through.
-final class EventDrives {
-  var whole: LowRateSignal?
-  var parts: [Set<Int>: LowRateSignal] = [:]
-  var events: [Int: [(event: HapticEvent, drive: LowRateSignal)]] = [:]
-}
-
 /// Renders events of a composition by themselves, all its controls acting.
 struct EventRenderer {
   let composition: HapticComposition
   let profile: TransducerProfile
   /// Frames per second that are rendered, before the rate is lowered.
   let rate: Double
-  /// What the sound goes through; nil for nothing.
-  var medium: RecordingMedium?
-  var drives = EventDrives()
+  /// Frames per second that the lower rate is near.
+  let target: Double
   private let known = Known()
 
   private final class Known {
-    var events: [Int: (samples: LowRateSignal, origin: Double)] = [:]
-    var bank: [Column]?
+    var events: [Int: [(event: HapticEvent, samples: LowRateSignal)]] = [:]
+    var bank: [Stem]?
   }
 
   /// The most renderings that overlapping events are spread over.
   private static let greatestPartCount = 16
   /// Seconds that an event sounds on behind its end at most.
-  private var ring: Double { Self.fade + (medium?.ring ?? 0) }
-  private static let fade = 0.1
+  private static let ring = 0.1
 
   /// Whether anything but the events' own values changes how they sound.
   var hasControls: Bool { composition.layers.contains { !$0.pattern.parameters.isEmpty || !$0.pattern.curves.isEmpty } }
@@ -379,7 +353,7 @@ struct EventRenderer {
     var lists: [[ListedEvent]] = []
     var ends: [Double] = []
     for event in events {
-      let end = event.end + event.ring + ring
+      let end = event.end + event.ring + Self.ring
       if let free = ends.firstIndex(where: { $0 < event.time }) {
         lists[free].append(event)
         ends[free] = end
@@ -409,7 +383,6 @@ struct EventRenderer {
   }
 
   private func render(keeping chosen: Set<Int>, frames: Int) -> LowRateSignal? {
-    if let drive = drives.parts[chosen] { return sound(of: drive) }
     var kept = composition
     var number = 0
     for layer in kept.layers.indices {
@@ -419,19 +392,11 @@ struct EventRenderer {
         return chosen.contains(number - 1)
       }
     }
-    drives.parts[chosen] = drive(kept, frames: frames)
-    return drives.parts[chosen].map(sound)
+    return sound(kept, frames: frames)
   }
 
-  /// What a drive sounds like, until it has faded.
-  func sound(of drive: LowRateSignal) -> LowRateSignal {
-    guard let medium else { return drive }
-    let silence = [Float](repeating: 0, count: Int(medium.ring * drive.rate))
-    return medium.sound(of: LowRateSignal(of: drive.samples + silence, rate: drive.rate, target: drive.rate))
-  }
-
-  private func drive(_ composition: HapticComposition, frames: Int) -> LowRateSignal? {
-    samples(composition, frames: frames).map { LowRateSignal(of: $0, rate: rate) }
+  private func sound(_ composition: HapticComposition, frames: Int) -> LowRateSignal? {
+    samples(composition, frames: frames).map { LowRateSignal(of: $0, rate: rate, target: target) }
   }
 
   /// - Parameter frames: Frames that are rendered, or nil for all.
@@ -443,15 +408,10 @@ struct EventRenderer {
     return rendering.samples()
   }
 
-  /// An event by itself at the low rate, and seconds from it to the first sample; rendered once for all.
-  func event(_ index: Int) -> (samples: LowRateSignal, origin: Double)? {
-    if let event = known.events[index] { return event }
-    let event = event(index) { _ in }
-    known.events[index] = event
-    return event
-  }
-
-  func event(_ index: Int, _ change: (inout HapticEvent) -> Void) -> (samples: LowRateSignal, origin: Double)? {
+  /// An event by itself at the low rate, changed or as it is, and seconds from it to the first sample.
+  func event(_ index: Int, _ change: (inout HapticEvent) -> Void = { _ in }) -> (
+    samples: LowRateSignal, origin: Double
+  )? {
     var first = 0
     for layer in composition.layers {
       defer { first += layer.pattern.events.count }
@@ -460,8 +420,8 @@ struct EventRenderer {
       var event = pattern.events[index - first]
       change(&event)
       let lead = 0.02
-      let known = drives.events[index, default: []].first { $0.event == event }
-      if let known { return (sound(of: known.drive), -lead) }
+      let same = known.events[index, default: []].first { $0.event == event }
+      if let same { return (same.samples, -lead) }
       let original = event
       // All is moved so that the event begins soon; controls may start before a pattern does.
       let later = lead - event.time
@@ -470,12 +430,12 @@ struct EventRenderer {
       for index in pattern.parameters.indices { pattern.parameters[index].time += later }
       for index in pattern.curves.indices { pattern.curves[index].time += later }
       let listed = ListedEvent(event, index: 0)
-      let seconds = listed.end + listed.ring + Self.fade + lead
-      guard seconds < 120, let drive = drive(HapticComposition(pattern), frames: Int(seconds * rate)) else {
+      let seconds = listed.end + listed.ring + Self.ring + lead
+      guard seconds < 120, let samples = sound(HapticComposition(pattern), frames: Int(seconds * rate)) else {
         return nil
       }
-      drives.events[index, default: []].append((original, drive))
-      return (sound(of: drive), -lead)
+      known.events[index, default: []].append((original, samples))
+      return (samples, -lead)
     }
     return nil
   }
@@ -498,7 +458,7 @@ struct EventRenderer {
       }
       stretched.layers[layer].pattern = pattern
     }
-    return EventRenderer(composition: stretched, profile: profile, rate: rate, medium: medium)
+    return EventRenderer(composition: stretched, profile: profile, rate: rate, target: target)
   }
 
   func take() -> Take? {
@@ -508,15 +468,14 @@ struct EventRenderer {
   }
 
   /// Transients of nine sharpnesses, as the profile renders them: what may have been added.
-  func bank() -> [Column] {
+  func bank() -> [Stem] {
     if let bank = known.bank { return bank }
-    let bank = (0...8).compactMap { step -> Column? in
+    let bank = (0...8).compactMap { step -> Stem? in
       let event = HapticEvent(
         kind: .hapticTransient, time: 0.02, parameters: [.hapticIntensity: 1, .hapticSharpness: Float(step) / 8])
-      guard let low = drive(HapticComposition(HapticPattern(events: [event])), frames: Int(0.08 * rate)).map(sound),
-        let stem = RecordingReference.trimmed(ListedEvent(event, index: 0), low.samples[...], rate: low.rate, least: 0)
-      else { return nil }
-      return Column(start: 0, samples: stem.samples)
+      return sound(HapticComposition(HapticPattern(events: [event])), frames: Int(0.08 * rate)).flatMap {
+        RecordingReference.trimmed(ListedEvent(event, index: 0), $0.samples[...], rate: $0.rate, least: 0)
+      }
     }
     known.bank = bank
     return bank

@@ -1,4 +1,5 @@
 internal import CMath
+internal import HapticRender
 import SignalAnalysis
 
 /// What a recording holds of a reference.
@@ -54,55 +55,17 @@ struct RecordingResult {
   var isPitchKept = false
   /// What there is to say and what is left, as a cost; infinite where nothing was found.
   var doubt = Double.infinity
-  private(set) var explanation: RecordingExplanation?
+  /// The changes that are reported, and whether single events can be judged.
+  private(set) var told: [RecordingChange] = []
+  private(set) var isJudged = false
+  /// The level of what is left, in decibels relative to what is explained.
+  private(set) var unexplained = 0.0
   /// Whether it was found with nothing to say of it.
   var isClean: Bool { match.outcome == .found && changes.isEmpty }
   /// Whether it leaves nothing but noise, and little is said of it, without doubt.
-  var isClear: Bool {
-    isClean
-      || changes.count < (match.medium == nil ? 3 : 2)
-        && doubt - (match.medium?.price ?? 0) < 1.25 * Double(changes.count) + 0.1
-  }
-  /// The changes that are reported.
-  var told: [RecordingChange] { explanation?.told ?? [] }
-  var isJudged: Bool { explanation?.isJudged ?? false }
-  /// The level of what is left, in decibels relative to what is explained.
-  var unexplained: Double { explanation.map { 10 * log10(1 / max($0.coherence, 1e-9) - 1 + 1e-9) } ?? 0 }
-  /// The place that leaves least before anything is said to have changed.
-  private(set) var closest: RecordingSearch.Found?
-  var left: Double { closest?.left ?? 1 }
+  var isClear: Bool { isClean || changes.count < 3 && doubt < 1.25 * Double(changes.count) + 0.1 }
 
-  /// What is supposed to have changed: one change is likelier than several, which may be what it made of the rest.
-  var supposed: [[RecordingChange]] { (changes.count > 1 ? [changes] : []) + changes.prefix(2).map { [$0] } }
-
-  /// What the reference may be heard through besides, by what is left of the recording, and where it is then.
-  var media: [(medium: RecordingMedium, place: RecordingAlignment.Candidate?)] {
-    guard let explanation, let renderer = explanation.fit.reference.renderer else { return [] }
-    let medium = renderer.medium ?? RecordingMedium(nil, isKnown: false)
-    var fits: [(fit: RecordingFit, place: RecordingAlignment.Candidate?)] = []
-    if let place {
-      fits = [(explanation.place.fit, place)] + supposed.map { (explanation.fit(supposing: $0), place) }
-    }
-    if let closest, place.map({ abs($0.delay - closest.delay) > 0.015 }) ?? true {
-      fits.append((closest.fit, closest.candidate))
-    }
-    return fits.flatMap { fit, place in
-      [
-        RecordingFilter.likeliest(fit).map { (medium.with($0), place) },
-        AutomaticGain.likeliest(fit).map { (medium.with(gain: $0), place) },
-      ].compactMap(\.self)
-    }
-  }
-
-  /// Where it was found; nil where it was not, or at another tempo.
-  var place: RecordingAlignment.Candidate? {
-    explanation.flatMap { $0.isFound && $0.place.stretch == 1 ? $0.place.candidate : nil }
-  }
-
-  /// - Parameter place: Where the reference is to within a few milliseconds; nil for anywhere.
-  init(
-    _ sides: RecordingSides, search: Double, at place: RecordingAlignment.Candidate? = nil, limit: Double = .infinity
-  ) {
+  init(_ sides: RecordingSides, search: Double, limit: Double = .infinity) {
     let (reference, low) = (sides.reference, sides.recorded)
     match = RecordingMatch(outcome: .none)
     match.search = search
@@ -111,8 +74,8 @@ struct RecordingResult {
     var best: RecordingExplanation?
     func consider(_ explanation: RecordingExplanation) { if explanation.isBetter(than: best) { best = explanation } }
     let finder = RecordingSearch(reference: reference, recording: low.samples)
-    let alignment = place == nil ? RecordingAlignment(reference, low.samples, search: search) : nil
-    let places = alignment.map(finder.places) ?? place.flatMap(finder.nearest).map { [$0] } ?? []
+    let alignment = RecordingAlignment(reference, low.samples, search: search)
+    let places = finder.places(in: alignment)
     var least: Double { best.map { $0.isFound ? min(limit, $0.doubt) : limit } ?? limit }
     for place in places.flatMap(\.withAndWithoutTempo) {
       let explanation = RecordingExplanation(place, original: reference, limit: least)
@@ -126,7 +89,7 @@ struct RecordingResult {
       // What needs no explanation is the truth.
       if explanation.isFound, explanation.changes.isEmpty { break }
     }
-    if let alignment, best?.isFound != true || best?.cost ?? 0 > 1.3 {
+    if best?.isFound != true || best?.cost ?? 0 > 1.3 {
       // Where the event that most of the sound is changed, nothing else holds the place.
       var hypotheses = RecordingHypotheses(reference, alignment)
       for hypothesis in hypotheses.best() {
@@ -138,15 +101,14 @@ struct RecordingResult {
         consider(RecordingExplanation(place, original: reference, hypothesis: hypothesis, limit: least))
       }
     }
-    explanation = best
-    closest = places.min { $0.left < $1.left }
     guard let best, best.gain > 0 else { return }
     isPitchKept = best.place.stretch != 1
     match.judgedCount = best.judged.count
     match.outcome = best.isFound ? .found : best.judged.isEmpty ? .noisy : .none
     guard best.isFound else { return }
     doubt = best.doubt
-    changes = best.changes
+    (changes, told, isJudged) = (best.changes, best.told, best.isJudged)
+    unexplained = 10 * log10(1 / max(best.coherence, 1e-9) - 1 + 1e-9)
     describe(best)
     addNoise(sides.recording.signal, best.place)
   }
@@ -200,5 +162,45 @@ struct RecordingResult {
     let noise = max(0, power - hum)
     // What hum's estimate is off by is not noise.
     if noise > AddedSound.leastPower, noise > 0.03 * hum { match.noise = Decibels.of(power: noise) }
+  }
+}
+
+extension RecordingResult {
+  /// Decibels of what is left of a recording from which a pattern is not found in it, alone or with
+  /// several changes, events are not judged, and two changes are not told.
+  private static let greatestLeft = (found: -5.0, changed: -12.0, judged: -8.0, twice: -19.0)
+  /// What it costs to suppose that a recording was made through something, and through a gain besides.
+  private static let prices = (response: 0.6, gain: 0.6)
+
+  /// A recording that was made through something; nil where that explains too little of it.
+  init?(behindHardware sides: RecordingSides, search: Double) {
+    guard let judge = RecordingJudge(sides, search: search), let best = judge.best,
+      best.left < (best.changes.count < 2 ? Self.greatestLeft.found : Self.greatestLeft.changed)
+    else { return nil }
+    match = RecordingMatch(outcome: .found)
+    match.search = search
+    match.delay = Double(best.delay) / judge.reference.rate
+    match.tempo = 100 * best.tempo
+    match.level = judge.level(of: best)
+    match.medium = RecordingMedium(best, profile: sides.pattern.profile.hardware?.model)
+    (match.eventCount, match.judgedCount) = (judge.reference.stems.count, judge.reference.stems.count)
+    changes = judge.changes(of: best)
+    doubt = Self.prices.response + (best.gain == nil ? 0 : Self.prices.gain) + Double(changes.count)
+    unexplained = best.left
+    // Several changes are what a response of another kind makes, but where little is left.
+    isJudged =
+      best.left < Self.greatestLeft.judged
+      && (changes.count < 2 || changes.count == 2 && best.gain == nil && best.left < Self.greatestLeft.twice)
+    told = isJudged ? changes : []
+    let (heard, hidden) = (RecordingJudge.least, RecordingThreshold.hidden)
+    (match.leastDecibels, match.leastSeconds) =
+      isJudged ? (heard.decibels, heard.seconds) : (hidden.decibels, hidden.seconds)
+    let signal = sides.recording.signal
+    let (start, end) = (match.delay - 0.05, match.delay + judge.reference.duration + RecordingJudge.ring)
+    let quiet = signal.mono.indices.filter { !(start...end).contains(Double($0) / signal.rate) }.map { signal.mono[$0] }
+    guard Double(quiet.count) > 0.05 * signal.rate else { return }
+    let mean = quiet.reduce(0.0) { $0 + Double($1) } / Double(quiet.count)
+    let power = max(0, SignalPair.power(quiet) - mean * mean)
+    if power > AddedSound.leastPower { match.noise = Decibels.of(power: power) }
   }
 }

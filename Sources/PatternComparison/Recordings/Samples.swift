@@ -106,38 +106,48 @@ struct SkylineMatrix {
     rows.append(values)
   }
 
-  /// Replaces the matrix by its Cholesky factor, each diagonal raised by a millionth.
-  mutating func factor() {
+  /// The logarithm of the root of the determinant, after `factor`.
+  var logarithmOfRoot: Double { rows.indices.reduce(0) { $0 + log(rows[$1][$1 - starts[$1]]) } }
+
+  /// Replaces the matrix by its Cholesky factor, each diagonal raised by a share of it.
+  mutating func factor(raisedBy share: Double = 1e-6) {
     for row in rows.indices {
       let start = starts[row]
+      var values = rows[row]
       for column in start...row {
         let other = starts[column]
-        var sum = rows[row][column - start]
-        if column == row { sum = sum * (1 + 1e-6) + 1e-20 }
         let first = max(start, other)
-        if first < column {
-          for index in first..<column { sum -= rows[row][index - start] * rows[column][index - other] }
-        }
+        let product = Vector.dot(
+          values, from: first - start, column == row ? values : rows[column], from: first - other, count: column - first
+        )
         if column == row {
-          rows[row][column - start] = max(sum, 1e-9 * rows[row][column - start] + 1e-20).squareRoot()
+          let raised = values[column - start] * (1 + share) + 1e-20
+          values[column - start] = max(raised - product, 1e-9 * raised + 1e-20).squareRoot()
         } else {
-          rows[row][column - start] = sum / rows[column][column - other]
+          values[column - start] = (values[column - start] - product) / rows[column][column - other]
         }
       }
+      rows[row] = values
     }
   }
 
   func solution(of right: [Double]) -> [Double] {
-    var x = right
-    for row in rows.indices {
-      let start = starts[row]
-      for column in start..<row { x[row] -= rows[row][column - start] * x[column] }
-      x[row] /= rows[row][row - start]
-    }
+    var x = halfSolution(of: right)
     for row in rows.indices.reversed() {
       let start = starts[row]
       x[row] /= rows[row][row - start]
-      for column in start..<row { x[column] -= rows[row][column - start] * x[row] }
+      Vector.add(rows[row], times: -x[row], to: &x, at: start, count: row - start)
+    }
+    return x
+  }
+
+  /// What its lower factor alone turns into the right side, after `factor`.
+  func halfSolution(of right: [Double]) -> [Double] {
+    var x = right
+    for row in rows.indices {
+      let start = starts[row]
+      x[row] -= Vector.dot(rows[row], from: 0, x, from: start, count: row - start)
+      x[row] /= rows[row][row - start]
     }
     return x
   }
@@ -245,7 +255,7 @@ struct ToneBursts {
   /// One burst: a column, and one a quarter of a period later where its phase is free.
   private var shapes: [(cosine: [Float], sine: [Float]?)] = []
 
-  init(rate: Double, extra: [Column]) {
+  init(rate: Double, extra: [Stem]) {
     for step in 0..<9 {
       let hertz = 60 * pow(320.0 / 60, Double(step) / 8)
       for seconds in [0.012, 0.035] {
@@ -259,9 +269,9 @@ struct ToneBursts {
           ))
       }
     }
-    for column in extra {
-      let peak = max(1e-9, SignalPair.peak(column.samples))
-      shapes.append((column.samples.map { $0 / peak }, nil))
+    for stem in extra {
+      let peak = max(1e-9, SignalPair.peak(stem.samples))
+      shapes.append((stem.samples.map { $0 / peak }, nil))
     }
   }
 

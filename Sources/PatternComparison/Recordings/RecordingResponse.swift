@@ -1,0 +1,316 @@
+internal import CMath
+import SignalAnalysis
+
+/// What all sounds of a recording went through, as a linear response of a kind whose coefficients are not known.
+///
+/// They have a normal prior about none and are integrated out: no response is chosen, and none is fitted to a change.
+struct RecordingResponse: Equatable, Sendable {
+  enum Kind: Equatable, Sendable {
+    /// 16 ms of any shape, as of a microphone or a loudspeaker.
+    case filter
+    /// One or two rings of any phase beside 8 ms of any shape, as of a transducer.
+    case resonance([Mode])
+    /// Reflections that fall by e in some seconds, beside 8 ms of any shape that they are a share of.
+    case room(seconds: Double, share: Double)
+    /// 44 ms of any shape: all that finds a place.
+    case anything
+  }
+
+  struct Mode: Equatable, Sendable {
+    var hertz: Double
+    var quality: Double
+
+    /// Hertz and qualities that are tried first, and the steps around the best, as logarithms.
+    static let all = (0..<15).flatMap { number in
+      [1.2, 3, 6, 12, 24].map { Mode(hertz: 25 * pow(16, Double(number) / 14), quality: $0) }
+    }
+    static let steps = (hertz: 0.12, quality: 0.4)
+  }
+
+  var kind: Kind
+  /// The variance of the strongest coefficient, in multiples of the noise's.
+  var scale: Double
+
+  /// Seconds of a response before what it answers, since what that is late by is not known.
+  private static let lead = 0.004
+  /// A ring is left out when it has fallen by 60 dB.
+  private static let audible = log(1_000.0)
+
+  /// Values that were chosen, not integrated out: each costs half the logarithm of the number of samples.
+  var parameterCount: Double {
+    switch kind {
+    case .filter, .anything: 2
+    case .room: 3
+    case .resonance(let modes): 2 + 2 * Double(modes.count)
+    }
+  }
+
+  /// The first lag of its taps, in samples, and the variance of each; those of a ring's two coefficients are the scale.
+  private func taps(rate: Double) -> (first: Int, variances: [Double]) {
+    func taps(_ lead: Double, _ length: Double, _ variance: (Double) -> Double) -> (Int, [Double]) {
+      let first = -Int(lead * rate)
+      return (first, (first..<Int(length * rate)).map { scale * variance(Double($0) / rate) })
+    }
+    /// The square of what falls by e in a time before 0, and in another behind it.
+    func peak(_ time: Double, _ before: Double, _ behind: Double) -> Double {
+      exp(2 * (time < 0 ? time / before : -time / behind))
+    }
+    return switch kind {
+    case .filter: taps(Self.lead, 0.012) { peak($0, 0.001_5, 0.003) }
+    case .resonance: taps(Self.lead / 2, 0.006) { peak($0, 0.001, 0.002) }
+    case .anything: taps(Self.lead, 0.04) { peak($0, 0.002, 0.02) }
+    case .room(let seconds, let share):
+      taps(Self.lead, 3 * seconds) { peak($0, 0.001, 0.002) + share * share * peak($0, 0.001_5, seconds) }
+    }
+  }
+
+  /// A sound, from a sample of a recording on.
+  struct Part {
+    var start = 0
+    var samples: [Double] = []
+
+    func add(to sum: inout [Double], times factor: Double = 1) {
+      for (index, sample) in samples.enumerated() where sum.indices.contains(start + index) {
+        sum[start + index] += factor * sample
+      }
+    }
+
+    /// The part through a filter.
+    func filtered(by taps: [Double]) -> Part {
+      guard !samples.isEmpty else { return self }
+      var output = [Double](repeating: 0, count: samples.count + taps.count - 1)
+      for (place, tap) in taps.enumerated() { Vector.add(samples, times: tap, to: &output, at: place) }
+      return Part(start: start, samples: output)
+    }
+  }
+
+  private var modes: [Mode] { if case .resonance(let modes) = kind { modes } else { [] } }
+
+  /// A cosine and a sine of a sound that ring as each resonance does.
+  private func rings(of x: [Double], rate: Double) -> [[Double]] {
+    modes.flatMap { mode -> [[Double]] in
+      let (radius, angle) = (exp(-.pi * mode.hertz / mode.quality / rate), 2 * .pi * mode.hertz / rate)
+      let (real, imaginary) = (radius * cos(angle), radius * sin(angle))
+      var rings = [x, x]
+      var (c, s) = (0.0, 0.0)
+      for index in x.indices {
+        (c, s) = (real * c - imaginary * s + x[index], real * s + imaginary * c)
+        (rings[0][index], rings[1][index]) = (c, s)
+      }
+      return rings
+    }
+  }
+
+  /// A part behind the response with some coefficients, until it has faded or a recording ends.
+  func sound(of part: Part, coefficients: [Double], rate: Double, count: Int) -> Part {
+    let (first, variances) = taps(rate: rate)
+    var output = part.filtered(by: Array(coefficients.prefix(variances.count)))
+    output.start += first
+    let ring = modes.map { $0.quality / $0.hertz }.max() ?? 0
+    guard ring > 0, !part.samples.isEmpty else { return output }
+    let tail = Int(Self.audible * ring / .pi * rate)
+    let length = min(part.samples.count + tail, count - part.start)
+    guard length > 0 else { return output }
+    let silence = [Double](repeating: 0, count: max(0, length - part.samples.count))
+    let sound = Array(part.samples.prefix(length)) + silence
+    output.samples += [Double](repeating: 0, count: max(0, length - first - output.samples.count))
+    for (ring, coefficient) in zip(rings(of: sound, rate: rate), coefficients.dropFirst(variances.count)) {
+      Vector.add(ring, times: coefficient, to: &output.samples, at: -first)
+    }
+    return output
+  }
+
+  struct Fit {
+    /// The logarithm of the probability density of the recording, but for a constant.
+    var evidence: Double
+    var coefficients: [Double]
+    /// The energy that is not explained.
+    var left: Double
+  }
+
+  /// A sound behind the response, prepared for any recording of it.
+  struct Regression {
+    private let response: RecordingResponse
+    private let x: [Double]
+    private let rings: [[Double]]
+    let lags: Range<Int>
+    /// Standard deviations of the coefficients.
+    private let deviations: [Double]
+    private var matrix = SkylineMatrix()
+
+    init(_ response: RecordingResponse, of x: [Double], rate: Double) {
+      (self.response, self.x) = (response, x)
+      let (first, variances) = response.taps(rate: rate)
+      lags = first..<first + variances.count
+      rings = response.rings(of: x, rate: rate)
+      deviations = (variances + rings.map { _ in response.scale }).map { $0.squareRoot() }
+      let own = Vector.products(x, x, lags: 0..<lags.count)
+      for row in lags.indices.map({ $0 - first }) {
+        append((0...row).map { own[row - $0] }, to: row)
+      }
+      for (number, ring) in rings.enumerated() {
+        append(
+          Vector.products(x, ring, lags: lags) + rings[...number].map { Vector.dot(ring, $0) }, to: lags.count + number)
+      }
+      matrix.factor(raisedBy: 0)
+    }
+
+    private mutating func append(_ products: [Double], to row: Int) {
+      var values = products.indices.map { deviations[row] * products[$0] * deviations[$0] }
+      values[row] += 1
+      matrix.append(values, from: 0)
+    }
+
+    /// The energy of a recording that is explained where its products with the lags are known.
+    func explained(_ products: [Double]) -> Double {
+      let right = zip(products, deviations).map { $0 * $1 }
+      let half = matrix.halfSolution(of: right)
+      return Vector.dot(half, half)
+    }
+
+    func fit(_ y: [Double]) -> Fit {
+      let products = Vector.products(x, y, lags: lags) + rings.map { Vector.dot($0, y) }
+      let right = zip(products, deviations).map { $0 * $1 }
+      let solution = matrix.solution(of: right)
+      let energy = Vector.dot(y, y)
+      let left = max(1e-12 * energy, energy - Vector.dot(right, solution), 1e-300)
+      let count = Double(y.count)
+      let evidence =
+        -count / 2 * log(left / count) - matrix.logarithmOfRoot - response.parameterCount / 2 * log(count)
+      return Fit(evidence: evidence, coefficients: zip(solution, deviations).map { $0 * $1 }, left: left)
+    }
+  }
+
+  func fit(_ x: [Double], to y: [Double], rate: Double) -> Fit { Regression(self, of: x, rate: rate).fit(y) }
+
+  /// The likeliest response of a sound and a recording, and its fit.
+  typealias Likeliest = (response: RecordingResponse, fit: Fit)
+
+  /// The scale is a coefficient's square over the noise's power; the noise is what the fit leaves.
+  private func scaled(_ x: [Double], to y: [Double], rate: Double, rounds: Int) -> Likeliest {
+    var response = self
+    let least = 0.1 * Vector.dot(y, y) / max(1e-30, Vector.dot(x, x))
+    for _ in 0..<rounds {
+      let fit = response.fit(x, to: y, rate: rate)
+      let strongest = fit.coefficients.map { $0 * $0 }.max() ?? 0
+      response.scale = max(strongest, least) / (fit.left / Double(y.count))
+    }
+    return (response, response.fit(x, to: y, rate: rate))
+  }
+
+  /// The likeliest of the kind of a response; of resonances those near it, or of all where it has no scale yet.
+  func likeliest(_ x: [Double], to y: [Double], rate: Double) -> Likeliest {
+    let (xx, yy) = (Vector.dot(x, x), Vector.dot(y, y))
+    var start = self
+    let isNew = scale == 0
+    // A hundredth of the recording is noise.
+    if isNew { start.scale = 100 * Double(y.count) / max(1e-30, xx) * (yy > 0 ? 1 : 0) }
+    func best(_ kinds: [Kind], rounds: Int = 0) -> Likeliest {
+      let all = kinds.map { kind -> Likeliest in
+        var other = start
+        other.kind = kind
+        return other.scaled(x, to: y, rate: rate, rounds: rounds)
+      }
+      return all.max { $0.fit.evidence < $1.fit.evidence } ?? (start, start.fit(x, to: y, rate: rate))
+    }
+    switch kind {
+    case .filter, .anything: return scaled(start, x, y, rate)
+    case .room:
+      guard isNew else { return start.scaled(x, to: y, rate: rate, rounds: 1) }
+      return best(
+        [0.02, 0.06].flatMap { seconds in [0.3, 0.1, 0.03].map { .room(seconds: seconds, share: $0) } }, rounds: 1)
+    case .resonance:
+      let steps = (hertz: Mode.steps.hertz / 4, quality: Mode.steps.quality / 2)
+      guard isNew else { return start.refined(x, to: y, rate: rate, steps: steps) }
+      start = best(Mode.all.map { .resonance([$0]) }).response
+      let one = start.scaled(x, to: y, rate: rate, rounds: 2).response.refined(x, to: y, rate: rate, steps: Mode.steps)
+      start = one.response
+      let two = best(Mode.all.map { .resonance(start.modes + [$0]) })
+      guard two.fit.evidence > one.fit.evidence + RecordingJudge.Branch.leastGain else { return one }
+      return two.response.refined(x, to: y, rate: rate, steps: Mode.steps)
+    }
+  }
+
+  /// The likeliest modes near those of a response.
+  private func refined(_ x: [Double], to y: [Double], rate: Double, steps: (hertz: Double, quality: Double))
+    -> Likeliest
+  {
+    var found: Likeliest = (self, fit(x, to: y, rate: rate))
+    var steps = steps
+    for _ in 0..<9 {
+      let moves = modes.indices.flatMap { index -> [(Int, Double, Double)] in
+        [(index, steps.hertz, 0), (index, -steps.hertz, 0), (index, 0, steps.quality), (index, 0, -steps.quality)]
+      }
+      let better = moves.lazy.map { index, turn, factor -> Likeliest in
+        var (other, modes) = (found.response, found.response.modes)
+        modes[index].hertz *= exp(turn)
+        modes[index].quality *= exp(factor)
+        other.kind = .resonance(modes)
+        return (other, other.fit(x, to: y, rate: rate))
+      }.first { $0.fit.evidence > found.fit.evidence }
+      if let better { found = better } else { steps = (steps.hertz / 2, steps.quality / 2) }
+    }
+    return found.response.scaled(x, to: y, rate: rate, rounds: 1)
+  }
+
+  private func scaled(_ start: Self, _ x: [Double], _ y: [Double], _ rate: Double) -> Likeliest {
+    start.scaled(x, to: y, rate: rate, rounds: scale == 0 ? 3 : 1)
+  }
+}
+
+/// Sums over long rows of numbers.
+enum Vector {
+  static func dot(_ a: [Double], _ b: [Double]) -> Double { dot(a, from: 0, b, from: 0, count: min(a.count, b.count)) }
+
+  /// `Σ a[n + i] · b[m + i]` for i below a count.
+  static func dot(_ a: [Double], from n: Int, _ b: [Double], from m: Int, count: Int) -> Double {
+    guard count > 0 else { return 0 }
+    precondition(n >= 0 && m >= 0 && n + count <= a.count && m + count <= b.count)
+    return unsafe a.withUnsafeBufferPointer { a in
+      unsafe b.withUnsafeBufferPointer { b in
+        var (p, q, r, s) = (0.0, 0.0, 0.0, 0.0)
+        var i = 0
+        while i &+ 4 <= count {
+          unsafe p += a[n &+ i] * b[m &+ i]
+          unsafe q += a[n &+ i &+ 1] * b[m &+ i &+ 1]
+          unsafe r += a[n &+ i &+ 2] * b[m &+ i &+ 2]
+          unsafe s += a[n &+ i &+ 3] * b[m &+ i &+ 3]
+          i &+= 4
+        }
+        while i < count {
+          unsafe p += a[n &+ i] * b[m &+ i]
+          i &+= 1
+        }
+        return p + q + (r + s)
+      }
+    }
+  }
+
+  static func add(_ x: [Double], times factor: Double, to y: inout [Double], at place: Int, count: Int? = nil) {
+    let count = count ?? x.count
+    unsafe x.withUnsafeBufferPointer { x in
+      unsafe y.withUnsafeMutableBufferPointer { y in
+        for index in max(0, -place)..<max(0, -place, min(count, y.count - place)) {
+          unsafe y[place &+ index] += factor * x[index]
+        }
+      }
+    }
+  }
+
+  /// `Σ a[n] · b[n + lag]` for each lag, `b` silent outside.
+  static func products(_ a: [Double], _ b: [Double], lags: Range<Int>) -> [Double] {
+    var sums = [Double](repeating: 0, count: lags.count)
+    let before = max(0, -lags.lowerBound)
+    let silence = [Double](repeating: 0, count: before)
+    let padded = silence + b + [Double](repeating: 0, count: max(0, a.count + lags.upperBound - b.count))
+    unsafe padded.withUnsafeBufferPointer { b in
+      unsafe sums.withUnsafeMutableBufferPointer { sums in
+        for (index, value) in a.enumerated() where value != 0 {
+          let first = index &+ before &+ lags.lowerBound
+          for lag in 0..<sums.count { unsafe sums[lag] += value * b[first &+ lag] }
+        }
+      }
+    }
+    return sums
+  }
+}
