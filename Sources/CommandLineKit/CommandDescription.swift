@@ -35,8 +35,7 @@ package struct CommandDescription: Sendable {
   package init(
     _ name: String, abstract: String, discussion: @autoclosure @escaping @Sendable () -> String = "",
     arguments: [Argument] = [], options: [any OptionDeclaration] = [], groups: [OptionGroup] = [],
-    verbs: [CommandDescription] = [],
-    examples: [Example] = [], run: @escaping Body
+    verbs: [CommandDescription] = [], examples: [Example] = [], run: @escaping Body
   ) {
     self.name = name
     self.abstract = abstract

@@ -78,8 +78,7 @@ extension Option {
   }
 
   package func int(in range: ClosedRange<Int>, default value: Int) -> TypedOption<Int> {
-    TypedOption(self, default: "\(value)") { arguments throws(UsageError) in
-      try arguments.int(key, in: range) ?? value
+    TypedOption(self, default: "\(value)") { arguments throws(UsageError) in try arguments.int(key, in: range) ?? value
     }
   }
 

@@ -31,9 +31,7 @@ package struct ParsedArguments: Sendable {
     return value
   }
 
-  package subscript<Value>(_ option: TypedOption<Value>) -> Value {
-    get throws(UsageError) { try option.read(self) }
-  }
+  package subscript<Value>(_ option: TypedOption<Value>) -> Value { get throws(UsageError) { try option.read(self) } }
 
   private func key(_ name: String) -> String {
     if let option = command.option(named: name) { return option.key }
@@ -85,8 +83,7 @@ package struct ParsedArguments: Sendable {
   /// The units in which values can be given, longest first, by what stands for them in help.
   private static let units: [String: [(unit: String, factor: Double)]] = [
     "SECONDS": [("min", 60), ("ms", 0.001), ("s", 1)], "HZ": [("khz", 1_000), ("hz", 1), ("k", 1_000)],
-    "DB": [("db", 1)],
-    "S": [("%", 0.01)], "INTENSITY": [("%", 0.01)], "SHARPNESS": [("%", 0.01)],
+    "DB": [("db", 1)], "S": [("%", 0.01)], "INTENSITY": [("%", 0.01)], "SHARPNESS": [("%", 0.01)],
   ]
 
   package func choice<Choice: RawRepresentable<String> & CaseIterable>(

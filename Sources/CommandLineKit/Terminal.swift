@@ -148,13 +148,7 @@ extension Substring {
   fileprivate var columnCount: Int {
     var (count, isEscape) = (0, false)
     for character in self {
-      if isEscape {
-        isEscape = character != "m"
-      } else if character == "\u{1B}" {
-        isEscape = true
-      } else {
-        count += 1
-      }
+      if isEscape { isEscape = character != "m" } else if character == "\u{1B}" { isEscape = true } else { count += 1 }
     }
     return count
   }

@@ -179,14 +179,11 @@ struct PageOutput {
 
   /// `report.html: written, 197 kB; open it in a browser`, in a log as on a terminal.
   func report(_ what: String, on terminal: Terminal) {
-    terminal.report(
-      "\(path.printable): \(what), \(byteCount / 1_000) kB" + (isOpened ? "" : "; open it in a browser"))
+    terminal.report("\(path.printable): \(what), \(byteCount / 1_000) kB" + (isOpened ? "" : "; open it in a browser"))
   }
 
   /// Opens the page where that is wanted; a browser that stays is not waited for.
-  func open() throws(FileError) {
-    if isOpened { try Self.open(path, "was written") }
-  }
+  func open() throws(FileError) { if isOpened { try Self.open(path, "was written") } }
 
   /// - Parameter state: What the page or address is without a browser: `was written`.
   static func open(_ path: String, _ state: String) throws(FileError) {

@@ -63,12 +63,10 @@ enum SharedOptions {
     return .folder(folder)
   }
 
-  static let from = Option(
-    "--from", value: "SECONDS", help: "Start of the part to use.", defaultText: "0"
-  ).double(in: 0...Double.infinity)
-  static let to = Option(
-    "--to", value: "SECONDS", help: "End of the part to use.", defaultText: "the end"
-  ).double(in: 0...Double.infinity)
+  static let from = Option("--from", value: "SECONDS", help: "Start of the part to use.", defaultText: "0").double(
+    in: 0...Double.infinity)
+  static let to = Option("--to", value: "SECONDS", help: "End of the part to use.", defaultText: "the end").double(
+    in: 0...Double.infinity)
 
   /// The part of time between `from` and `to`; nil for all.
   static func part(_ arguments: ParsedArguments) throws(UsageError) -> ClosedRange<Double>? {

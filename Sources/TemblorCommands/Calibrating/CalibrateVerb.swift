@@ -77,9 +77,7 @@ enum CalibrateVerb {
         "temblor calibrate --profile puck --device plughw:1 --capture plughw:1 --channel 1 "
           + "--reference 2 -o mine.json", "Play, record and measure, latency included."),
     ]
-  ) { arguments, terminal in
-    try run(arguments, terminal, on: SystemBackend())
-  }
+  ) { arguments, terminal in try run(arguments, terminal, on: SystemBackend()) }
 
   /// The latencies that are believed, in seconds; sound servers and networks take up to 3.
   private static let latencies = 0.0...3.1

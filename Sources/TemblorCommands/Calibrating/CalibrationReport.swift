@@ -21,9 +21,7 @@ struct ReportFigure {
   }
 
   /// One object with all figures.
-  static func fields(_ figures: [ReportFigure]) -> JSONMembers {
-    figures.reduce([:]) { $0 + [$1.key: $1.value] }
-  }
+  static func fields(_ figures: [ReportFigure]) -> JSONMembers { figures.reduce([:]) { $0 + [$1.key: $1.value] } }
 }
 
 /// A profile and what a measurement makes of it.
@@ -106,17 +104,13 @@ struct CalibrationReport {
         "acceleration", after?.acceleration,
         row: after?.acceleration.map { _ in change.row("acceleration", \.acceleration, " g") }),
       .init("latency", latency, row: ["latency"] + milliseconds),
-      .init(
-        "inverted", measured.isInverted, row: ["polarity", "", measured.isInverted ? "inverted" : "normal"]),
+      .init("inverted", measured.isInverted, row: ["polarity", "", measured.isInverted ? "inverted" : "normal"]),
       .init("sensor", measured.sensor.rawValue, row: ["sensor", "", measured.sensor.rawValue]),
-      .init("gain", measured.gain), .init("offset", measured.offset),
-      .init("inputCorner", measured.inputCorner), .init("coilCorner", measured.coilCorner),
-      .init("residual", measured.residual), .init("noise", measured.noise),
-      .init("signalToNoise", measured.signalToNoise),
-      .init("clockErrorPartsPerMillion", measured.clockError), .init("poor", measured.isPoor),
-      .init(
-        "response",
-        curve.response.map { JSONPiece.row(["hertz": $0.hertz, "decibels": $0.decibels]) }),
+      .init("gain", measured.gain), .init("offset", measured.offset), .init("inputCorner", measured.inputCorner),
+      .init("coilCorner", measured.coilCorner), .init("residual", measured.residual), .init("noise", measured.noise),
+      .init("signalToNoise", measured.signalToNoise), .init("clockErrorPartsPerMillion", measured.clockError),
+      .init("poor", measured.isPoor),
+      .init("response", curve.response.map { JSONPiece.row(["hertz": $0.hertz, "decibels": $0.decibels]) }),
     ]
   }
 

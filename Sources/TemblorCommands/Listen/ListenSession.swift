@@ -289,8 +289,7 @@ extension ListenSession {
     try checkShare()
     let player = try player(for: HapticPattern(events: [event]))
     return try translated { () throws(PlaybackError) in
-      try start(
-        player, as: command.text("as") ?? newName("hum"), at: moment(command.time), priority: command.priority)
+      try start(player, as: command.text("as") ?? newName("hum"), at: moment(command.time), priority: command.priority)
     }
   }
 

@@ -175,8 +175,7 @@ struct DeviceOptions: Sendable {
       device, SharedOptions.noConfig, rate, channels,
       Option(
         "--sample-format", value: "FORMAT", help: "Sample format.", defaultText: automatic,
-        choices: [automatic] + SampleEncoding.allCases.map(\.rawValue)),
-      periodSize, bufferSize,
+        choices: [automatic] + SampleEncoding.allCases.map(\.rawValue)), periodSize, bufferSize,
     ])
 
   static let device = Option(

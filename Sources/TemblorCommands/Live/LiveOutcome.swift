@@ -49,9 +49,7 @@ struct LiveOutcome {
       "seconds": rate > 0 ? Double(frameCount) / rate : 0, "underruns": underrunCount,
       "ownUnderruns": ownUnderrunCount, "missedFrames": missedFrameCount, "heardToTheEnd": isHeardToTheEnd,
       "peakDecibels": NumberFormatting.decibels(peak), "limitedFrames": limitedFrameCount,
-    ] + protection?.fields + [
-      "rendering": rate > 0 ? blocks.fields(rate: rate) : nil, "recording": recording?.fields,
-    ]
+    ] + protection?.fields + ["rendering": rate > 0 ? blocks.fields(rate: rate) : nil, "recording": recording?.fields]
   }
 }
 
@@ -126,9 +124,7 @@ struct Distribution: Equatable, Sendable {
     return (step, counts.enumerated().map { (least + Double($0.offset) * step, $0.element) })
   }
 
-  var fields: JSONMembers {
-    Self.columns.reduce([:]) { $0 + [$1.key: quantile($1.share)] }
-  }
+  var fields: JSONMembers { Self.columns.reduce([:]) { $0 + [$1.key: quantile($1.share)] } }
 }
 
 /// A sound file that what is heard is written to, which takes its name when it is complete.

@@ -144,8 +144,7 @@ final class LiveSession {
     var isOver = false
     for event in inbox.take() {
       switch event {
-      case .notice(let notice):
-        report(tally.add(notice, at: backend.time.now), engine)
+      case .notice(let notice): report(tally.add(notice, at: backend.time.now), engine)
       case .ended: isOver = true
       }
     }
@@ -154,9 +153,7 @@ final class LiveSession {
   }
 
   private func report(_ reports: [SinkEventFolding.Report], _ engine: PlaybackEngine) {
-    for report in reports {
-      console.report(report.line(rate: engine.rate, lacksPriority: tally.lacksPriority))
-    }
+    for report in reports { console.report(report.line(rate: engine.rate, lacksPriority: tally.lacksPriority)) }
   }
 
   private func takeRecords(_ driver: any EngineDriver, _ playing: Playing) {

@@ -17,8 +17,7 @@ enum RoutingOptions {
         defaultText: "all"),
       Option(
         "--audio", value: "LIST", help: "Audio channels, alternating left and right; a single channel carries both.",
-        defaultText: "the first two"),
-      channel,
+        defaultText: "the first two"), channel,
       Option(
         "--array", value: "FILE",
         help:

@@ -131,9 +131,7 @@ final class RumbleMixer {
     if case .periodic(let hertz, _)? = effects[id]?.kind { hertz } else { nil }
   }
 
-  private func release(_ id: Int16) throws {
-    try tones.removeValue(forKey: id)?.player.cancel()
-  }
+  private func release(_ id: Int16) throws { try tones.removeValue(forKey: id)?.player.cancel() }
 
   /// Plays an effect so many times from its beginning, or stops it.
   func play(_ id: Int16, count: Int, at now: Duration) {

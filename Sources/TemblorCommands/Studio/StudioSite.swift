@@ -120,9 +120,7 @@ struct StudioSite {
       }
       guard let index = Int(parts[2]), paths.indices.contains(index) else { return PageResponse(404, "not found") }
       return try answer(request, about: paths[index])
-    } catch {
-      return PageResponse(500, error.description)
-    }
+    } catch { return PageResponse(500, error.description) }
   }
 
   private func answer(_ request: PageRequest, about path: String) throws(FileError) -> PageResponse {
@@ -136,9 +134,7 @@ struct StudioSite {
         return PageResponse(428, "the version that is replaced is needed as If-Match")
       }
       // What somebody else has written meanwhile is given back instead of being lost.
-      guard expected == "\"\(tag)\"" else {
-        return PageResponse(412, type: present.type, tag: tag, body: bytes)
-      }
+      guard expected == "\"\(tag)\"" else { return PageResponse(412, type: present.type, tag: tag, body: bytes) }
       try AtomicFileWriter.write(request.body, to: path)
       return PageResponse(204, type: "", tag: StudioPage.Slot.tag(of: request.body), body: [])
     default: return PageResponse(405, "a pattern can be read (GET) and saved (PUT)")
@@ -151,8 +147,6 @@ struct StudioSite {
     for (index, path) in paths.enumerated() {
       slots.append(.init(name: FileSystem.name(of: path), bytes: try FileSystem.read(path), address: "\(index)"))
     }
-    do throws(ReviewPageError) { return try page.html(slots) } catch {
-      throw FileError("studio", error.description)
-    }
+    do throws(ReviewPageError) { return try page.html(slots) } catch { throw FileError("studio", error.description) }
   }
 }

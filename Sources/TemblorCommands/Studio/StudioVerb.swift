@@ -99,9 +99,7 @@ enum StudioVerb {
     // A program that starts this reads the address here.
     try terminal.output.line(site.address)
     if !arguments.flag("--quiet") { terminal.report("Serving this machine's browsers; Ctrl-C ends.") }
-    if arguments.flag("--open") {
-      try work.attempt { _ in try PageOutput.open(site.address, "is served") }
-    }
+    if arguments.flag("--open") { try work.attempt { _ in try PageOutput.open(site.address, "is served") } }
     server.run(site, until: interruption.descriptor, time: SystemTimeSource())
   }
 

@@ -106,9 +106,7 @@ struct StudyTable {
       kind: duration > 0 ? .hapticContinuous : .hapticTransient, time: 0, duration: duration > 0 ? duration : nil)
     event.parameters[.hapticIntensity] = Float(intensity ?? 1)
     if let sharpness = try number("sharpness", in: 0...1) { event.parameters[.hapticSharpness] = Float(sharpness) }
-    for (column, id) in [
-      ("attack", EventParameterID.attackTime), ("decay", .decayTime), ("release", .releaseTime),
-    ] {
+    for (column, id) in [("attack", EventParameterID.attackTime), ("decay", .decayTime), ("release", .releaseTime)] {
       if let time = try number(column, in: 0...1) { event.parameters[id] = Float(time) }
     }
     return Stimulus(

@@ -42,8 +42,7 @@ enum StudyVerb {
       ],
       options: [
         procedure, repeats, Option("--participant", value: "NAME", help: "Who takes part.", defaultText: "p1"),
-        ABXOptions.seedOption,
-        breakEvery, AuditionVerb.gap,
+        ABXOptions.seedOption, breakEvery, AuditionVerb.gap,
         Option("--question", value: "TEXT", help: "What to ask instead.", defaultText: "by the procedure"),
         Option(
           "--save", value: "FILE", help: "The results.", defaultText: "study-TABLE-PARTICIPANT.csv",
@@ -56,8 +55,7 @@ enum StudyVerb {
         Option("--report", help: "Pool results instead of running a study: several files of one."),
         Option("--json", help: "Print the report as JSON."), Option("--csv", help: "Print the report as a table."),
         LiveOptions.quiet,
-      ],
-      groups: [LiveOptions.unrecordedSoundGroup, RoutingOptions.group, DeviceOptions.group],
+      ], groups: [LiveOptions.unrecordedSoundGroup, RoutingOptions.group, DeviceOptions.group],
       examples: [
         .init("temblor study steps.csv --procedure staircase --participant anna", "Find a threshold."),
         .init("temblor study steps.csv --render sounds", "Write the stimuli."),
@@ -101,8 +99,7 @@ enum StudyVerb {
     let known = past?.rows.first?.fields["seed"].flatMap { UInt64($0) }
     let number = used ?? known ?? seed()
     let run = StudyRun(
-      kind, values: table.stimuli.map(\.value), reference: reference, repeats: try arguments[repeats],
-      seed: number)
+      kind, values: table.stimuli.map(\.value), reference: reference, repeats: try arguments[repeats], seed: number)
     var record = StudyRecord(
       run: run, table: table, participant: participant, seed: number, profile: live.profile.name, path: save, now: now)
     if let past { try record.resume(past) }

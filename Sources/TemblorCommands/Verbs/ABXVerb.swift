@@ -169,8 +169,7 @@ struct ABXOptions {
     Option(
       "--save", value: "FILE", help: "Write the record to this JSON file, or its trials to this CSV file.",
       defaultText: "abx-A-B-TIME.json in the current folder; none with --simulate",
-      completion: .file(endingIn: "json", "csv"), writes: ["json", "csv"]),
-    seedOption,
+      completion: .file(endingIn: "json", "csv"), writes: ["json", "csv"]), seedOption,
     Option(
       "--simulate", value: "ANSWERS",
       help: "Simulate the answers, without a listener or device: one letter per trial, such as abba, or "

@@ -85,17 +85,13 @@ enum CheckVerb {
       if arguments.flag("--json") {
         try terminal.output.write(json: ["findings": findings.map { FindingLine($0).fields }])
       } else if arguments.flag("--sarif") {
-        try terminal.output.write(
-          json: SARIFReport.fields(findings, rules: knownRules(formats)), formatVersion: nil)
+        try terminal.output.write(json: SARIFReport.fields(findings, rules: knownRules(formats)), formatVersion: nil)
       } else {
-        let shown =
-          arguments.flag("--all") ? findings : FindingFolding.fold(findings.filter { $0.allowance == nil })
+        let shown = arguments.flag("--all") ? findings : FindingFolding.fold(findings.filter { $0.allowance == nil })
         try terminal.output.write(text(shown, for: terminal.output), wraps: false)
       }
       for failure in failures { terminal.report(failure) }
-      if terminal.error.isTerminal {
-        terminal.report(FindingLine.summary(findings, of: inputs.count, "pattern"))
-      }
+      if terminal.error.isTerminal { terminal.report(FindingLine.summary(findings, of: inputs.count, "pattern")) }
       let hasErrors = findings.contains { $0.severity == .error }
       return Failure.worst([hasErrors ? .invalidInput : .done, failures.isEmpty ? .done : .failure])
     }
@@ -187,15 +183,14 @@ enum CheckVerb {
   private static func listRules(of formats: FormatRegistry, asJSON: Bool, on output: Output) throws {
     let rules = knownRules(formats)
     if asJSON {
-      return try output.write(
-        json: [
-          "rules": rules.map {
-            [
-              "rule": $0.id.text, "group": $0.group, "category": $0.category.rawValue, "severity": "\($0.severity)",
-              "explanation": $0.explanation,
-            ] as JSONMembers
-          }
-        ])
+      return try output.write(json: [
+        "rules": rules.map {
+          [
+            "rule": $0.id.text, "group": $0.group, "category": $0.category.rawValue, "severity": "\($0.severity)",
+            "explanation": $0.explanation,
+          ] as JSONMembers
+        }
+      ])
     }
     var text = ""
     var group: String?
@@ -319,9 +314,7 @@ enum SARIFReport {
       case .text(let line, let column): ["startLine": line, "startColumn": column]
       case .byte(let byte, _): ["byteOffset": byte, "byteLength": 1]
       }
-    let physical: JSONMembers = [
-      "artifactLocation": ["uri": uri(finding.place.name)] as JSONMembers, "region": region,
-    ]
+    let physical: JSONMembers = ["artifactLocation": ["uri": uri(finding.place.name)] as JSONMembers, "region": region]
     let names: [JSONMembers] = [["fullyQualifiedName": finding.place.path]]
     let location: JSONMembers = [
       "physicalLocation": physical, "logicalLocations": finding.place.path.isEmpty ? nil : names,

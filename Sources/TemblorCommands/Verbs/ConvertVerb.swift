@@ -61,14 +61,10 @@ enum ConvertVerb {
               "--split",
               help: "Write parts that act on their own to files of their own, NAME_PART, wherever the format has them."),
             Option("--merge", help: "Write one file even where its parts then act on each other."),
-            Option("--bake", help: "Write what the format cannot hold as sound files that the pattern plays."),
-            reduce, loops, rate,
-          ]),
-        OptionGroup(
-          title: "Reading",
-          options: [
-            amplitude, SharedOptions.curveTimes,
-          ]), OptionGroup(title: "Sound files", options: SharedOptions.soundOptions),
+            Option("--bake", help: "Write what the format cannot hold as sound files that the pattern plays."), reduce,
+            loops, rate,
+          ]), OptionGroup(title: "Reading", options: [amplitude, SharedOptions.curveTimes]),
+        OptionGroup(title: "Sound files", options: SharedOptions.soundOptions),
       ],
       examples: [
         .init("temblor convert mine.ahap --to haptic", "Write mine.haptic."),
@@ -104,8 +100,7 @@ enum ConvertVerb {
       to: target, from: arguments.value("--from").flatMap(formats.format(id:)),
       reading: ReadingOptions(curveTimes: try arguments[SharedOptions.curveTimes], amplitude: amplitude),
       writing: WritingOptions(
-        dialect: arguments.value("--dialect"),
-        tolerance: try arguments[reduce], amplitude: amplitude,
+        dialect: arguments.value("--dialect"), tolerance: try arguments[reduce], amplitude: amplitude,
         loops: try arguments[loops],
         split: arguments.flag("--split") ? .always : arguments.flag("--merge") ? .never : .automatic,
         isBaked: arguments.flag("--bake"), rate: try arguments[rate]))
@@ -236,9 +231,7 @@ struct ConvertOutputs {
     let paths = files.map { file in
       FileSystem.join(folder, stem + file.suffix + (file.ending.map { ".\($0)" } ?? ending))
     }
-    for path in paths where inputs.isInput(path) {
-      throw FileError(path, "is an input; choose another '--output'")
-    }
+    for path in paths where inputs.isInput(path) { throw FileError(path, "is an input; choose another '--output'") }
     for (file, path) in zip(files, paths) { try AtomicFileWriter.write(file.bytes, to: path) }
     return paths
   }

@@ -33,8 +33,7 @@ enum GalleryVerb {
           "-o", "--output", value: "FILE", help: "Output file; - for standard output.", defaultText: usualOutput,
           completion: .file(endingIn: "html"), writes: OutputNames.pageEndings),
         Option("--title", value: "TITLE", help: "Title of the page.", defaultText: usualTitle), SharedOptions.profile,
-        SharedOptions.noConfig, PageOutput.open, PageOutput.studio,
-        SharedOptions.curveTimes,
+        SharedOptions.noConfig, PageOutput.open, PageOutput.studio, SharedOptions.curveTimes,
         Option("-q", "--quiet", help: "Print errors only."),
       ] + SharedOptions.soundOptions,
       examples: [
@@ -54,8 +53,7 @@ enum GalleryVerb {
       var takes: [ReviewTakes] = []
       for result in results { try work.attempt { _ in takes.append(try result.get()) } }
       guard !takes.isEmpty else { return work.status }
-      let page = try page(
-        takes, title: arguments.value("--title") ?? usualTitle, studio: arguments.value("--studio"))
+      let page = try page(takes, title: arguments.value("--title") ?? usualTitle, studio: arguments.value("--studio"))
       let count = "\(takes.count) pattern\(takes.count == 1 ? "" : "s")"
       try PageOutput.write(page, to: path, saying: count, arguments, &work, terminal)
       return work.status
@@ -131,9 +129,7 @@ enum ReportOutput {
     to path: String, inputs: [TakeInput], takes: [Take], comparisons: [Comparison], levelMatch: LevelMatch?,
     tolerance: Tolerance? = nil, studio: String? = nil, job: RenderJob, command: String
   ) throws -> Int {
-    guard path != OutputNames.standardOutput else {
-      throw UsageError(.invalidValue, "'--output' requires a file name")
-    }
+    guard path != OutputNames.standardOutput else { throw UsageError(.invalidValue, "'--output' requires a file name") }
     let sounds = try pageSounds(inputs, takes: takes, job: job)
     let report = ComparisonReport(
       generator: "Temblor \(temblorVersion)", command: command,

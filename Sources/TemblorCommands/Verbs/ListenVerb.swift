@@ -88,9 +88,8 @@ enum ListenVerb {
       let new = ListenTask(
         ListenSession(
           engine, device: device?.name ?? "none", array: options.routing.array, start: time(nil), wake: session.wake,
-          formats: formats,
-          folder: folder, loadsAside: true, message: Failure.message(_:)), standard: standard, listener: listener,
-        inbox: backend.inbox, time: backend.time, period: .inSeconds(period), idleLimit: idleLimit,
+          formats: formats, folder: folder, loadsAside: true, message: Failure.message(_:)), standard: standard,
+        listener: listener, inbox: backend.inbox, time: backend.time, period: .inSeconds(period), idleLimit: idleLimit,
         upkeep: upkeep)
       task = new
       ServiceManager.notify("READY=1")

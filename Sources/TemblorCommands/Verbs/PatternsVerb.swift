@@ -16,9 +16,7 @@ enum PatternsVerb {
         "NAME", help: "Print the AHAP text of this pattern.", completion: Completion(query: "patterns --names"),
         isOptional: true)
     ],
-    options: [
-      Option("--names", help: "Print only the names, one per line."), SharedOptions.json, SharedOptions.csv,
-    ],
+    options: [Option("--names", help: "Print only the names, one per line."), SharedOptions.json, SharedOptions.csv],
     examples: [
       .init("temblor patterns", "List the patterns."),
       .init("temblor patterns heartbeat > mine.ahap", "Start from a shipped pattern."),

@@ -113,11 +113,10 @@ struct LivePatterns {
 
 /// `temblor tap`: transients at once.
 enum TapVerb {
-  private static let count = Option("--count", value: "N", help: "Number of taps, 1 to 10000.")
-    .int(in: 1...10_000, default: 1)
-  private static let gap = Option(
-    "--gap", value: "SECONDS", help: "Time from one tap to the next, 0.005 to 60."
-  ).double(in: 0.005...60, default: 0.25)
+  private static let count = Option("--count", value: "N", help: "Number of taps, 1 to 10000.").int(
+    in: 1...10_000, default: 1)
+  private static let gap = Option("--gap", value: "SECONDS", help: "Time from one tap to the next, 0.005 to 60.")
+    .double(in: 0.005...60, default: 0.25)
 
   static let description = CommandDescription(
     "tap", abstract: "Play one transient (a tap).",

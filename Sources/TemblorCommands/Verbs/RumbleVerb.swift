@@ -25,8 +25,7 @@ enum RumbleVerb {
       .init("temblor rumble --device plughw:1 --profile dayton-bst-1", "Feel a game on the second sound card."),
       .init("temblor rumble --copy /dev/input/event7", "Use a plugged-in pad, whose rumble is felt on the shaker."),
     ]
-  ) { arguments, terminal in
-    try run(arguments, terminal, on: SystemBackend()) { try UInputPad(name: $0, copying: $1) }
+  ) { arguments, terminal in try run(arguments, terminal, on: SystemBackend()) { try UInputPad(name: $0, copying: $1) }
   }
 
   static func run(
@@ -43,8 +42,7 @@ enum RumbleVerb {
       task = made
       return made
     }
-    return try options.report(
-      outcome, ["uploads": task?.uploadCount ?? 0, "plays": task?.playCount ?? 0], terminal)
+    return try options.report(outcome, ["uploads": task?.uploadCount ?? 0, "plays": task?.playCount ?? 0], terminal)
   }
 }
 
