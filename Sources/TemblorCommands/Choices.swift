@@ -1,8 +1,4 @@
-import CommandLineKit
-internal import Glibc
-import Reading
-import SystemSupport
-import TransducerProfiles
+import Glibc
 
 /// What was chosen before a command: by variables of the environment, and by `temblor setup` in a file.
 struct Choices: Sendable {

@@ -1,12 +1,4 @@
-import CommandLineKit
-internal import Glibc
-internal import HapticFormats
-import HapticRender
-import PatternWorkflows
-import SignalPlots
-import SoundFile
-import SystemSupport
-internal import VendorFormats
+import Glibc
 
 /// Where each rendering goes.
 struct RenderOutputs: Sendable {

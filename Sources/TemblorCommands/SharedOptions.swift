@@ -1,13 +1,3 @@
-import CommandLineKit
-import HapticFormats
-import HapticPlayback
-import HapticRender
-import PatternWorkflows
-import Reading
-import SoundFile
-import SystemSupport
-import TransducerProfiles
-
 /// Options and words that several verbs share.
 enum SharedOptions {
   static let patternName = "PATTERN"

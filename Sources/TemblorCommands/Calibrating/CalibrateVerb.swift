@@ -1,11 +1,3 @@
-internal import CommandLineKit
-import HapticPlayback
-import HapticRender
-import SignalPlots
-internal import SystemSupport
-import TransducerCalibration
-import TransducerProfiles
-
 /// `temblor calibrate`: a transducer's figures from a recording of the sweep.
 enum CalibrateVerb {
   static let description = CommandDescription(

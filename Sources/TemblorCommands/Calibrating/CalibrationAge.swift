@@ -1,6 +1,3 @@
-import HapticRender
-import SystemSupport
-
 /// How long ago a profile was measured.
 enum CalibrationAge {
   /// Days after which a check is offered: glue, springs and mounting creep over months.

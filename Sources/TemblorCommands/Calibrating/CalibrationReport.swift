@@ -1,13 +1,4 @@
-internal import CommandLineKit
-internal import Glibc
-import HapticPlayback
-import HapticRender
-import Reading
-import SignalPlots
-import SoundFile
-import SystemSupport
-import TransducerCalibration
-import TransducerProfiles
+import Glibc
 
 /// A figure of a report: its row of the table, its member of the object, or both.
 struct ReportFigure {

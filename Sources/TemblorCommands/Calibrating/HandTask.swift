@@ -1,12 +1,4 @@
-import CommandLineKit
 import Glibc
-import HapticModel
-import HapticPlayback
-import HapticRender
-import PatternWorkflows
-import SystemSupport
-import TransducerCalibration
-import TransducerProfiles
 
 /// `temblor calibrate --by-hand`: a resonance found by a person who presses a key where slow tones are felt most.
 enum HandCalibrationRun {

@@ -1,13 +1,3 @@
-import CommandLineKit
-import HapticOutputs
-import HapticPlayback
-import HapticRender
-import PatternWorkflows
-import SoundFile
-import SystemSupport
-import TransducerCalibration
-import TransducerProfiles
-
 /// `temblor sweep`: the signal that a transducer is measured with.
 enum SweepVerb {
   static let description = CommandDescription(

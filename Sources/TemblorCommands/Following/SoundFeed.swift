@@ -1,7 +1,3 @@
-import HapticPlayback
-import HapticRender
-import SoundFollowing
-
 /// Brings live sound from a source into a voice: the turns of one thread, to which all but the voice belongs.
 final class SoundFeed: @unchecked Sendable {
   /// What a feed has met with so far.

@@ -1,6 +1,4 @@
-internal import Glibc
-package import HapticPlayback
-package import SystemSupport
+import Glibc
 
 /// A client: lines in, lines out, neither of which is waited for.
 ///

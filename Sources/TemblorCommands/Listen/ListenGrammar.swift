@@ -1,8 +1,3 @@
-internal import CommandLineKit
-internal import HapticModel
-internal import HapticRender
-internal import SystemSupport
-
 /// The commands of `temblor listen`, from which reading, help and manual come.
 package enum ListenGrammar {
   /// Seconds that a time can be away, or a thing can last.

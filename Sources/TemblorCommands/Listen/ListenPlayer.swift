@@ -1,7 +1,3 @@
-internal import HapticModel
-internal import HapticPlayback
-internal import TransducerProfiles
-
 /// One thing that a listening session plays, from its start to its end; it starts once.
 final class ListenPlayer {
   /// By what commands call it; a tap has none.

@@ -1,6 +1,3 @@
-internal import HapticModel
-internal import SystemSupport
-
 /// When something is to be done.
 enum ListenTime: Equatable, Sendable {
   case now

@@ -1,12 +1,3 @@
-package import HapticFormats
-internal import HapticModel
-package import HapticPlayback
-internal import HapticRender
-internal import PatternWorkflows
-internal import SystemSupport
-package import TransducerProfiles
-import VendorFormats
-
 /// Does what commands ask for on an engine, and reports what becomes of it.
 ///
 /// Answers at once and never waits; belongs to one thread. In virtual time it does the same as in real time.

@@ -1,7 +1,3 @@
-internal import CommandLineKit
-import HapticPlayback
-import SystemSupport
-
 /// Tells those who look after the program how it is: a service manager, and a collector of figures by a file.
 ///
 /// Belongs to the thread that obeys commands, so that what it tells shows that this thread answers.

@@ -1,11 +1,4 @@
-internal import HapticFormats
-internal import HapticModel
-internal import HapticPlayback
-internal import HapticRender
-internal import PatternWorkflows
-internal import Synchronization
-internal import SystemSupport
-internal import VendorFormats
+import Synchronization
 
 /// Patterns by the words that name them, compiled once and again when their files change.
 ///

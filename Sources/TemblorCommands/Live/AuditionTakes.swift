@@ -1,15 +1,4 @@
-import CommandLineKit
-internal import Glibc
-import HapticFormats
-import HapticModel
-import HapticPlayback
-import HapticRender
-import PatternComparison
-import PatternWorkflows
-import ReviewPages
-import SignalAnalysis
-import SoundFile
-import SystemSupport
+import Glibc
 
 /// The takes that a user wants to hear in turn, all of them or none: letters must stay where they are.
 struct AuditionTakes: Sendable {

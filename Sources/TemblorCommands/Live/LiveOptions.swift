@@ -1,12 +1,3 @@
-import CommandLineKit
-import HapticOutputs
-import HapticPlayback
-import HapticRender
-import PatternWorkflows
-import Reading
-import SoundFile
-import SystemSupport
-
 /// The options that all live verbs share.
 struct LiveOptions {
   static let soundGroup = OptionGroup(

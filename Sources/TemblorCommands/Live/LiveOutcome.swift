@@ -1,12 +1,4 @@
-import CommandLineKit
-internal import Glibc
-import HapticOutputs
-import HapticPlayback
-import HapticRender
-import PatternWorkflows
-import Reading
-import SoundFile
-import SystemSupport
+import Glibc
 
 /// What became of a live session.
 struct LiveOutcome {

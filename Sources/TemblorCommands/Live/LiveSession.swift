@@ -1,9 +1,4 @@
-import CommandLineKit
-internal import Glibc
-import HapticModel
-import HapticPlayback
-import HapticRender
-import SystemSupport
+import Glibc
 
 /// Plays a task until it is over or somebody ends it: the loop that all live verbs share.
 ///

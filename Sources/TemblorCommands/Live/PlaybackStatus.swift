@@ -1,6 +1,4 @@
-import CommandLineKit
-internal import Glibc
-import SystemSupport
+import Glibc
 
 /// What playback does at one moment, as its live line shows it.
 struct PlaybackStatus: Equatable, Sendable {

@@ -1,10 +1,3 @@
-import CommandLineKit
-import HapticModel
-import HapticPlayback
-import HapticRender
-import PatternWorkflows
-import SystemSupport
-
 /// Plays pieces one after the other.
 final class Playlist: SessionTask {
   /// Seconds of silence before the first piece: longer than the ramp with which sound sets in.

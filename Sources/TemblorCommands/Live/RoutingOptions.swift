@@ -1,11 +1,3 @@
-import CommandLineKit
-import HapticModel
-import HapticRender
-import PatternWorkflows
-import Reading
-import SystemSupport
-import TransducerProfiles
-
 /// The options that say what each channel carries.
 enum RoutingOptions {
   static let group = OptionGroup(

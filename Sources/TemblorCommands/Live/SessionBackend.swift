@@ -1,9 +1,4 @@
-import CommandLineKit
-import HapticOutputs
-import HapticPlayback
-import HapticRender
 import Synchronization
-import SystemSupport
 
 /// Where a live verb plays: outputs, a clock and a keyboard; tests put virtual ones in.
 protocol SessionBackend: Sendable {

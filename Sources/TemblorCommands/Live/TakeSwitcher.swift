@@ -1,9 +1,3 @@
-import CommandLineKit
-import HapticModel
-import HapticPlayback
-import HapticRender
-import SystemSupport
-
 /// Takes that run in step under one play head, of which one is heard, and the part of them that repeats.
 final class TakeSwitcher {
   /// Seconds of the cross-fade from one take to another.

@@ -1,7 +1,3 @@
-import HapticModel
-import HapticPlayback
-import HapticRender
-
 /// An effect of force feedback, as a game uploads it; levels and strengths 0…1, times in seconds.
 struct ForceFeedbackEffect: Equatable, Sendable {
   /// What it is.

@@ -1,6 +1,5 @@
-internal import CUInput
-internal import Glibc
-import SystemSupport
+import CUInput
+import Glibc
 
 /// What a game does with a pad.
 enum PadEvent: Equatable {

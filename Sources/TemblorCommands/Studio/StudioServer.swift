@@ -1,6 +1,4 @@
-internal import Glibc
-import HapticPlayback
-import SystemSupport
+import Glibc
 
 /// Answers browsers on this machine, a request a connection, until it is interrupted.
 final class StudioServer {

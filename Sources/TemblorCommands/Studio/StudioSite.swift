@@ -1,6 +1,4 @@
-internal import Glibc
-import ReviewPages
-import SystemSupport
+import Glibc
 
 /// A request of a browser: the head of HTTP/1.1 (RFC 9112) and a body of known length.
 struct PageRequest: Equatable {

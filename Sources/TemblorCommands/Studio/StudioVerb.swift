@@ -1,13 +1,3 @@
-import CommandLineKit
-import HapticFormats
-import HapticPlayback
-internal import HapticRender
-import PatternWorkflows
-import ReviewPages
-import SystemSupport
-internal import TransducerProfiles
-internal import VendorFormats
-
 /// `temblor studio`: a page that plays, shows and changes patterns.
 enum StudioVerb {
   private static let usualOutput = "studio.html"

@@ -1,9 +1,4 @@
-import CommandLineKit
-internal import Glibc
-import PatternWorkflows
-import Reading
-import ReviewPages
-import SystemSupport
+import Glibc
 
 /// `temblor study --report`: what participants answered, taken together.
 enum StudyReport {

@@ -1,7 +1,3 @@
-import PatternComparison
-import Reading
-import SystemSupport
-
 /// How stimuli become trials.
 enum StudyProcedure: String, CaseIterable {
   /// The reference, another stimulus and one of the two again; which was it?

@@ -1,12 +1,3 @@
-import HapticFormats
-import HapticModel
-import HapticRender
-import PatternWorkflows
-import Reading
-import SignalAnalysis
-import SystemSupport
-import VendorFormats
-
 /// The stimuli of a study: the rows of a table, each a tap, a hum or a pattern file, with the level it is played at.
 struct StudyTable {
   /// One row.

@@ -1,16 +1,3 @@
-import CommandLineKit
-import HapticFormats
-import HapticModel
-import HapticPlayback
-import HapticRender
-import PatternWorkflows
-import Reading
-import ReviewPages
-import SignalAnalysis
-import SoundFile
-import SystemSupport
-import VendorFormats
-
 /// `temblor study`: an experiment from a table of stimuli.
 enum StudyVerb {
   private static let procedure = Option(

@@ -1,14 +1,3 @@
-import CommandLineKit
-import HapticFormats
-import HapticPlayback
-import HapticRender
-import PatternComparison
-import PatternWorkflows
-import Reading
-import ReviewPages
-import SystemSupport
-import VendorFormats
-
 /// `temblor abx`: whether a difference between two takes can be heard at all.
 enum ABXVerb {
   static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {

@@ -1,13 +1,4 @@
-import CommandLineKit
-internal import Glibc
-internal import HapticFormats
-import HapticModel
-import HapticPlayback
-import HapticRender
-import PatternComparison
-import Reading
-import SystemSupport
-internal import VendorFormats
+import Glibc
 
 /// `temblor audition`: patterns and recordings in turn, under one play head.
 enum AuditionVerb {

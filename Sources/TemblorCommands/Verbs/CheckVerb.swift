@@ -1,13 +1,3 @@
-import CommandLineKit
-import HapticFormats
-import HapticModel
-import HapticRender
-import PatternRules
-import PatternWorkflows
-import Reading
-import SystemSupport
-import VendorFormats
-
 /// `temblor check`: what is wrong with patterns, and where.
 enum CheckVerb {
   static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {

@@ -1,14 +1,3 @@
-import CommandLineKit
-import HapticFormats
-import HapticRender
-import PatternComparison
-import PatternWorkflows
-import Reading
-import ReviewPages
-import SignalAnalysis
-import SystemSupport
-import VendorFormats
-
 /// `temblor compare`: what differs between patterns or sounds, in words and figures.
 enum CompareVerb {
   private static let align = Option(

@@ -1,11 +1,3 @@
-import CommandLineKit
-import HapticFormats
-import HapticModel
-import PatternWorkflows
-import Reading
-import SystemSupport
-import VendorFormats
-
 /// `temblor convert`: patterns in another format.
 enum ConvertVerb {
   private static let reduce = Option(

@@ -1,11 +1,3 @@
-import CommandLineKit
-import HapticFormats
-import HapticModel
-import PatternWorkflows
-import Reading
-import SystemSupport
-import VendorFormats
-
 /// `temblor edit`: changes of a pattern's text that leave the rest of it as it is.
 enum EditVerb {
   static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {

@@ -1,14 +1,3 @@
-import CommandLineKit
-import HapticOutputs
-import HapticPlayback
-import HapticRender
-import PatternComparison
-import PatternWorkflows
-import SignalAnalysis
-import SoundFile
-import SoundFollowing
-import SystemSupport
-
 /// `temblor follow`: live sound becomes live vibration.
 enum FollowVerb {
   private static let monitor = "monitor"

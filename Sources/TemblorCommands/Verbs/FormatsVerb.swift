@@ -1,10 +1,3 @@
-import CommandLineKit
-import HapticFormats
-import PatternWorkflows
-import Reading
-import SystemSupport
-import VendorFormats
-
 /// `temblor formats`: the formats of patterns, and what conversions between them keep.
 enum FormatsVerb {
   static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {

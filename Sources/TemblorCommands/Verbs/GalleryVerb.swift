@@ -1,17 +1,5 @@
-internal import CommandLineKit
-internal import Glibc
-internal import HapticFormats
-import HapticModel
-import HapticRender
-import PatternComparison
-internal import PatternWorkflows
-import ReviewPages
-import SignalAnalysis
-internal import SoundFile
-internal import Synchronization
-internal import SystemSupport
-import TransducerProfiles
-internal import VendorFormats
+import Glibc
+import Synchronization
 
 /// `temblor gallery`: many patterns on one page.
 enum GalleryVerb {

@@ -1,15 +1,3 @@
-import CommandLineKit
-import HapticFormats
-import HapticModel
-import HapticRender
-import PatternRules
-import PatternWorkflows
-import Reading
-import SignalAnalysis
-import SoundFile
-import SystemSupport
-import VendorFormats
-
 /// `temblor info`: what a pattern holds and what a profile makes of it, or how strong a sound is.
 enum InfoVerb {
   static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {

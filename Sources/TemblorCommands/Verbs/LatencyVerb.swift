@@ -1,10 +1,3 @@
-import CommandLineKit
-import HapticModel
-import HapticPlayback
-import HapticRender
-import Reading
-import SystemSupport
-
 /// `temblor latency`: how long a tap takes from the call to the device.
 enum LatencyVerb {
   private static let count = Option("--count", value: "N", help: "Number of taps, 1 to 100000.")

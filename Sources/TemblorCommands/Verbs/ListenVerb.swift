@@ -1,12 +1,5 @@
-import CommandLineKit
-internal import Glibc
-import HapticFormats
-import HapticPlayback
-internal import HapticRender
-import PatternWorkflows
+import Glibc
 import Synchronization
-import SystemSupport
-import VendorFormats
 
 /// `temblor listen`: commands in lines from standard input and a socket.
 enum ListenVerb {

@@ -1,12 +1,3 @@
-import CommandLineKit
-import HapticModel
-import HapticOutputs
-import HapticPlayback
-import HapticRender
-import PatternWorkflows
-import ShippedFiles
-import SystemSupport
-
 /// `temblor patterns`: the patterns that come with Temblor.
 enum PatternsVerb {
   static let description = CommandDescription(

@@ -1,13 +1,3 @@
-import HapticFormats
-import VendorFormats
-import CommandLineKit
-import HapticModel
-import HapticPlayback
-import HapticRender
-import Reading
-import PatternWorkflows
-import SystemSupport
-
 /// `temblor play`: patterns on a device.
 enum PlayVerb {
   private static let loop = Option(

@@ -1,12 +1,3 @@
-internal import CommandLineKit
-internal import HapticFormats
-import HapticModel
-import PatternComparison
-import PatternWorkflows
-import SignalPlots
-internal import SystemSupport
-internal import VendorFormats
-
 /// `temblor plot`: patterns and sounds as pictures or as text.
 enum PlotVerb {
   private static let format = Option(

@@ -1,8 +1,3 @@
-import CommandLineKit
-import HapticRender
-import SystemSupport
-import TransducerProfiles
-
 /// What a profile does, laid out for people.
 struct ProfileSummary {
   let profile: TransducerProfile

@@ -1,9 +1,3 @@
-import CommandLineKit
-import HapticRender
-import Reading
-import SystemSupport
-import TransducerProfiles
-
 /// `temblor profiles`: the profiles there are, and verbs about them.
 enum ProfilesVerb {
   static let description = CommandDescription(

@@ -1,13 +1,3 @@
-import CommandLineKit
-import HapticFormats
-import HapticModel
-import HapticRender
-import PatternWorkflows
-import Reading
-import SoundFile
-import SystemSupport
-import VendorFormats
-
 /// `temblor render`: patterns to sound files.
 enum RenderVerb {
   private static let sampleFormat = Option("--sample-format", value: "FORMAT", help: "Sample format.")

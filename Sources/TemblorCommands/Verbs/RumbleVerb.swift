@@ -1,7 +1,3 @@
-import CommandLineKit
-import HapticPlayback
-import SystemSupport
-
 /// `temblor rumble`: games rumble a shaker.
 enum RumbleVerb {
   private static let usualName = "Temblor"

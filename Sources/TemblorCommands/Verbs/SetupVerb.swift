@@ -1,11 +1,3 @@
-import CommandLineKit
-import HapticOutputs
-import HapticPlayback
-import HapticRender
-import PatternWorkflows
-import SystemSupport
-import TransducerProfiles
-
 /// `temblor setup`: device, profile, channel and level, chosen once for all verbs.
 enum SetupVerb {
   private static let haptics = Option(

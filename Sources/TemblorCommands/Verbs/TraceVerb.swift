@@ -1,17 +1,3 @@
-import CommandLineKit
-import HapticFormats
-import HapticModel
-import HapticRender
-import PatternComparison
-import PatternWorkflows
-import Reading
-import SignalAnalysis
-import SignalPlots
-import SoundFile
-import SoundTracing
-import SystemSupport
-import VendorFormats
-
 /// `temblor trace`: patterns from sounds.
 enum TraceVerb {
   private static let kind = Option(
