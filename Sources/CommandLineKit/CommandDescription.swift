@@ -17,9 +17,7 @@ package struct CommandDescription: Sendable {
 
   package var name: String
   package var abstract: String
-  /// Paragraphs with an empty line between; one whose lines are indented is kept as it is.
-  ///
-  /// Written when it is shown, which few starts of the program do.
+  /// Paragraphs with an empty line between, written when they are shown; indented ones are kept as they are.
   package var discussion: String { makeDiscussion() }
   private var makeDiscussion: @Sendable () -> String
   /// At most one repeats; the optional ones come after the required ones.
@@ -137,7 +135,6 @@ package struct CommandDescription: Sendable {
   }
 }
 
-/// Walks over the words of one command line, telling options from positionals.
 private struct WordReader {
   let command: CommandDescription
   let words: [String]

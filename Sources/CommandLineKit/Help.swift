@@ -87,11 +87,8 @@ package struct TextLayout {
   }
 }
 
-/// Rows of words set in columns.
 package enum ColumnText {
-  /// A line for each row, two spaces between columns, the last column ragged.
-  ///
-  /// - Parameter isRight: Whether all columns but the first end together rather than begin together.
+  /// A line for each row, two spaces between columns; with `isRight`, all columns but the first end together.
   package static func lines(_ rows: [[String]], isRight: Bool = false) -> [String] {
     let count = rows.map(\.count).max() ?? 0
     let widths = (0..<count).map { column in rows.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0 }

@@ -10,9 +10,7 @@ package struct RawTerminal: ~Copyable {
   private var decoder = KeyDecoder()
   package private(set) var isClosed = false
 
-  /// Takes the keys of standard input, or answers nothing where it is not this process's terminal.
-  ///
-  /// One at a time.
+  /// Takes the keys of standard input, one at a time, or nothing where it is not this process's terminal.
   package init?(_ descriptor: Int32 = STDIN_FILENO) {
     guard TerminalMode.begin(on: descriptor) else { return nil }
     self.descriptor = descriptor
@@ -27,9 +25,7 @@ package struct RawTerminal: ~Copyable {
     return isClosed || !TerminalMode.enter() ? [wake] : [wake, descriptor]
   }
 
-  /// How long to wait at most before asking for keys: what began like a longer key may be all.
-  ///
-  /// A shell does not report that it brings a running job to the foreground, so one behind looks now and then.
+  /// How long to wait at most; a job behind looks now and then, since no shell reports that it comes to the front.
   package func timeout(at now: Duration) -> Duration? {
     if let deadline = decoder.deadline { return max(.zero, deadline - now) }
     return isClosed || TerminalMode.isForeground(descriptor) ? nil : Self.interval
@@ -64,9 +60,7 @@ package struct RawTerminal: ~Copyable {
   }
 }
 
-/// Makes keys of the bytes a terminal sends, in pieces of any length.
-///
-/// Sequences are those of ECMA-48 as xterm, the Linux console and their kin send them; unknown ones are dropped.
+/// Makes keys of a terminal's bytes: sequences of ECMA-48 as xterm and its kin send them; unknown ones are dropped.
 struct KeyDecoder {
   /// How long the rest of a key is waited for: far above a slow line's gaps, too short to be felt.
   static let patience = Duration.milliseconds(50)
@@ -183,7 +177,6 @@ struct KeyDecoder {
   }
 }
 
-/// One key, or a key with Control.
 package enum KeyPress: Equatable, Sendable {
   case character(Character)
   /// A letter with Control, in lower case, where it means nothing to the terminal.

@@ -1,6 +1,5 @@
 import SystemSupport
 
-/// One option of a verb: a flag, or a name that takes a value.
 package struct Option: Sendable {
   /// All spellings, `-o` and `--output`; the first long one names the option in messages.
   package var names: [String]
@@ -72,7 +71,6 @@ package struct TypedOption<Value>: OptionDeclaration {
 }
 
 extension Option {
-  /// A whole number, nil where it is not given.
   package func int(in range: ClosedRange<Int>) -> TypedOption<Int?> {
     TypedOption(self) { arguments throws(UsageError) in try arguments.int(key, in: range) }
   }
@@ -93,7 +91,6 @@ extension Option {
     }
   }
 
-  /// One case of an enumeration, nil where it is not given.
   package func choice<Choice: RawRepresentable<String> & CaseIterable & Sendable>(of type: Choice.Type)
     -> TypedOption<Choice?>
   {
@@ -113,7 +110,6 @@ extension Option {
   }
 }
 
-/// Options under a title of their own; one group may serve several verbs.
 package struct OptionGroup: Sendable, Equatable {
   package var title: String
   package var options: [Option]
@@ -135,13 +131,10 @@ extension String {
   var isLongName: Bool { utf8.count > 2 && hasPrefix("--") && !utf8.contains(UInt8(ascii: "=")) }
 }
 
-/// One argument of a verb, found by its position.
 package struct Argument: Sendable {
   package var name: String
   package var help: String
-  /// The only words allowed; empty allows all.
   package var choices: [String]
-  /// What shells offer; the choices where there are any.
   package var completion: Completion
   package var isRepeatable: Bool
   package var isOptional: Bool

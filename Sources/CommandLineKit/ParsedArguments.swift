@@ -1,9 +1,6 @@
 package import SystemSupport
 
-/// The values of a command line, by the names that the verb declared.
-///
-/// Options answer to any of their spellings, arguments to their names. Asking for a name the verb did
-/// not declare is a programmer's mistake and stops the program.
+/// The values of a command line by declared names, in any spelling of an option; other names stop the program.
 package struct ParsedArguments: Sendable {
   package let command: CommandDescription
   /// Options by key, arguments by name; a flag has one empty value for each time it was given.
@@ -20,10 +17,8 @@ package struct ParsedArguments: Sendable {
 
   package func flag(_ name: String) -> Bool { !values(name).isEmpty }
 
-  /// The value of an option or argument, or nothing where it was not given.
   package func value(_ name: String) -> String? { values(name).last }
 
-  /// All values of a repeatable option or argument, in order.
   package func values(_ name: String) -> [String] { given[key(name)] ?? [] }
 
   package func argument(_ name: String) -> String {
@@ -115,7 +110,6 @@ package struct ParsedArguments: Sendable {
   }
 }
 
-/// An invalid command line.
 package struct UsageError: Error, Equatable, CustomStringConvertible {
   package enum Kind: Sendable {
     case unrecognizedName
@@ -176,10 +170,7 @@ extension ParsedArguments {
     return OutputGuard(reading: paths)
   }
 
-  /// The rules for files to write that hold for every verb; the program checks them before a verb runs.
-  ///
-  /// An output must not destroy an input or another output, must be of a kind that the verb writes, and its
-  /// folder must exist.
+  /// The rules for files to write, before a verb runs: none destroys an input or another; kind and folder are right.
   func checkOutputs() throws(UsageError) {
     let inputs = inputs
     var places: [String: String] = [:]

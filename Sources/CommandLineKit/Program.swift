@@ -13,7 +13,6 @@ package struct CommandEntry: Sendable {
   package init(_ description: CommandDescription) { self.init(description.name, description) }
 }
 
-/// A program of several verbs, and all that is derived from their declarations.
 package struct Program: Sendable {
   package var name: String
   package var version: String
@@ -109,9 +108,7 @@ package struct Program: Sendable {
     throw .unknown("verb", verb, among: entries.map(\.name) + [Self.help])
   }
 
-  /// Runs the verb that is named in the words after the program's own name.
-  ///
-  /// Whatever the verb throws becomes a message and a status.
+  /// Runs the verb that words name; whatever it throws becomes a message and a status.
   package func run(_ words: [String], on terminal: Terminal) -> ExitStatus {
     var called = name
     do {
@@ -197,7 +194,6 @@ extension CommandDescription {
   }
 }
 
-/// How the program ended, as the shell sees it.
 package enum ExitStatus: Int32, CaseIterable, Sendable {
   case done = 0
   /// The work could not be done: no space, no permission, no device.

@@ -1,4 +1,3 @@
-/// A shell that can complete the program's command lines.
 package enum Shell: String, CaseIterable, Sendable {
   case bash
   case zsh

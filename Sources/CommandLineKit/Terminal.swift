@@ -1,11 +1,8 @@
 internal import Glibc
 internal import SystemSupport
 
-/// A stream of text or bytes to the user, with what it can show.
-///
-/// Writes are not gathered: one call is one `write`, so hand over whole pieces.
+/// A stream of text or bytes to the user, with what it can show; one call is one `write`.
 package struct Output: Sendable {
-  /// Takes all bytes or throws.
   package typealias Sink = @Sendable (_ bytes: Span<UInt8>) throws(StreamError) -> Void
 
   package let isTerminal: Bool
@@ -35,9 +32,7 @@ package struct Output: Sendable {
 
   package func write(_ bytes: Span<UInt8>) throws(StreamError) { if !bytes.isEmpty { try sink(bytes) } }
 
-  /// Writes text for people: in the characters of the locale, and on a terminal broken at spaces.
-  ///
-  /// - Parameter wraps: False for lines that are laid out already or that programs read.
+  /// Writes text for people, on a terminal broken at spaces unless `wraps` is false: laid out, or for programs.
   package func write(_ text: String, wraps: Bool = true) throws(StreamError) {
     var text = isUnicode ? text : text.asASCII
     if wraps, isTerminal { text = text.wrapped(to: width) }
@@ -93,7 +88,6 @@ package struct Output: Sendable {
   }
 }
 
-/// The value of an environment variable, empty where it is not set.
 private func environment(_ name: String) -> String {
   guard let value = unsafe getenv(name) else { return "" }
   return unsafe String(cString: value)
@@ -106,9 +100,7 @@ private var hasUnicodeLocale: Bool {
 }
 
 extension String {
-  /// The text with lines of at most so many columns where spaces allow it.
-  ///
-  /// A broken line goes on below its last column of words, or two columns in from its start.
+  /// The text with lines of at most so many columns; a broken line goes on below its last column of words.
   func wrapped(to width: Int) -> String {
     split(separator: "\n", omittingEmptySubsequences: false).map { line in
       line.utf8.count > width ? Self.wrapped(line, to: width) : String(line)
@@ -161,7 +153,6 @@ private func terminalColumns(_ descriptor: Int32) -> Int {
   return Int(size.ws_col)
 }
 
-/// A failed write.
 package struct StreamError: Error, Equatable, CustomStringConvertible {
   package enum Kind: Sendable {
     /// Nothing: the reader has all it wants, as `head` does.
@@ -206,12 +197,10 @@ package struct Terminal: Sendable {
   package func report(_ message: String) { try? error.line(message) }
 }
 
-/// One line on standard error that shows how far the work is, rewritten in place.
+/// One line on standard error that shows how far the work is, rewritten in place; silent where that is no terminal.
 ///
-/// Silent where standard error is not a terminal. Clear it before writing anything else there.
-///
-/// The cursor waits at the line's start: a terminal that wraps the line again for a narrower window keeps the
-/// cursor there, so that all pieces of it are behind the cursor and are erased.
+/// The cursor waits at the line's start: a terminal that wraps the line again for a narrower window keeps it there, so
+/// that all pieces of the line are behind it and are erased.
 package struct ProgressLine {
   /// The least time between two rewrites: fast enough to look alive, too slow to cost anything.
   package static let interval = Duration.milliseconds(100)

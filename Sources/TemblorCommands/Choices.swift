@@ -59,7 +59,6 @@ struct Choices: Sendable {
     }
   }
 
-  /// What is saved; nothing where there is no file.
   func read() throws -> SavedChoices {
     guard let path, FileSystem.entry(at: path) != .nothing else { return SavedChoices() }
     guard FileSystem.entry(at: path) == .file else { throw FileError(path, "is not a file; remove it") }
@@ -87,7 +86,6 @@ struct Choices: Sendable {
   }
 }
 
-/// Why the file of choices is refused, and how to go on.
 struct ChoicesRefusal: Error, CustomStringConvertible {
   let error: InputError
 

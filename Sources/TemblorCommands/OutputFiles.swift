@@ -1,6 +1,5 @@
 import Glibc
 
-/// Where each rendering goes.
 struct RenderOutputs: Sendable {
   static let container = Option(
     "--container", value: "KIND", help: "File format if the output name does not set one.", defaultText: "wav"
@@ -73,9 +72,7 @@ struct OutputPlace {
   let path: String
   let isFolder: Bool
 
-  /// - Parameters:
-  ///   - output: What was named; nil for the current folder.
-  ///   - isFolder: Whether there is a folder in any case.
+  /// - Parameter output: What was named; nil for the current folder.
   /// - Throws: `UsageError` for a name for several files that is plainly meant for one.
   init(_ output: String?, count: Int, _ noun: String, isFolder: Bool = false) throws(UsageError) {
     path = output ?? ""
@@ -110,13 +107,10 @@ struct OutputPlace {
     return kind
   }
 
-  /// The file of one result: in the folder, or the file itself.
   func file(_ stem: String, _ ending: String) -> String { isFolder ? FileSystem.join(path, stem + "." + ending) : path }
 }
 
-/// The rules that files which verbs write have in common.
 enum OutputNames {
-  /// The path that stands for standard output.
   static let standardOutput = "-"
   static let pageEndings = ["html", "htm"]
 
@@ -137,7 +131,6 @@ enum OutputNames {
   }
 }
 
-/// A page that was written: what a verb says of it, and the browser that shows it.
 struct PageOutput {
   /// Refuses a terminal as standard output, and opening what has no name.
   static func check(_ path: String, _ arguments: ParsedArguments, _ terminal: Terminal) throws(UsageError) {
@@ -146,7 +139,6 @@ struct PageOutput {
     if arguments.flag("--open") { throw UsageError(.remove, "'--open' requires a file, not '--output -'") }
   }
 
-  /// Writes a page to its file or to standard output, says so, and opens it, as a verb's options want it.
   static func write(
     _ page: [UInt8], to path: String, saying what: String, _ arguments: ParsedArguments, _ work: inout BatchWork,
     _ terminal: Terminal
@@ -195,7 +187,6 @@ struct PageOutput {
   }
 }
 
-/// Where each picture goes, and in what format.
 struct PlotOutputs: Equatable, Sendable {
   struct Item: Equatable, Sendable {
     var inputs: [TakeInput]

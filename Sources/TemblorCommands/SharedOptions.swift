@@ -1,4 +1,3 @@
-/// Options and words that several verbs share.
 enum SharedOptions {
   static let patternName = "PATTERN"
 
@@ -119,9 +118,7 @@ extension Completion {
   }
 }
 
-/// What a failure means to the user: a line and an exit status.
 enum Failure {
-  /// One line, with the file it is about.
   static func message(_ error: any Error) -> String {
     let message =
       switch error {
@@ -154,7 +151,6 @@ struct BatchWork {
   private(set) var statuses: [ExitStatus] = []
   var status: ExitStatus { Failure.worst(statuses) }
 
-  /// - Parameter problems: What could not be found.
   init(on terminal: Terminal, problems: [FileError] = []) {
     self.terminal = terminal
     for problem in problems { fail(problem.description, .failure) }
@@ -176,9 +172,7 @@ struct BatchWork {
 }
 
 extension Output {
-  /// Writes what `--json` prints: an object that begins with its format version.
-  ///
-  /// - Parameter formatVersion: Grows when a member is removed or changes its meaning; nil for a format of others.
+  /// Writes what `--json` prints: an object that begins with its format version, nil for a format of others.
   func write(json fields: JSONMembers, formatVersion: Int? = 1) throws {
     var json = JSONWriter()
     let version: JSONMembers = ["formatVersion": formatVersion]

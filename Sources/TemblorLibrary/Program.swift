@@ -47,7 +47,6 @@ private func missingLibrary(for verb: String) -> String? {
   return missing.map { "\($0.0) is missing; install the package \($0.1)" }
 }
 
-/// What is written to a stream.
 private final class Gathering: Sendable {
   private let gathered = Mutex<[UInt8]>([])
 

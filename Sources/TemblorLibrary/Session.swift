@@ -7,7 +7,6 @@ public import StudioCore
 internal import Synchronization
 internal import SystemSupport
 
-/// A device that is open, and what is played on it.
 final class Session {
   /// One time that a pattern is played; its player is let go when it has ended.
   struct Play {
@@ -98,7 +97,6 @@ final class Session {
     return true
   }
 
-  /// Releases what has ended.
   private func settle() {
     engine.update()
     for (number, play) in plays {

@@ -63,12 +63,10 @@ extension Measurement {
   }
 }
 
-/// One figure of the benchmark, with what it should reach.
 struct Measurement {
   var name: String
   var value: Double
   var unit: String
-  /// The figure to reach, or nothing where it is only of interest.
   var goal: Double?
   var isBetterWhenGreater = false
 

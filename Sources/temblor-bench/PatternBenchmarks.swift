@@ -4,7 +4,6 @@ import HapticRender
 import ShippedFiles
 import VendorFormats
 
-/// The cost of reading AHAP text.
 enum ReadingBenchmarks {
   static func run() throws -> [Measurement] {
     let text = try AHAPDocument(pattern: pattern()).formatted()
@@ -41,7 +40,6 @@ enum ReadingBenchmarks {
   }
 }
 
-/// The cost of compiling plans.
 enum CompileBenchmarks {
   static func run() throws -> [Measurement] {
     var figures: [Measurement] = []

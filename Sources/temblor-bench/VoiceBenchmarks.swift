@@ -3,7 +3,6 @@ import Glibc
 import HapticModel
 import HapticRender
 
-/// The cost of sounding voices.
 enum VoiceBenchmarks {
   /// Seconds of pattern in each run.
   private static let seconds = 4.0
@@ -38,9 +37,7 @@ enum VoiceBenchmarks {
     name: "shaker", summary: "", frequency: FrequencyMapping(low: 25, high: 80),
     hardware: TransducerHardware(product: "shaker", resonance: 40, qualityFactor: 10, continuousPower: 50))
 
-  /// A number of continuous events that last the whole run.
-  ///
-  /// Without an intensity they are together below the ceiling, so that voices and not the limiter are measured.
+  /// Continuous events that last the whole run; without an intensity, they stay below the limiter's ceiling.
   static func humming(_ count: Int, intensity: Float? = nil) -> HapticPattern {
     HapticPattern(
       events: (0..<count).map { index in

@@ -142,7 +142,6 @@ enum CalibrateVerb {
     return .done
   }
 
-  /// Measures the impedance with a resistor of so many ohms.
   private static func impedance(
     _ resistor: Double, _ arguments: ParsedArguments, _ terminal: Terminal, _ options: SweepOptions, date: String,
     time: any TimeSource

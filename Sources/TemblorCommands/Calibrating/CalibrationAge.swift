@@ -1,4 +1,3 @@
-/// How long ago a profile was measured.
 enum CalibrationAge {
   /// Days after which a check is offered: glue, springs and mounting creep over months.
   static let limit = 180

@@ -4,14 +4,12 @@ import Glibc
 struct ReportFigure {
   var key: String
   var value: JSONPiece?
-  /// The cells of the table.
   var row: [String]?
 
   init(_ key: String, _ value: (any JSONPrintable)?, row: [String]? = nil) {
     (self.key, self.value, self.row) = (key, value?.json, row)
   }
 
-  /// One object with all figures.
   static func fields(_ figures: [ReportFigure]) -> JSONMembers { figures.reduce([:]) { $0 + [$1.key: $1.value] } }
 }
 
@@ -105,7 +103,6 @@ struct CalibrationReport {
     ]
   }
 
-  /// Sentences on what the figures are worth.
   var sentences: [String] {
     let origin =
       take.reference != nil
@@ -243,7 +240,6 @@ struct CalibrationTake {
   }
 }
 
-/// A recording that cannot tell.
 struct CalibrationRefusal: Error, Equatable, CustomStringConvertible {
   let name: String
   let error: CalibrationError

@@ -195,7 +195,6 @@ final class HandTask: SessionTask {
     return .wait(.milliseconds(20))
   }
 
-  /// Goes on to the next tone, or to the same one where no key was pressed.
   private func finish(at now: Duration) throws {
     try player.stop()
     phase = .pausing(until: now + Self.pause)

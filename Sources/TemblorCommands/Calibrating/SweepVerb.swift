@@ -89,7 +89,6 @@ enum SweepVerb {
   }
 }
 
-/// The options that say which signal a transducer is measured with.
 struct SweepOptions {
   static let group = OptionGroup(
     title: "Signal",
@@ -119,9 +118,6 @@ struct SweepOptions {
   let signal: SweepSignal
   let isQuick: Bool
 
-  /// What a command line asks for.
-  ///
-  /// - Throws: `UsageError` for a signal that cannot be, or that the transducer cannot take.
   init(_ arguments: ParsedArguments) throws {
     guard let word = arguments.value("--profile") else {
       throw UsageError(.missingValue, "missing '--profile'; run 'temblor profiles' to list profiles")

@@ -116,9 +116,7 @@ package final class LineConnection {
   }
 }
 
-/// Makes lines of bytes that come in pieces, with bounds on what is kept.
-///
-/// A line ends with a line feed, which a carriage return may precede.
+/// Makes lines of bytes that come in pieces, with bounds on what is kept; LF or CR LF ends a line.
 package struct LineReader {
   /// Bytes of the longest line, its end not counted: sixteen times a path of the system.
   static let limit = 65_536
@@ -166,7 +164,6 @@ package struct LineReader {
   }
 }
 
-/// Lines on their way to a reader who takes them in his own time.
 struct SendBuffer {
   private var bytes: [UInt8] = []
   private var sentCount = 0
@@ -178,9 +175,7 @@ struct SendBuffer {
     bytes.append(UInt8(ascii: "\n"))
   }
 
-  /// Sends what waits, as far as it is taken; answers whether the reader is still there.
-  ///
-  /// - Parameter send: One system call: how many of the bytes it took, or below 0 with `errno`.
+  /// Sends what waits, one system call after the other; answers whether the reader is still there.
   mutating func flush(_ send: (UnsafeRawBufferPointer) -> Int) -> Bool {
     var isThere = true
     while count > 0 && isThere {
@@ -197,10 +192,9 @@ struct SendBuffer {
   }
 }
 
-/// A socket in the file system at which several clients send lines and are answered.
+/// A socket in the file system at which several clients send lines and are answered; only this user can connect.
 ///
-/// Nothing here waits: ask `watched()` what to wait for, then `receive()` what came. Only the user who
-/// runs the program can connect.
+/// Nothing here waits: `watched()` says what to wait for, `receive()` what came.
 package final class SocketListener {
   static let maximumClientCount = 64
 
@@ -249,7 +243,6 @@ package final class SocketListener {
     return [PollDescriptor(descriptor)] + connections.flatMap { $0.connection.watched }
   }
 
-  /// Accepts who came, sends what waits, and answers what happened, without waiting.
   package func receive() -> [Event] {
     var events = left.map { Event.left($0) }
     left = []

@@ -68,7 +68,6 @@ package enum ListenGrammar {
     .init("shutdown", "End the program for all clients, with a fade-out.", ListenSession.nothing),
   ]
 
-  /// The form of a command, or a refusal that suggests one.
   static func form(_ verb: String) throws(ListenError) -> ListenCommandSyntax {
     if let form = forms.first(where: { $0.verb == verb }) { return form }
     throw ListenError(
@@ -110,9 +109,7 @@ package enum ListenGrammar {
   }()
 }
 
-/// How one command is written, and what it does.
 struct ListenCommandSyntax: Sendable {
-  /// What a word has to be.
   enum Kind: Equatable, Sendable {
     case text
     case number(ClosedRange<Double>)
@@ -211,7 +208,6 @@ struct ListenCommandSyntax: Sendable {
 }
 
 extension ListenCommandSyntax.Kind {
-  /// What the word may be, as help and messages say it.
   var bounds: String {
     switch self {
     case .text: "a word, or text in quotes"
@@ -254,9 +250,7 @@ struct ListenCommand: Equatable, Sendable {
   func flag(_ keyword: String) -> Bool { values[keyword] != nil }
 }
 
-/// A command with the tag its answer will carry.
 struct ListenRequest: Equatable, Sendable {
-  /// What stood behind `@`, if anything.
   var tag: String?
   var command: Result<ListenCommand, ListenError>
 }
@@ -278,7 +272,6 @@ extension ListenGrammar {
     ListenRequest(tag: nil, command: .failure(ListenError(kind, text)))
   }
 
-  /// Reads a line; nothing for empty lines and comments.
   static func read(_ line: String) -> ListenRequest? {
     // By scalars: a mark that combines with a blank does not make it a letter.
     var rest = line.unicodeScalars.drop(while: ListenWord.isBlank)

@@ -1,4 +1,3 @@
-/// One thing that a listening session plays, from its start to its end; it starts once.
 final class ListenPlayer {
   /// By what commands call it; a tap has none.
   let name: String?
@@ -47,7 +46,6 @@ final class ListenPlayer {
     lastFrame = start
   }
 
-  /// Notes that something was asked for a frame.
   func note(_ frame: Int64) { lastFrame = max(lastFrame, frame) }
 
   var hasStarted: Bool { player.startFrame != nil }
@@ -105,7 +103,6 @@ struct ScheduledTime {
   var frame: Int64
 }
 
-/// A straight line from one position to another between two frames.
 struct PanSegment {
   var start: Int64
   var end: Int64
@@ -126,9 +123,7 @@ struct PanSegment {
 struct TapSchedule {
   static let maximumCount = 100_000
 
-  /// A tap at a frame.
   struct Tap: Equatable {
-    /// The engine's frame.
     var frame: Int64
     var intensity: Float
     var sharpness: Float
@@ -143,7 +138,6 @@ struct TapSchedule {
 
   var count: Int { heap.count }
 
-  /// The frame of the next.
   var firstFrame: Int64? { heap.first?.frame }
 
   /// Adds a tap; false where its client has too many.
@@ -176,7 +170,6 @@ struct TapSchedule {
     rise(heap.count - 1)
   }
 
-  /// Removes what is due at a frame or later.
   mutating func removeAll(from frame: Int64) {
     let kept = heap.filter { $0.frame < frame }
     heap = []

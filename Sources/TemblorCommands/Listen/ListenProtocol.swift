@@ -1,4 +1,3 @@
-/// When something is to be done.
 enum ListenTime: Equatable, Sendable {
   case now
   /// So many seconds after the command is read.
@@ -7,9 +6,7 @@ enum ListenTime: Equatable, Sendable {
   case at(Double)
 }
 
-/// What `set` sets.
 enum ListenParameter: Equatable, Sendable {
-  /// The factor on everything.
   case strength
   case control(DynamicParameterID)
 
@@ -83,7 +80,6 @@ package struct ListenReply: Equatable, Sendable {
   }
 }
 
-/// Why a command was refused, as the reply says.
 struct ListenError: Error, Equatable, CustomStringConvertible {
   /// What the sender has to change; the raw value stands in the reply.
   enum Kind: String, CaseIterable, Sendable {

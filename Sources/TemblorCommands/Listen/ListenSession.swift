@@ -14,14 +14,12 @@ package final class ListenSession {
   private let device: String
   private let wake: WakeSignal?
   private var events: [ListenReply] = []
-  /// The frame of the last end.
   private var endFrame: Int64 = 0
   var trouble = SinkEventFolding()
   private let start: Int
   /// The greatest magnitude since the start, and since it was last answered.
   private var (greatestPeak, recentPeak): (Float, Float) = (0, 0)
   private var lateCommandCount = 0
-  /// Whether the time of the command that is done has passed.
   private var isLate = false
   /// The pattern of the command that is done, where it was loaded before.
   private var loaded: Result<PatternLoader.CachedPattern, ListenError>?
@@ -48,16 +46,12 @@ package final class ListenSession {
       message: message)
   }
 
-  /// Starts to load the pattern of a request, where it has one.
   func load(for request: ListenRequest) throws(ListenError) -> PatternLoader.Job? {
     guard case .success(let command) = request.command, command.isLoaded else { return nil }
     return try loader.begin(command, wake: wake)
   }
 
-  /// Does what a request asks for; `quit` and `shutdown` are for the owner of the connection.
-  ///
-  /// - Parameters:
-  ///   - piece: Its pattern, where it has one; loaded here where it is nil.
+  /// Does what a request asks for, with its pattern or one loaded here; `quit` and `shutdown` are the owner's.
   func answer(
     _ request: ListenRequest, client: Int = 0, with piece: Result<PatternLoader.CachedPattern, ListenError>? = nil
   ) -> ListenReply {
@@ -74,7 +68,6 @@ package final class ListenSession {
     } catch { return .error(error, tag: request.tag) }
   }
 
-  /// Takes what happened since the last call, in the order it happened.
   package func takeEvents() -> [ListenReply] {
     collect()
     defer { events = [] }
@@ -82,8 +75,6 @@ package final class ListenSession {
   }
 
   /// Lets what plays come to its end: loops end with the running pass, and what is paused is stopped.
-  ///
-  /// What was asked to end at a time does so then.
   package func finishPlaying() -> Bool {
     collect()
     do throws(PlaybackError) {
@@ -94,9 +85,7 @@ package final class ListenSession {
     } catch { return false }
   }
 
-  /// Seconds until all has been heard; nothing while something plays or waits for its time.
-  ///
-  /// - Parameter tail: Seconds behind the last end; absent: those in which hardware comes to rest.
+  /// Seconds until all has been heard, `tail` seconds behind the last end; nil while something plays or waits.
   package func secondsLeft(tail: Double? = nil) -> Double? {
     collect()
     guard voices.isEmpty, taps.count == 0 else { return nil }
@@ -125,7 +114,6 @@ package final class ListenSession {
     try ListenGrammar.help(command.text("COMMAND"))
   }
 
-  /// What ends a connection or the program is for its owner.
   func nothing(_: ListenCommand) -> [ListenReply.Field] { [] }
 
   func status(_: ListenCommand) -> [ListenReply.Field] {
@@ -149,7 +137,6 @@ package final class ListenSession {
     greatestPeak = max(greatestPeak, recentPeak)
   }
 
-  /// What has been counted since the start.
   var figures: ListenFigures {
     takePeak()
     return ListenFigures(
@@ -197,7 +184,6 @@ package final class ListenSession {
     voices.append(voice)
   }
 
-  /// Releases something before it started.
   func drop(_ voice: ListenPlayer) {
     voices.removeAll { $0 === voice }
     guard voice.successionFrame == nil else { return }
@@ -232,7 +218,6 @@ package final class ListenSession {
     events.append(.event(event, [.number("time", engine.seconds)] + fields))
   }
 
-  /// Reports something that happened at the device.
   package func note(_ event: SinkEvent, at now: Duration) { for report in trouble.add(event, at: now) { tell(report) } }
 
   /// How long until events of the device that repeat are to be reported; nil where there are none.
@@ -284,9 +269,7 @@ extension ListenSession {
     }
   }
 
-  /// Plays a transient; it has no name, but is stopped with all others.
-  ///
-  /// One that is not near waits here, and takes no player until it is.
+  /// Plays a transient, which has no name; one that is not near waits here, and takes no player until it is.
   func tap(_ command: ListenCommand) throws(ListenError) -> [ListenReply.Field] {
     let moment = moment(command.time)
     let tap = TapSchedule.Tap(
@@ -465,7 +448,6 @@ extension ListenSession {
     }
   }
 
-  /// Mutes or unmutes, as the command is called.
   func mute(_ command: ListenCommand) throws(ListenError) -> [ListenReply.Field] {
     let isMuted = command.form.verb == "mute"
     if command.name == nil { engine.isMuted = isMuted }
@@ -555,7 +537,6 @@ extension PatternLoader.CachedPattern {
   }
 }
 
-/// How sounds are quietened while one of a higher priority plays.
 struct Ducking: Equatable, Sendable {
   /// The gain of lower priorities meanwhile; 1 leaves them alone.
   var gain = 1.0
@@ -575,7 +556,6 @@ extension ListenSession {
     return []
   }
 
-  /// The gain that a sound has because of others at a frame.
   func duckGain(of voice: ListenPlayer, at frame: Int64) -> Double {
     let isBelow = voices.contains { other in
       other.priority > voice.priority && other.start <= frame && !other.hasEnded && !other.isPaused

@@ -1,8 +1,5 @@
-/// Tells those who look after the program how it is: a service manager, and a collector of figures by a file.
-///
-/// Belongs to the thread that obeys commands, so that what it tells shows that this thread answers.
+/// Tells a service manager and a collector of figures how the program is, on the thread that obeys commands.
 final class ListenUpkeep {
-  /// The time between two files.
   static let fileInterval = Duration.seconds(15)
   /// The time between two looks at a render thread that has not answered.
   private static let lookInterval = Duration.milliseconds(250)
@@ -15,12 +12,7 @@ final class ListenUpkeep {
   private var turnCount: Int?
   private var isFailing = false
 
-  /// - Parameters:
-  ///   - file: Where figures go, if anywhere.
-  ///   - watchdogLimit: How long the service manager waits for a sign of life, which comes in half of that; nil
-  ///     where it does not wait for any.
-  ///   - notify: Takes what the service manager is to know.
-  ///   - report: Takes what the user is to know: that the file cannot be written, once until it can.
+  /// - Parameter watchdogLimit: How long the service manager waits for a sign of life, which comes in half of that.
   init(
     file: String? = nil, watchdogLimit: Duration? = nil, notify: @escaping (String) -> Void = { _ in },
     report: @escaping (String) -> Void = { _ in }
@@ -60,11 +52,9 @@ final class ListenUpkeep {
   }
 }
 
-/// What can be counted in a session, for people, programs and collectors.
 struct ListenFigures {
   /// When the session began, in seconds since 1970.
   var start: Int
-  /// How long it has lasted, in seconds.
   var seconds: Double
   var device: String
   var rate: Double
@@ -72,22 +62,17 @@ struct ListenFigures {
   var events: [SinkEventFolding.Group]
   /// The longest that a call of the device has taken, in seconds.
   var longestCall: Double
-  /// Commands whose time had passed when they came.
   var lateCommandCount: Int
-  /// The greatest magnitude of all channels.
   var peak: Double
-  /// Seconds in which a limiter held the level down.
   var limitedSeconds: Double
 
   private var missedSeconds: Double { Double(events.reduce(0) { $0 + $1.missedFrameCount }) / rate }
 
-  /// A line for the status of a service.
   var summary: String {
     let missed = missedSeconds.text(1)
     return "\(device.printable) at \(Int(rate)) Hz; \(missed) s lost"
   }
 
-  /// What `stats` answers.
   var fields: JSONMembers {
     [
       "formatVersion": 1, "since": start, "seconds": seconds, "device": device, "rate": Int(rate),
@@ -131,12 +116,10 @@ struct ListenFigures {
 }
 
 extension SinkEvent.Kind {
-  /// The name that events and figures have.
   var name: String { "\(self)" }
 }
 
 extension SinkEvent.Cause {
-  /// The name that events and figures have.
   var name: String {
     switch self {
     case .lateDelivery: "late-delivery"

@@ -1,9 +1,7 @@
 import Synchronization
 
-/// Patterns by the words that name them, compiled once and again when their files change.
-///
-/// Reading waits for disks, and compiling takes time, so that either happens on a thread of its own for each
-/// request; nobody but who asked waits for it.
+/// Patterns by the words that name them, compiled once and again when their files change; each request reads on a
+/// thread of its own, so that nobody but who asked waits.
 final class PatternLoader: Sendable {
   /// Patterns that are kept; those not used for longest are let go.
   static let capacity = 64
@@ -11,7 +9,6 @@ final class PatternLoader: Sendable {
   static let maximumJobCount = 128
 
   struct CachedPattern: Sendable {
-    /// What it is called where no other name is given.
     var name: String
     var plans: [RenderPlan]
     /// Seconds.
@@ -31,7 +28,6 @@ final class PatternLoader: Sendable {
     var piece: CachedPattern
     var sources: [(path: String, stamp: FileStamp?)]
 
-    /// Whether no file that it is made from has changed since.
     var isCurrent: Bool { sources.allSatisfy { FileStamp($0.path) == $0.stamp } }
   }
 
@@ -44,11 +40,7 @@ final class PatternLoader: Sendable {
   private let entries = Mutex(LRUCache<String, Entry>(capacity: capacity))
   private let jobCount = Atomic<Int>(0)
 
-  /// An empty cache for the profiles of an engine's haptic buses, and its rate.
-  ///
-  /// - Parameters:
-  ///   - folder: The only folder of which files are opened, as a real path; nil for any.
-  ///   - loadsAside: Whether jobs have threads of their own; else they are done at once.
+  /// `folder` is the only one of which files are opened, as a real path; `loadsAside` gives jobs threads of their own.
   init(
     profiles: [TransducerProfile], rate: Double, formats: FormatRegistry = .standard, folder: String? = nil,
     loadsAside: Bool = false, message: @escaping @Sendable (any Error) -> String = { "\($0)" }
@@ -63,7 +55,6 @@ final class PatternLoader: Sendable {
 
   var count: Int { entries.withLock { $0.count } }
 
-  /// Starts to load the pattern of a command, or to make its noise.
   func begin(_ command: ListenCommand, wake: WakeSignal?) throws(ListenError) -> Job {
     let make = { @Sendable [self] () throws(ListenError) in try piece(command) }
     let job = Job()
@@ -100,7 +91,6 @@ final class PatternLoader: Sendable {
     return try piece(word)
   }
 
-  /// The pattern of a file or a shipped one.
   func piece(_ word: String) throws(ListenError) -> CachedPattern {
     if let entry = entries.withLock({ $0.value(word) }), entry.isCurrent { return entry.piece }
     entries.withLock { $0.forget(word) }
@@ -121,7 +111,6 @@ final class PatternLoader: Sendable {
     } catch { throw ListenError(.invalidPattern, message(error)) }
   }
 
-  /// One pattern, from where it may be read.
   private func input(_ word: String) throws(ListenError) -> PatternInput {
     if word == "-" { throw ListenError(.invalidPattern, "- (standard input) is used for commands; name a file") }
     let path = try confined(word)
@@ -137,8 +126,7 @@ final class PatternLoader: Sendable {
     return input
   }
 
-  /// The path that a word names in the folder; a word that names nothing there stays as it is, if it is a
-  /// plain name.
+  /// The path of a word in the folder; a plain name that is nothing there stays as it is.
   private func confined(_ word: String) throws(ListenError) -> String {
     guard let folder else { return word }
     let path = word.hasPrefix("/") ? word : FileSystem.join(folder, word)
@@ -155,13 +143,11 @@ final class PatternLoader: Sendable {
   }
 }
 
-/// Values by their keys, of which only those used last are kept.
 struct LRUCache<Key: Hashable, Value> {
   private let capacity: Int
   private var entries: [Key: (value: Value, use: Int)] = [:]
   private var useCount = 0
 
-  /// Nothing yet, and space for some values.
   init(capacity: Int) { self.capacity = max(1, capacity) }
 
   var count: Int { entries.count }
@@ -184,7 +170,6 @@ struct LRUCache<Key: Hashable, Value> {
   mutating func forget(_ key: Key) { entries[key] = nil }
 }
 
-/// Lines of one connection that wait to be run.
 package struct ListenQueue {
   /// Lines that are run before the next connection has its turn.
   static let turn = 64
@@ -199,7 +184,6 @@ package struct ListenQueue {
 
   package init() {}
 
-  /// Whether all lines have been run, so that more can be taken.
   package var isEmpty: Bool { lines.isEmpty && waiting == nil && loading == nil }
 
   /// When there is something to do again; nothing where there are no lines.
@@ -211,8 +195,7 @@ package struct ListenQueue {
 
   package mutating func add(_ new: [LineReader.Line]) { lines += new }
 
-  /// Obeys some lines and hands on the answers, until one asks for an end, finds no space, or waits for its
-  /// pattern.
+  /// Obeys some lines and hands on answers, until one asks for an end, finds no space or waits for its pattern.
   package mutating func execute(
     by session: ListenSession, client: Int = 0, at now: Duration, period: Duration, answer: (ListenReply) -> Void
   ) -> Ending? {

@@ -4,7 +4,6 @@ import Glibc
 struct AuditionTakes: Sendable {
   static let most = 9
 
-  /// The takes in the order of their letters.
   let all: [AuditionTake]
 
   /// Reads takes; reports what is wrong and answers the status where any cannot be played.
@@ -40,7 +39,6 @@ struct AuditionTakes: Sendable {
   var channelCounts: [Int] { all.compactMap(\.channelCount) }
 }
 
-/// One of the things that are listened to in turn: a pattern that was read, or a recording.
 struct AuditionTake: Sendable {
   enum Content: Sendable {
     case pattern(LoadedPattern)
@@ -54,7 +52,6 @@ struct AuditionTake: Sendable {
   /// The SHA-256 of its file.
   let hash: String
 
-  /// Reads a pattern or a sound file.
   init(_ input: TakeInput, reading: ReadingOptions) throws {
     name = input.name
     stem = FileSystem.stem(of: input.outputStem)
@@ -94,12 +91,10 @@ struct AuditionTake: Sendable {
   }
 }
 
-/// Takes that are compiled for an engine, and what they sound like for measuring.
 struct PreparedTakes: Sendable {
   let pieces: [CompiledPattern]
   let signals: [Signal]
 
-  /// Nothing, before a device is known.
   static let none = PreparedTakes(pieces: [], signals: [])
 
   /// Seconds of the longest.
@@ -133,7 +128,6 @@ extension AuditionTakes {
 }
 
 extension AuditionTake {
-  /// A recording at an engine's rate; nothing for a pattern.
   fileprivate func sound(at rate: Double) throws -> Sound? {
     guard case .recording(let sound) = content else { return nil }
     return try sound.resampled(to: rate, path: name)
@@ -162,17 +156,14 @@ extension CompiledPattern {
   }
 }
 
-/// Factors that make takes as strong as the weakest.
 struct MatchedLevels: Equatable, Sendable {
   var match: LevelMatch
   /// One for each take, none above 1.
   var gains: [Double]
 }
 
-/// Where the channels of a recording are heard: on the outputs that carry haptics, in turn.
-///
-/// A recording with more channels than there are such outputs is heard as their mean on all of them. Where no
-/// output carries haptics, it is heard as audio.
+/// Where the channels of a recording are heard: on the outputs that carry haptics in turn, else as audio; as their mean
+/// on all of them where it has more channels.
 struct RecordingChannels {
   private let places: [Int]
   private let hapticChannelCount: Int

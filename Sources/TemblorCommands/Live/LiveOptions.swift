@@ -1,4 +1,3 @@
-/// The options that all live verbs share.
 struct LiveOptions {
   static let soundGroup = OptionGroup(
     title: "Sound",
@@ -103,11 +102,7 @@ struct LiveOptions {
     -> LiveSession
   { LiveSession(on: backend, terminal: terminal, isQuiet: isQuiet || !isWatched, wantsRecords: wantsRecords || asJSON) }
 
-  /// Plays in a session.
-  ///
-  /// - Parameters:
-  ///   - placeCount: Places of what is played.
-  ///   - isListened: Whether somebody plays to hear or feel it, who is to know which band that is.
+  /// Plays in a session; with `isListened`, somebody hears or feels it, who is to know which band that is.
   func play(
     in session: LiveSession, placeCount: Int = 0, recordingsOf channelCounts: [Int] = [], isListened: Bool = true,
     makeTask: (PlaybackEngine) throws -> any SessionTask
@@ -130,7 +125,6 @@ struct LiveOptions {
     }
   }
 
-  /// Prints the result as JSON with `--json`; returns the exit status.
   func report(_ outcome: LiveOutcome, _ fields: JSONMembers, _ terminal: Terminal) throws -> ExitStatus {
     if asJSON { try terminal.output.write(json: fields + outcome.fields) }
     return outcome.status
@@ -154,9 +148,7 @@ struct LiveOptions {
   }
 }
 
-/// The options by which live verbs choose a device and what to ask of it.
 struct DeviceOptions: Sendable {
-  /// The device that plays where no other is named.
   static let defaultDevice = "default"
   private static let automatic = "auto"
 
@@ -198,14 +190,12 @@ struct DeviceOptions: Sendable {
     return name.scheme == SoundFileBackend.scheme ? name.rest : nil
   }
 
-  /// A device at its usual rate.
   init(_ device: String, channelCount: Int) {
     self.device = device
     request = OutputRequest(allowsOtherRate: true, channels: .atLeast(max(2, channelCount)))
     (isNamed, origin) = (true, nil)
   }
 
-  /// What a command line asks for.
   init(_ arguments: ParsedArguments, minimumChannelCount: Int = 1) throws(UsageError) {
     let rate = try arguments[Self.rate]
     var request = OutputRequest(rate: rate ?? 48_000, allowsOtherRate: rate == nil)
@@ -261,7 +251,6 @@ struct UnavailableDevice: Error, Equatable, CustomStringConvertible {
   /// What names the device; nil for the default one.
   var origin: String?
 
-  /// One line: the reason, that nothing was done, and what to do instead.
   var description: String {
     if let origin { return "\(reason.message); \(origin) names it: connect it, or use 'temblor setup' or '--device'" }
     return "\(reason.message); nothing was played or written; for a sound file, use '--device wav:FILE' or "
@@ -269,10 +258,8 @@ struct UnavailableDevice: Error, Equatable, CustomStringConvertible {
   }
 }
 
-/// The device that plays, and what it granted.
 struct DeviceSummary: Equatable, Sendable {
   var name: String
-  /// Frames per second, channels, periods.
   var format: SinkFormat
   var encoding: String
   /// Whether a sound card plays the frames without a sound server between.

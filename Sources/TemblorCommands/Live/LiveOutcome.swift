@@ -1,6 +1,5 @@
 import Glibc
 
-/// What became of a live session.
 struct LiveOutcome {
   enum Ending: String {
     case over
@@ -17,17 +16,13 @@ struct LiveOutcome {
   var underrunCount = 0
   /// Those of them for which the program delivered frames too late.
   var ownUnderrunCount = 0
-  /// Frames that could not be heard.
   var missedFrameCount = 0
   var isHeardToTheEnd = true
   var peak: Float = 0
   /// Frames in which a limiter held the level down.
   var limitedFrameCount: Int64 = 0
-  /// What protection did, where there is something to protect.
   var protection: ProtectionSummary?
-  /// What rendering cost, where it was looked at.
   var blocks = RenderLoadStatistics()
-  /// What became of the recording, where there was one.
   var recording: LiveRecording.Result?
 
   var status: ExitStatus {
@@ -74,7 +69,6 @@ struct RenderLoadStatistics: Equatable, Sendable {
 }
 
 extension Duration {
-  /// The duration in seconds.
   var inSeconds: Double {
     let (seconds, attoseconds) = components
     return Double(seconds) + Double(attoseconds) * 1e-18
@@ -84,7 +78,6 @@ extension Duration {
   static func inSeconds(_ seconds: Double) -> Duration { .nanoseconds(Int64(seconds * 1e9)) }
 }
 
-/// What is to be said of many measured values.
 struct Distribution: Equatable, Sendable {
   static let columns: [(name: String, key: String, share: Double)] = [
     ("min", "min", 0.0), ("median", "median", 0.5), ("90 %", "p90", 0.9), ("99 %", "p99", 0.99), ("max", "max", 1.0),
@@ -92,7 +85,6 @@ struct Distribution: Equatable, Sendable {
 
   private let sorted: [Double]
 
-  /// A distribution of values in any order.
   init(_ values: [Double]) { sorted = values.sorted() }
 
   /// The smallest value that at least a share of all values does not exceed; 0 where there is none.
@@ -102,7 +94,6 @@ struct Distribution: Equatable, Sendable {
     return sorted[min(max(0, place), sorted.count - 1)]
   }
 
-  /// The quantiles of all columns.
   var quantiles: [Double] { Self.columns.map { quantile($0.share) } }
 
   /// Rows of a histogram with at most so many rows, each a value and how many lie in its step.
@@ -124,7 +115,6 @@ final class LiveRecording {
   struct Result: Equatable, Sendable {
     var path: String
     var isComplete: Bool
-    /// Frames in the file.
     var frameCount: Int64
     /// Frames that the disk was too slow for.
     var droppedFrameCount: Int64
@@ -212,12 +202,7 @@ final class LiveRecording {
   private let writer: RecordingWriter
   private let files: Files
 
-  /// Starts the file.
-  ///
-  /// - Parameters:
-  ///   - seconds: How long it may become; nil means no limit.
-  ///   - rotation: How it is divided into several, which have no other limit.
-  ///   - failureHandler: Told when no more can be recorded, on another thread.
+  /// Starts the file, of at most so many seconds, or divided by `rotation`; `failureHandler` runs on another thread.
   init(
     to path: String, device: DeviceSummary, upTo seconds: Double? = nil, rotation: Rotation? = nil,
     failureHandler: @escaping @Sendable (SinkEvent) -> Void
@@ -240,7 +225,6 @@ final class LiveRecording {
       change: rotation == nil ? nil : change)
   }
 
-  /// Why a name can be no recording, or nothing.
   static func unsupportedReason(to path: String) -> String? {
     guard SoundFileFormat.container(ofName: path) == nil else { return nil }
     return "unknown file extension of \(path.inQuotes); use .wav, .flac, .aiff, .w64, .rf64, .caf or .ogg"
@@ -255,9 +239,7 @@ final class LiveRecording {
     return head.isEmpty || head.indices.contains { head[$0...].starts(with: "Temblor ".utf8) }
   }
 
-  /// Completes the file, when nothing plays any more; answers also what the user must know.
-  ///
-  /// - Parameter limit: How long the disk may take.
+  /// Completes the file within a limit, when nothing plays any more; answers also what the user must know.
   func finish(within limit: Duration) -> (result: Result, message: String?) {
     guard let outcome = writer.finish(within: limit) else {
       return (

@@ -1,8 +1,6 @@
 import Glibc
 
-/// Plays a task until it is over or somebody ends it: the loop that all live verbs share.
-///
-/// The terminal is as it was when `run` returns, however it returns.
+/// Plays a task until it is over or somebody ends it; the terminal is then as it was, however it ends.
 final class LiveSession {
   static let strengthSteps: Float = 20
   /// Time in which blocks are looked at; well before their records would be dropped.
@@ -34,11 +32,6 @@ final class LiveSession {
   /// Ends a wait of the session: [any thread].
   var wake: WakeSignal { inbox.wake }
 
-  /// Opens a device and plays on it.
-  ///
-  /// - Parameters:
-  ///   - seconds: How long a recording may become; nil means no limit.
-  ///   - rotation: How it is divided into several.
   func run(
     _ options: DeviceOptions, keepsAwake: Bool, recording path: String?, upTo seconds: Double? = nil,
     rotation: LiveRecording.Rotation? = nil,
@@ -224,9 +217,8 @@ final class LiveSession {
   }
 }
 
-/// A tone too weak to be heard or felt, so that amplifiers do not switch themselves off between patterns.
-///
-/// It sounds on all channels that carry haptics, whatever the strength is; mute silences it too.
+/// A tone too weak to be heard or felt, so that amplifiers stay on between patterns: on all channels that carry
+/// haptics, whatever the strength is; mute silences it too.
 final class KeepAwakeTone {
   /// Its frequency in hertz: the lowest that amplifiers for shakers and subwoofers pass, where the ear hears
   /// least.
@@ -239,7 +231,6 @@ final class KeepAwakeTone {
   private let player: PatternPlayer
   private var followed: Float?
 
-  /// Starts the tone with the engine's first frame.
   init(_ engine: PlaybackEngine) throws {
     let profile = TransducerProfile(
       name: "keep-awake", summary: "One frequency.",
@@ -288,23 +279,18 @@ protocol SessionTask: AnyObject {
   func note(_ records: [BlockTiming])
 }
 
-/// What comes after a task did what was due.
 enum SessionStep: Equatable {
   case wait(Duration?)
-  /// There is nothing more to play.
   case over
 }
 
-/// What is heard and how, in a few words.
 struct SessionTitle: Equatable, Sendable {
   var long: String
-  /// The same where there is little space.
   var short: String
   /// How it is heard, the most important first; left out where there is no space.
   var remarks: [String] = []
 }
 
-/// A key in the list that `?` shows.
 struct KeyHelp: Equatable {
   var key: String
   var meaning: String
@@ -319,14 +305,12 @@ extension SessionTask {
   func note(_ records: [BlockTiming]) {}
 }
 
-/// Keys as they are pressed.
 protocol Keyboard: AnyObject {
   /// What to wait for before asking for keys; ask again each time.
   var watched: [PollDescriptor] { get }
   /// Whether there are no more keys, because the terminal went away.
   var isClosed: Bool { get }
 
-  /// How long to wait at most before asking for keys.
   func timeout(at now: Duration) -> Duration?
 
   func keys(at now: Duration) -> [KeyPress]
@@ -336,7 +320,6 @@ protocol Keyboard: AnyObject {
 final class TerminalKeyboard: Keyboard {
   private var terminal: RawTerminal
 
-  /// Takes the keys, or answers nothing where standard input is not this process's terminal.
   init?() {
     guard let terminal = RawTerminal() else { return nil }
     self.terminal = terminal
@@ -349,7 +332,6 @@ final class TerminalKeyboard: Keyboard {
   func keys(at now: Duration) -> [KeyPress] { terminal.keys(at: now) }
 }
 
-/// Messages of a live verb, above its live line.
 final class LiveConsole {
   let isWatched: Bool
   private var line: StatusLine
@@ -402,7 +384,6 @@ final class LiveConsole {
 }
 
 extension SinkEventFolding.Report {
-  /// One line for the user of the program: what happened, what it cost, and what helps.
   func line(rate: Double, lacksPriority: Bool) -> String {
     let milliseconds = NumberFormatting.rounded(Double(event.missedFrameCount) * 1_000 / rate, places: 1)
     guard event.kind == .underrun else {

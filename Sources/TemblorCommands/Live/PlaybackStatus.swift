@@ -1,6 +1,5 @@
 import Glibc
 
-/// What playback does at one moment, as its live line shows it.
 struct PlaybackStatus: Equatable, Sendable {
   enum State: Sendable {
     case playing, paused, muted
@@ -21,7 +20,6 @@ struct PlaybackStatus: Equatable, Sendable {
   /// The factor on everything, 0 to 1.
   var strength = 1.0
   var title: SessionTitle?
-  /// What protection did since the last line; nothing where there is no transducer to protect.
   var protection: ProtectionSummary?
 
   /// The live line in at most so many columns: what matters least goes first.
@@ -132,10 +130,8 @@ struct LevelMeter {
 
   private let peaks: [Float]
   private let barLength: Int
-  /// Columns the meter takes.
   let length: Int
 
-  /// A meter of at most so many columns.
   init(_ peaks: [Float], width: Int) {
     let gaps = max(0, peaks.count - 1)
     let bar = peaks.isEmpty ? 0 : (width - gaps) / peaks.count
@@ -189,10 +185,7 @@ struct LevelMeter {
   private static func decibels(_ peak: Float) -> Double { peak > 0 ? 20 * log10(Double(min(peak, 1))) : -.infinity }
 }
 
-/// The live line of playback on standard error, rewritten in place.
-///
-/// Silent where standard error is not a terminal, or one that another job has. Clear it before writing
-/// anything else there.
+/// The live line of playback on standard error, rewritten in place; silent where that is another job's or no terminal.
 struct StatusLine {
   /// The least time between two lines: fifteen a second move, more cost.
   static let interval = Duration.seconds(1) / 15

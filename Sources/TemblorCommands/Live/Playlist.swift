@@ -1,4 +1,3 @@
-/// Plays pieces one after the other.
 final class Playlist: SessionTask {
   /// Seconds of silence before the first piece: longer than the ramp with which sound sets in.
   static let leadIn = 0.003
@@ -12,12 +11,7 @@ final class Playlist: SessionTask {
   /// The frame from which on all has been heard, once the last piece has ended.
   private var overFrame: Int64?
 
-  /// A playlist, of which the first piece is about to start.
-  ///
-  /// - Parameters:
-  ///   - passCount: How often each piece is played, or nothing for endlessly.
-  ///   - gap: Seconds of silence between two pieces.
-  ///   - shares: What each haptic bus gets of every piece; none for all of it.
+  /// A playlist whose first piece is about to start; `gap` in seconds, `passCount` nil for endlessly.
   init(
     _ pieces: [CompiledPattern], on engine: PlaybackEngine, passCount: Int? = 1, gap: Double = 0,
     shares: [SendAutomation] = [], session: LiveSession
@@ -92,7 +86,6 @@ final class Playlist: SessionTask {
   }
 }
 
-/// Something to play: a pattern compiled for every haptic bus of an engine.
 struct CompiledPattern: Sendable {
   var name: String
   var plans: [RenderPlan]
@@ -107,7 +100,6 @@ extension CompiledPattern {
       duration: pattern.composition.duration)
   }
 
-  /// A pattern made in code.
   init(name: String, _ pattern: HapticPattern, for engine: PlaybackEngine) throws {
     self.init(
       name: name, plans: try engine.profiles.map { try RenderPlan(compiling: pattern, profile: $0, rate: engine.rate) },
@@ -115,9 +107,7 @@ extension CompiledPattern {
   }
 }
 
-/// Plays one piece at a time: starts, pauses and restarts it.
-///
-/// Every start has a player of its own, so that what played before fades out beside it.
+/// Plays one piece at a time, each start with a player of its own, so that what played before fades out beside it.
 final class SingleTrackPlayer {
   static let keys = [KeyHelp(key: "space", meaning: "pause"), KeyHelp(key: "r", meaning: "again")]
 
@@ -129,9 +119,7 @@ final class SingleTrackPlayer {
   private var piece: CompiledPattern?
   private(set) var isPaused = false
 
-  /// - Parameters:
-  ///   - passCount: How often each piece is played, or nothing for endlessly.
-  ///   - shares: What each haptic bus gets of every piece; none for all of it.
+  /// - Parameter passCount: How often each piece is played; nil for endlessly.
   init(_ engine: PlaybackEngine, passCount: Int?, wake: WakeSignal, shares: [SendAutomation] = []) {
     self.engine = engine
     self.passCount = passCount
@@ -174,7 +162,6 @@ final class SingleTrackPlayer {
     isPaused = false
   }
 
-  /// Plays the piece from its beginning, at once.
   func restart() throws { if let piece { try play(piece) } }
 
   /// Pauses or resumes the piece; one that was still to come starts when resumed.

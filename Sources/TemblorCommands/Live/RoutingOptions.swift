@@ -1,4 +1,3 @@
-/// The options that say what each channel carries.
 enum RoutingOptions {
   static let group = OptionGroup(
     title: "Channels",
@@ -49,7 +48,6 @@ enum RoutingOptions {
     return routing
   }
 
-  /// What `--channel` says of channels.
   static func channels(_ arguments: ParsedArguments) throws -> [ChannelRouting.Channel] {
     try arguments.values("--channel").reduce(into: []) { channels, text in
       let new = try ChannelRouting.Channel(text, option: "--channel", profileNamed: SharedOptions.profile(named:))
@@ -98,7 +96,6 @@ enum RoutingOptions {
     return number - 1
   }
 
-  /// Decibels as a factor.
   static func gain(_ text: String, option: String) throws(UsageError) -> Float {
     guard let number = Double(text), decibels.contains(number) else {
       throw UsageError(
@@ -208,7 +205,6 @@ extension ClosedRange<Double> {
 }
 
 extension ChannelRouting {
-  /// Refuses filters that a rate cannot have.
   func checkFilters(rate: Double) throws(UsageError) {
     for channel in channels {
       for filter in channel.filters where filter.hertz >= rate / 2 {
@@ -221,7 +217,6 @@ extension ChannelRouting {
   }
 }
 
-/// Positions in an array as people type them.
 enum PanArgument {
   private static let mostPoints = 1_000
 

@@ -9,18 +9,14 @@ protocol SessionBackend: Sendable {
 
   func open(_ output: String, _ request: OutputRequest) throws(OutputError) -> sending OpenedOutput
 
-  /// Plays an engine through an output.
-  ///
-  /// - Parameter eventHandler: Receives what happens, on another thread.
+  /// Plays an engine through an output; `eventHandler` receives what happens, on another thread.
   func play(
     _ engine: PlaybackEngine, through output: sending OpenedOutput, recording: RecordingBuffer?,
     eventHandler: @escaping LivePlayback.EventHandler
   ) throws(PlaybackError) -> any EngineDriver
 }
 
-/// The outputs of a registry, this machine's clock and the terminal.
 struct SystemBackend: SessionBackend {
-  /// What `--device` can name.
   var outputs = OutputRegistry.standard
 
   var time: any TimeSource { SystemTimeSource() }
@@ -40,13 +36,10 @@ struct SystemBackend: SessionBackend {
   }
 }
 
-/// What renders an engine while a live verb runs.
 protocol EngineDriver: AnyObject {
   var isOver: Bool { get }
 
-  /// Fades out, lets the rest be heard, and returns when that is done, or when a time has passed.
-  ///
-  /// - Parameter limit: How long to wait at most; nil for as long as the sink may take in good order.
+  /// Fades out and lets the rest be heard, within a limit; nil for as long as the sink may take in good order.
   func stop(within limit: Duration?) -> Bool
 
   /// Takes the records of blocks since the last call, oldest first; more than about 1,000 are dropped.
@@ -61,7 +54,6 @@ struct PatientOpening {
   /// How long opening may take; a sound server that has to be started needs some seconds.
   private static let limit = Duration.seconds(10)
 
-  /// What came of opening, handed from one thread to the other.
   private final class Box: Sendable {
     private struct Result: @unchecked Sendable { var value: Swift.Result<OpenedOutput, OutputError> }
 
@@ -114,9 +106,7 @@ struct PatientOpening {
   }
 }
 
-/// No device, a clock that runs as fast as the machine can, and keys pressed at steady times.
-///
-/// Used by one thread.
+/// No device, a clock that runs as fast as the machine can, and keys at steady times; used by one thread.
 final class SimulatedBackend: SessionBackend, @unchecked Sendable {
   static let keyInterval = Duration.milliseconds(100)
   private static let periodSize = 480
@@ -126,7 +116,6 @@ final class SimulatedBackend: SessionBackend, @unchecked Sendable {
   private let clock = VirtualTimeSource()
   private var driver: Driver?
 
-  /// A backend on which keys are pressed, and then `q`.
   init(keys: [KeyPress]) { self.keys = keys + [.character("q")] }
 
   var time: any TimeSource { BackendTime(backend: self) }

@@ -22,9 +22,7 @@ final class TakeSwitcher {
   /// Where the play head was put, and where the last block still has it.
   private var sought: (place: Double, left: Double)?
 
-  /// A deck whose takes are about to start, silent all but one.
-  ///
-  /// - Parameter gap: Seconds of silence between two passes of the whole.
+  /// A deck whose takes are about to start, silent all but one, with `gap` seconds of silence between two passes.
   init(
     _ pieces: [CompiledPattern], on engine: PlaybackEngine, region: ClosedRange<Double>? = nil, isLooping: Bool = true,
     gap: Double = 0, gains: [Double]
@@ -59,7 +57,6 @@ final class TakeSwitcher {
 
   // MARK: What is heard
 
-  /// Moves to other gains in one frame for all takes, without a click.
   func setGains(_ gains: [Double]) throws { try group.setGains(gains, over: Self.crossfade) }
 
   /// Moves to other gains through silence, in the same way whatever was heard before.
@@ -172,7 +169,6 @@ final class TakeSwitcher {
   }
 }
 
-/// The part of takes that `--loop-range` names.
 struct LoopPart: Equatable {
   /// Seconds of its start; nothing where the whole repeats.
   private var start: Double?
@@ -198,7 +194,6 @@ struct LoopPart: Equatable {
     }
   }
 
-  /// The part of takes that last so long, or nothing for the whole.
   func region(of duration: Double) throws(UsageError) -> ClosedRange<Double>? {
     guard let start else { return nil }
     let end = min(end ?? duration, duration)

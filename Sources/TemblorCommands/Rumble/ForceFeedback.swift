@@ -1,6 +1,5 @@
 /// An effect of force feedback, as a game uploads it; levels and strengths 0…1, times in seconds.
 struct ForceFeedbackEffect: Equatable, Sendable {
-  /// What it is.
   enum Kind: Equatable, Sendable {
     /// The strengths of a slow and of a fast motor.
     case rumble(strong: Double, weak: Double)
@@ -66,9 +65,7 @@ struct ForceFeedbackEffect: Equatable, Sendable {
   }
 }
 
-/// Plays effects of force feedback on an engine: a low hum for slow motors, a high one for fast ones.
-///
-/// Belongs to one thread; what it does is heard in the next period.
+/// Plays effects of force feedback: a low hum for slow motors, a high one for fast ones; belongs to one thread.
 final class RumbleMixer {
   /// Seconds between two levels where one moves by itself, and in which levels glide.
   static let step = 0.01
@@ -134,7 +131,6 @@ final class RumbleMixer {
     playing[id] = count > 0 && effects[id] != nil ? (now, count) : nil
   }
 
-  /// Forgets an effect, which is stopped.
   func erase(_ id: Int16) throws {
     (effects[id], playing[id]) = (nil, nil)
     try release(id)

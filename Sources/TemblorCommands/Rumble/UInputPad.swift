@@ -1,7 +1,6 @@
 import CUInput
 import Glibc
 
-/// What a game does with a pad.
 enum PadEvent: Equatable {
   case upload(ForceFeedbackEffect, id: Int16)
   case erase(id: Int16)
@@ -10,7 +9,6 @@ enum PadEvent: Equatable {
   case gain(Double)
 }
 
-/// A pad that games rumble.
 protocol RumblePad: AnyObject {
   /// Readable where `next` has something.
   var descriptors: [Int32] { get }
@@ -32,12 +30,7 @@ final class UInputPad: RumblePad {
 
   var descriptors: [Int32] { [pad] + (original.map { [$0] } ?? []) }
 
-  /// Makes a pad.
-  ///
-  /// - Parameters:
-  ///   - name: What games show.
-  ///   - copied: The device of a pad that is grabbed and whose buttons and axes are those of this one.
-  /// - Throws: `FileError` that says what to do where pads cannot be made.
+  /// - Parameter copied: The device of a pad that is grabbed and whose buttons and axes are those of this one.
   init(name: String, copying copied: String?) throws(FileError) {
     originalPath = copied ?? ""
     pad = unsafe open(Self.path, O_RDWR | O_NONBLOCK | O_CLOEXEC)

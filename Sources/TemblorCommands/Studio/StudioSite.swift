@@ -13,7 +13,6 @@ struct PageRequest: Equatable {
   let fields: [String: String]
   var body: [UInt8] = []
 
-  /// What the bytes that came so far are.
   enum Progress: Equatable {
     case incomplete
     case complete(PageRequest)
@@ -81,7 +80,6 @@ struct PageResponse: Equatable {
     431: "Request Header Fields Too Large", 500: "Internal Server Error",
   ]
 
-  /// - Parameter isHead: Whether only the head is wanted.
   func bytes(isHead: Bool = false) -> [UInt8] {
     var head = "HTTP/1.1 \(status) \(Self.reasons[status] ?? "")\r\nConnection: close\r\nCache-Control: no-store\r\n"
     head += "Referrer-Policy: no-referrer\r\nX-Content-Type-Options: nosniff\r\n"
@@ -139,7 +137,6 @@ struct StudioSite {
     }
   }
 
-  /// The page of the files as they are now.
   private func html() throws(FileError) -> [UInt8] {
     var slots: [StudioPage.Slot] = []
     for (index, path) in paths.enumerated() {

@@ -1,6 +1,5 @@
 import Glibc
 
-/// `temblor study --report`: what participants answered, taken together.
 enum StudyReport {
   static func run(_ arguments: ParsedArguments, _ terminal: Terminal) throws -> ExitStatus {
     let rows = try arguments.values("TABLE").flatMap { path in

@@ -1,6 +1,5 @@
 /// The stimuli of a study: the rows of a table, each a tap, a hum or a pattern file, with the level it is played at.
 struct StudyTable {
-  /// One row.
   struct Stimulus {
     let id: String
     let line: Int
@@ -32,7 +31,6 @@ struct StudyTable {
   let hash: String
   let stimuli: [Stimulus]
 
-  /// Reads a table; pattern files are looked for beside it.
   init(_ path: String, bytes: [UInt8], hash: String, formats: FormatRegistry) throws {
     (self.path, self.hash) = (path, hash)
     let table: CSVTable

@@ -190,7 +190,6 @@ struct StudyRecord {
     }
   }
 
-  /// Takes an answer and saves all of them.
   mutating func answer(_ answer: Double, after seconds: Double) throws {
     guard let trial = run.trial else { return }
     results.append(fields(trial, answer, now().text, seconds))
@@ -198,7 +197,6 @@ struct StudyRecord {
     try AtomicFileWriter.write(Array(results.table.text.utf8), to: path)
   }
 
-  /// Answers all that is left as a word says.
   mutating func simulate(_ word: String) throws {
     let threshold = Double(word)
     guard threshold != nil || ["right", "wrong", "random"].contains(word) else {
@@ -220,7 +218,6 @@ struct StudyRecord {
     }
   }
 
-  /// What was found, for the end.
   var sentence: String {
     let count = "\(run.answers.count)\(run.plannedCount.map { " of \($0)" } ?? "") trials"
     let right = run.answers.count { $0.answer == $0.trial.right }
@@ -232,7 +229,6 @@ struct StudyRecord {
   }
 }
 
-/// A study under way: plays the intervals of a trial and takes the answer.
 final class StudyTask: SessionTask {
   private(set) var record: StudyRecord
   private let renderings: [StudyTable.Rendering]
@@ -271,7 +267,6 @@ final class StudyTask: SessionTask {
     return SessionTitle(long: "\(question): \(typed)", short: typed, remarks: [number])
   }
 
-  /// Plays the intervals of the trial, one behind the other.
   private func play() throws {
     guard let trial = record.run.trial else { return }
     for player in players { try player.stop() }

@@ -30,8 +30,6 @@ enum ABXVerb {
     }
   }
 
-  /// - Parameters:
-  ///   - seed: Gives the seed where the user gave none.
   static func run(
     _ arguments: ParsedArguments, _ terminal: Terminal, on backend: any SessionBackend,
     formats: FormatRegistry = .standard, seed: () -> UInt64, now: () -> CalendarTime
@@ -140,7 +138,6 @@ enum ABXVerb {
   }
 }
 
-/// What a command line says of a blind test.
 struct ABXOptions {
   /// Trials of a test for which nothing else is said: 12 right are then rare by guessing.
   static let defaultTrialCount = 16

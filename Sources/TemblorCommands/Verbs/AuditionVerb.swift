@@ -191,11 +191,7 @@ final class SequentialAuditionTask: SessionTask {
     let end: Int64
   }
 
-  /// A round of which everything is planned to the frame.
-  ///
-  /// - Parameters:
-  ///   - region: The part of each that is heard, or nothing for each as long as it is.
-  ///   - gap: Seconds of silence between two takes.
+  /// Everything is planned to the frame; `gap` in seconds, `region` nil for each take as long as it is.
   init(
     _ pieces: [CompiledPattern], on engine: PlaybackEngine, gains: [Double], region: ClosedRange<Double>?, gap: Double,
     session: LiveSession

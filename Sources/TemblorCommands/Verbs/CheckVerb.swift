@@ -194,7 +194,6 @@ enum CheckVerb {
   }
 }
 
-/// A finding about a pattern or a profile, as `check` prints it.
 struct FindingLine {
   let finding: Finding
 

@@ -126,7 +126,6 @@ enum CompareVerb {
   }
 }
 
-/// Comparisons with one reference as text: words first, then a table of figures.
 struct ComparisonText {
   let comparisons: [Comparison]
   var isComplete = false
@@ -187,15 +186,11 @@ struct ComparisonText {
   }
 }
 
-/// A tolerance as it was written on the command line.
 struct ToleranceText {
-  /// The limits; those that were left out are 0.
   private(set) var tolerance = Tolerance()
   private var units: Set<String> = []
 
-  /// Reads limits as people write them: `0.5dB,5ms,2%`, in any order; what is left out allows nothing.
-  ///
-  /// A single `0` allows no difference at all.
+  /// Reads limits as people write them, `0.5dB,5ms,2%` in any order, or `0`; what is left out allows nothing.
   init(_ words: String) throws(UsageError) {
     if words == "0" {
       units = ["db", "ms", "%"]

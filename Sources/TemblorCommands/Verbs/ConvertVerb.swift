@@ -101,7 +101,6 @@ enum ConvertVerb {
   }
 }
 
-/// A conversion of one pattern after the other.
 struct ConvertRun {
   let conversion: PatternConversion
   let formats: FormatRegistry
@@ -152,7 +151,6 @@ struct ConvertRun {
   }
 }
 
-/// A loss as `convert` prints it.
 struct LossLine {
   private let placed: PatternConversion.PlacedLoss
 
@@ -169,16 +167,12 @@ struct LossLine {
   }
 }
 
-/// Where each pattern that is made goes, and in what format.
 struct ConvertOutputs {
   let format: HapticFormat
   let paths: [String]
   let inputs: OutputGuard
 
-  /// - Parameters:
-  ///   - isFound: Whether inputs were found in a folder that the user named.
-  ///   - option: The option that sets the format.
-  ///   - standard: The format where neither that nor a name sets one.
+  /// - Parameter standard: The format where neither `option` nor a name sets one.
   init(
     _ arguments: ParsedArguments, inputs: [TakeInput], problemCount: Int, formats: FormatRegistry,
     isFound: Bool, option: String = "--to", standard: HapticFormat? = nil

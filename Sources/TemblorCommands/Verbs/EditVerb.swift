@@ -97,7 +97,6 @@ enum EditVerb {
 
   private static func fields(of list: String) -> String { PatternChange.fields(of: list).joined(separator: ", ") }
 
-  /// What the words behind the file ask for.
   static func changes(_ words: [String]) throws(UsageError) -> [PatternChange] {
     var changes: [PatternChange] = []
     var rest = words[...]
@@ -197,7 +196,6 @@ enum EditVerb {
   }
 }
 
-/// The lines in which two texts differ.
 struct LinePatch {
   private typealias Hunk = (old: Range<Int>, new: Range<Int>)
 

@@ -89,9 +89,7 @@ enum FollowVerb {
   }
 }
 
-/// A source that is followed on an engine.
 final class FollowTask: SessionTask {
-  /// What the feed's thread tells.
   private struct Shared {
     var figures = SoundFeed.Figures()
     var events: [CaptureEvent] = []

@@ -3,8 +3,7 @@ import Synchronization
 
 /// `temblor gallery`: many patterns on one page.
 enum GalleryVerb {
-  /// The frame rate of a gallery's sounds, in hertz, but for patterns that need more: haptics end
-  /// below 1 kHz, and pages are sent around.
+  /// The rate of a gallery's sounds in hertz, but for patterns that need more: haptics end below 1 kHz.
   static let rate = 8_000
   private static let usualOutput = "gallery.html"
 
@@ -107,12 +106,8 @@ struct ReviewTakes: Sendable {
   }
 }
 
-/// The page that `compare --output` writes.
 enum ReportOutput {
-  /// Writes the page of a comparison to a file; returns its size in bytes.
-  ///
-  /// - Parameters:
-  ///   - levelMatch: By what the page matches levels; by loudness where that is nothing or none.
+  /// Writes the page, its levels matched by loudness where `levelMatch` is nil or none; returns its size in bytes.
   static func write(
     to path: String, inputs: [TakeInput], takes: [Take], comparisons: [Comparison], levelMatch: LevelMatch?,
     tolerance: Tolerance? = nil, studio: String? = nil, job: RenderJob, command: String
@@ -171,8 +166,7 @@ enum ReportOutput {
     return Signal(interleaved: resampled.interleaved, channelCount: resampled.channelCount, rate: resampled.rate)
   }
 
-  /// The takes without the folders in their names, and patterns without their endings, where these
-  /// are not needed to distinguish them.
+  /// The takes without folders, and patterns without endings, in their names where these still differ.
   private static func named(_ takes: [Take], inputs: [TakeInput]) -> [Take] {
     let stems = zip(takes, inputs).map { take, input in
       take.composition == nil ? FileSystem.name(of: take.name) : input.outputStem

@@ -69,7 +69,6 @@ enum InfoVerb {
   }
 }
 
-/// What there is to say about one pattern under one profile.
 struct PatternSummary {
   private let name: String
   fileprivate let pattern: LoadedPattern
@@ -182,7 +181,6 @@ extension PatternSummary {
   }
 }
 
-/// What there is to say about one sound file.
 struct SoundSummary {
   /// The edges of the bands that energy is listed for, in hertz; the last band has no end.
   private static let bandEdges = [0.0, 20, 80, 250, 1_000]

@@ -88,7 +88,6 @@ enum LatencyVerb {
   private static func column(_ text: String) -> String { String(repeating: " ", count: max(0, 9 - text.count)) + text }
 }
 
-/// Taps at random times, and the time that each takes to the device.
 final class LatencyProbe: SessionTask {
   struct Measurement: Equatable, Sendable {
     /// From the call until the first frame was handed to the device.
@@ -116,7 +115,6 @@ final class LatencyProbe: SessionTask {
   private var trigger: Duration?
   private var records: [BlockTiming] = []
 
-  /// - Parameter seed: Equal seeds give equal pauses.
   init(_ count: Int, seed: UInt64, on engine: PlaybackEngine, time: any TimeSource) throws {
     self.count = count
     self.engine = engine

@@ -99,7 +99,6 @@ enum ListenVerb {
   }
 }
 
-/// Takes commands from standard input and a socket, and answers them, while an engine plays.
 final class ListenTask: SessionTask {
   private let session: ListenSession
   private let standard: LineConnection
@@ -115,10 +114,7 @@ final class ListenTask: SessionTask {
   private var queues: [SocketListener.Client: ListenQueue] = [:]
   private var isFinishing = false
 
-  /// A task without any command yet.
-  ///
-  /// - Parameters:
-  ///   - idleLimit: How long there may be no client and no sound before it is over; nil for ever.
+  /// - Parameter idleLimit: How long there may be no client and no sound before it is over; nil for ever.
   init(
     _ session: ListenSession, standard: LineConnection, listener: SocketListener?, inbox: EventInbox,
     time: any TimeSource, period: Duration, idleLimit: Duration? = nil, upkeep: ListenUpkeep = ListenUpkeep()
@@ -259,10 +255,6 @@ final class ListenBackend: SessionBackend {
   private let report: @Sendable (String) -> Void
   private let granted = Mutex<DeviceSummary?>(nil)
 
-  /// A backend in front of another.
-  ///
-  /// - Parameters:
-  ///   - report: Told when there is none.
   init(_ backend: any SessionBackend, needsDevice: Bool, report: @escaping @Sendable (String) -> Void) {
     self.backend = backend
     self.needsDevice = needsDevice

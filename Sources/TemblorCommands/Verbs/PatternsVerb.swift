@@ -51,7 +51,6 @@ enum PatternsVerb {
 struct SoundCard: Equatable {
   private static let converting = "plughw:"
 
-  /// What the card calls itself and its output.
   let name: String
   /// The option's value: the first output of a card needs no number.
   let device: String

@@ -122,7 +122,6 @@ extension PlotVerb {
     var parts: Set<PlotPart>
     /// Nil for that of the page that an SVG is shown on.
     var theme: PlotTheme?
-    /// The part of time; nil for all.
     var seconds: ClosedRange<Double>?
     /// Pixels.
     var width: Int

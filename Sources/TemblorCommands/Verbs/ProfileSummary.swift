@@ -1,4 +1,3 @@
-/// What a profile does, laid out for people.
 struct ProfileSummary {
   let profile: TransducerProfile
   let placed: TransducerProfile

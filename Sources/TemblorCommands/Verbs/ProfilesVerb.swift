@@ -115,7 +115,6 @@ enum ProfilesSchemaVerb {
   }
 }
 
-/// What the list says of one profile.
 struct ProfileRow {
   let entry: ProfileEntry
   let reading: Result<TransducerProfile, any Error>

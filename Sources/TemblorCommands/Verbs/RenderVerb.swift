@@ -109,7 +109,6 @@ enum RenderVerb {
   }
 }
 
-/// Renders a batch and reports what became of each file.
 struct RenderReport {
   let batch: RenderBatch
   let problems: [FileError]
@@ -222,18 +221,14 @@ struct LevelText {
   var whole: String { ([peak] + [limiting].compactMap(\.self)).joined(separator: ", ") }
 }
 
-/// What protection did for a transducer, for people and for programs.
 struct ProtectionSummary: Equatable, Sendable {
   enum Cause: String, Sendable {
     case excursion
     case power
   }
 
-  /// Frames in which the movement was held back.
   var excursionLimitedFrameCount: Int64
-  /// Frames in which the power was.
   var powerLimitedFrameCount: Int64
-  /// The least factor on the drive.
   var leastGain: Float
   /// The greatest temperature rise, as a fraction of the limit.
   var temperatureRise: Double

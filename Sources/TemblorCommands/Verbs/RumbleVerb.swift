@@ -42,7 +42,6 @@ enum RumbleVerb {
   }
 }
 
-/// A pad whose effects are played on an engine.
 final class RumbleTask: SessionTask {
   private let engine: PlaybackEngine
   private let pad: any RumblePad

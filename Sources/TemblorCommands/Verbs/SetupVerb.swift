@@ -143,7 +143,6 @@ enum SetupVerb {
   }
 }
 
-/// The questions of setup, on standard error, and what they lead to.
 struct SetupQuestions {
   let terminal: Terminal
   let answer: () -> String?
@@ -248,9 +247,7 @@ final class TapTask: SessionTask {
   /// Frames that protection and limiter held down before the level was last changed.
   private var heldFrameCount: Int64 = 0
 
-  /// - Parameters:
-  ///   - channel: The first to tap, from 1; nil for the first one.
-  ///   - strength: The strength to start with; nil for a weak one.
+  /// - Parameter strength: The strength to start with; nil for a weak one.
   init(_ profile: TransducerProfile, on device: DeviceSummary, channel: Int?, strength: Double?) throws {
     let count = device.format.channelCount
     // An array of all channels: a bus for each.

@@ -129,7 +129,6 @@ enum TraceVerb {
   }
 }
 
-/// A trace of one sound after the other.
 private struct TraceRun {
   let job: RenderJob
   let options: TracingOptions
@@ -142,7 +141,6 @@ private struct TraceRun {
   var fields: [JSONMembers] = []
   var copied = CopiedSounds()
 
-  /// - Parameter done: Called before anything is printed.
   mutating func trace(_ path: String, to output: String, _ done: () -> Void) throws {
     do {
       let signal = try signal(of: path)
