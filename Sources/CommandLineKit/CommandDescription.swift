@@ -82,7 +82,7 @@ package struct CommandDescription: Sendable {
 
   private func assign(_ words: [String]) throws(UsageError) -> [String: [String]] {
     let required = arguments.filter { !$0.isOptional }
-    if words.count < required.count { throw UsageError(.missingValue, "missing \(required[words.count].name)") }
+    if words.count < required.count { throw UsageError("missing \(required[words.count].name)") }
     var given: [String: [String]] = [:]
     var rest = words[...]
     for (index, argument) in arguments.enumerated() {
@@ -96,7 +96,7 @@ package struct CommandDescription: Sendable {
       }
       given[argument.name] = Array(taken)
     }
-    if let word = rest.first { throw UsageError(.remove, "unexpected argument \(word.inQuotes)") }
+    if let word = rest.first { throw UsageError("unexpected argument \(word.inQuotes)") }
     return given
   }
 
@@ -193,12 +193,12 @@ private struct WordReader {
 
   private mutating func record(_ option: Option, as name: String, attached: String?) throws(UsageError) {
     guard let placeholder = option.value else {
-      if let attached { throw UsageError(.remove, "\(name.inQuotes) takes no value, but got \(attached.inQuotes)") }
+      if let attached { throw UsageError("\(name.inQuotes) takes no value, but got \(attached.inQuotes)") }
       given[option.key, default: []].append("")
       return
     }
     let value = if let attached { attached } else { try takeValue(for: name, placeholder) }
-    if !option.isRepeatable && given[option.key] != nil { throw UsageError(.remove, "\(name.inQuotes) is given twice") }
+    if !option.isRepeatable && given[option.key] != nil { throw UsageError("\(name.inQuotes) is given twice") }
     if !option.choices.isEmpty && !option.choices.contains(value) {
       throw .notAllowed(name, value, choices: option.choices)
     }
@@ -208,11 +208,11 @@ private struct WordReader {
   /// The next word, unless it looks like an option: then the value was forgotten.
   private mutating func takeValue(for name: String, _ placeholder: String) throws(UsageError) -> String {
     let missing = "missing \(placeholder) after \(name.inQuotes)"
-    guard next < words.count, words[next] != "--" else { throw UsageError(.missingValue, missing) }
+    guard next < words.count, words[next] != "--" else { throw UsageError(missing) }
     let word = words[next]
     if word.looksLikeOption {
       let joined = name.isLongName ? "\(name)=\(word)" : name + word
-      throw UsageError(.missingValue, "\(missing); to give \(word.inQuotes) itself, write \(joined.inQuotes)")
+      throw UsageError("\(missing); to give \(word.inQuotes) itself, write \(joined.inQuotes)")
     }
     next += 1
     return word
@@ -220,8 +220,7 @@ private struct WordReader {
 
   private func unknown(_ name: String) -> UsageError {
     if let hint = optionHints[name], command.option(named: hint.option) != nil {
-      return UsageError(
-        .unrecognizedName, "unknown option \(name.inQuotes); use \(hint.option.inQuotes), \(hint.value)")
+      return UsageError("unknown option \(name.inQuotes); use \(hint.option.inQuotes), \(hint.value)")
     }
     let names = command.everyOption.flatMap(\.names)
     return .unknown("option", name, among: name.isShortName ? [] : names.filter(\.isLongName))

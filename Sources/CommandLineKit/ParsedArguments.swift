@@ -106,29 +106,18 @@ package struct ParsedArguments: Sendable {
   }
 
   private func notTaken(_ name: String, _ text: String, _ what: String, _ limits: Limits) -> UsageError {
-    UsageError(.invalidValue, "\(name.inQuotes) takes \(what)\(limits.text), not \(text.inQuotes)")
+    UsageError("\(name.inQuotes) takes \(what)\(limits.text), not \(text.inQuotes)")
   }
 }
 
 package struct UsageError: Error, Equatable, CustomStringConvertible {
-  package enum Kind: Sendable {
-    case unrecognizedName
-    case missingValue
-    case invalidValue
-    case remove
-  }
-
-  package var kind: Kind
   /// One line that names the word in question, without a full stop.
   package var description: String
 
-  package init(_ kind: Kind, _ description: String) {
-    self.kind = kind
-    self.description = description
-  }
+  package init(_ description: String) { self.description = description }
 
   package static func unknown(_ what: String, _ word: String, among names: [String]) -> UsageError {
-    UsageError(.unrecognizedName, "unknown \(what) \(word.inQuotes)" + Suggestion.question(word, among: names))
+    UsageError("unknown \(what) \(word.inQuotes)" + Suggestion.question(word, among: names))
   }
 
   package static func notAllowed(_ name: String, _ value: String, choices: [String]) -> UsageError {
@@ -137,19 +126,15 @@ package struct UsageError: Error, Equatable, CustomStringConvertible {
       choices.count > 12
       ? "\(name.inQuotes) does not take \(value.inQuotes)"
       : "\(name.inQuotes) takes \(choices.joinedWithOr), not \(value.inQuotes)"
-    return UsageError(.invalidValue, taken + Suggestion.question(value, among: choices))
+    return UsageError(taken + Suggestion.question(value, among: choices))
   }
 }
 
 extension OutputGuard {
   /// Refuses an output that would destroy an input, or that no folder is there for.
   package func check(_ path: String, option: String) throws(UsageError) {
-    if isInput(path) {
-      throw UsageError(.invalidValue, "\(path.inQuotes) is an input; choose another \(option.inQuotes)")
-    }
-    if let obstacle = Self.obstacle(to: path) {
-      throw UsageError(.invalidValue, "\(path.inQuotes) cannot be written: \(obstacle)")
-    }
+    if isInput(path) { throw UsageError("\(path.inQuotes) is an input; choose another \(option.inQuotes)") }
+    if let obstacle = Self.obstacle(to: path) { throw UsageError("\(path.inQuotes) cannot be written: \(obstacle)") }
   }
 }
 
@@ -180,8 +165,7 @@ extension ParsedArguments {
         try inputs.check(path, option: option.key)
         try Self.checkEnding(of: path, endings)
         if let other = places.updateValue(option.key, forKey: OutputGuard.place(of: path)) {
-          throw UsageError(
-            .invalidValue, "\(other.inQuotes) and \(option.key.inQuotes) would both write \(path.inQuotes)")
+          throw UsageError("\(other.inQuotes) and \(option.key.inQuotes) would both write \(path.inQuotes)")
         }
       }
     }
@@ -191,6 +175,6 @@ extension ParsedArguments {
     let name = path.lowercased()
     guard !endings.isEmpty, !endings.contains(where: { name.hasSuffix("." + $0) }) else { return }
     let known = endings.map { ".\($0)" }.joinedWithOr
-    throw UsageError(.invalidValue, "unknown file extension of \(path.inQuotes); use \(known)")
+    throw UsageError("unknown file extension of \(path.inQuotes); use \(known)")
   }
 }

@@ -91,7 +91,7 @@ package struct Program: Sendable {
       var command = try find(first)
       var program = name
       for word in words.dropFirst() {
-        guard !command.verbs.isEmpty else { throw UsageError(.remove, "unexpected argument \(word.inQuotes)") }
+        guard !command.verbs.isEmpty else { throw UsageError("unexpected argument \(word.inQuotes)") }
         program += " " + command.name
         command = try command.find(word)
       }
@@ -102,9 +102,7 @@ package struct Program: Sendable {
 
   package func find(_ verb: String) throws(UsageError) -> CommandDescription {
     if let command = command(named: verb) { return command }
-    if let alternative = alternatives[verb] {
-      throw UsageError(.unrecognizedName, "unknown verb \(verb.inQuotes); \(alternative)")
-    }
+    if let alternative = alternatives[verb] { throw UsageError("unknown verb \(verb.inQuotes); \(alternative)") }
     throw .unknown("verb", verb, among: entries.map(\.name) + [Self.help])
   }
 
@@ -155,11 +153,9 @@ package struct Program: Sendable {
 
   private func misplacedOption(_ word: String) -> UsageError {
     let option = String(word.prefix { $0 != "=" })
-    if let alternative = alternatives[option] {
-      return UsageError(.unrecognizedName, "unknown option \(option.inQuotes); \(alternative)")
-    }
+    if let alternative = alternatives[option] { return UsageError("unknown option \(option.inQuotes); \(alternative)") }
     if commands.flatMap({ [$0] + $0.verbs }).contains(where: { $0.option(named: option) != nil }) {
-      return UsageError(.unrecognizedName, "\(option.inQuotes) must follow a verb")
+      return UsageError("\(option.inQuotes) must follow a verb")
     }
     return .unknown("option", option, among: Self.options.flatMap(\.names))
   }
@@ -188,7 +184,6 @@ extension CommandDescription {
     let names = verbs.map(\.name)
     let question = Suggestion.question(verb, among: names)
     throw UsageError(
-      .unrecognizedName,
       "unknown verb \(verb.inQuotes) after \(name.inQuotes)"
         + (question.isEmpty ? "; it takes \(names.joinedWithOr)" : question))
   }

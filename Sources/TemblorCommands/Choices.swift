@@ -54,9 +54,7 @@ struct Choices: Sendable {
   }
 
   private static func checkProfile(_ word: String, of variable: String) throws {
-    do { _ = try ProfileInput.find(word) } catch let error as UsageError {
-      throw UsageError(error.kind, "\(variable): \(error)")
-    }
+    do { _ = try ProfileInput.find(word) } catch let error as UsageError { throw UsageError("\(variable): \(error)") }
   }
 
   func read() throws -> SavedChoices {

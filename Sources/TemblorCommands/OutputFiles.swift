@@ -13,7 +13,7 @@ struct RenderOutputs: Sendable {
     let output = arguments.value("--output")
     if output == OutputNames.standardOutput {
       guard inputs.count + problemCount == 1, stems == [.all], !arguments.flag("--json") else {
-        throw UsageError(.remove, "'--output -' requires a single pattern, without '--stems' or '--json'")
+        throw UsageError("'--output -' requires a single pattern, without '--stems' or '--json'")
       }
       items = inputs.map {
         RenderBatch.Item(
@@ -60,7 +60,7 @@ struct RenderOutputs: Sendable {
     for container in Set(items.map(\.container)) {
       let format = SoundFileFormat(container: container, samples: job.format)
       if let reason = format.unsupportedReason(rate: job.rate, channelCount: job.channelCount) {
-        throw UsageError(.invalidValue, reason)
+        throw UsageError(reason)
       }
     }
     if case .stream? = items.first?.destination { try SharedOptions.checkStandardOutput(terminal) }
@@ -86,8 +86,7 @@ struct OutputPlace {
       || FormatRegistry.standard.format(named: path) != nil
       || (OutputNames.pageEndings + ["json"]).contains { path.lowercased().hasSuffix("." + $0) }
     guard isFile || entry != .nothing else { return }
-    throw UsageError(
-      .invalidValue, "\(path.inQuotes) is the name of one file, but there are \(count) \(noun); name a folder")
+    throw UsageError("\(path.inQuotes) is the name of one file, but there are \(count) \(noun); name a folder")
   }
 
   /// The kind of the files: of one file as its name says, of several as asked for or usual.
@@ -97,12 +96,10 @@ struct OutputPlace {
     if isFolder { return asked ?? usual }
     if let asked, let named, asked != named {
       throw UsageError(
-        .remove,
         "the extension of \(path.inQuotes) selects \(named.rawValue), but \(option.inQuotes) is " + asked.rawValue)
     }
     guard let kind = asked ?? named else {
-      throw UsageError(
-        .invalidValue, "unknown file extension of \(path.inQuotes); use \(extensions), or \(option.inQuotes)")
+      throw UsageError("unknown file extension of \(path.inQuotes); use \(extensions), or \(option.inQuotes)")
     }
     return kind
   }
@@ -124,8 +121,7 @@ enum OutputNames {
     var owners: [String: String] = [:]
     for (input, path) in files {
       if let other = owners.updateValue(input, forKey: path) {
-        throw UsageError(
-          .invalidValue, "\(other.inQuotes) and \(input.inQuotes) would both be written to \(path.inQuotes)")
+        throw UsageError("\(other.inQuotes) and \(input.inQuotes) would both be written to \(path.inQuotes)")
       }
     }
   }
@@ -136,7 +132,7 @@ struct PageOutput {
   static func check(_ path: String, _ arguments: ParsedArguments, _ terminal: Terminal) throws(UsageError) {
     guard path == OutputNames.standardOutput else { return }
     try SharedOptions.checkStandardOutput(terminal)
-    if arguments.flag("--open") { throw UsageError(.remove, "'--open' requires a file, not '--output -'") }
+    if arguments.flag("--open") { throw UsageError("'--open' requires a file, not '--output -'") }
   }
 
   static func write(
@@ -199,7 +195,7 @@ struct PlotOutputs: Equatable, Sendable {
   init(_ output: String, format asked: PlotFormat?, groups: [[TakeInput]], missing: Int) throws(UsageError) {
     let count = groups.count + missing
     if output == OutputNames.standardOutput {
-      guard count == 1 else { throw UsageError(.remove, "'--output -' requires a single picture") }
+      guard count == 1 else { throw UsageError("'--output -' requires a single picture") }
       items = groups.map { Item(inputs: $0, path: output, format: asked ?? .png) }
       return
     }

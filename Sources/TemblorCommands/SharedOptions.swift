@@ -42,12 +42,12 @@ enum SharedOptions {
   static func sounds(_ arguments: ParsedArguments) throws(UsageError) -> PatternInput.SoundLookup {
     let folder = arguments.value("--sounds")
     if arguments.flag("--without-sounds") {
-      guard folder == nil else { throw UsageError(.remove, "'--sounds' and '--without-sounds' exclude each other") }
+      guard folder == nil else { throw UsageError("'--sounds' and '--without-sounds' exclude each other") }
       return .none
     }
     guard let folder else { return .besidePattern }
     guard FileSystem.entry(at: folder) == .folder else {
-      throw UsageError(.invalidValue, "'--sounds' requires a folder, not \(folder.inQuotes)")
+      throw UsageError("'--sounds' requires a folder, not \(folder.inQuotes)")
     }
     return .folder(folder)
   }
@@ -62,7 +62,7 @@ enum SharedOptions {
     let from = try arguments[from]
     let to = try arguments[to]
     guard from != nil || to != nil else { return nil }
-    guard from ?? 0 < to ?? .infinity else { throw UsageError(.invalidValue, "'--from' must be before '--to'") }
+    guard from ?? 0 < to ?? .infinity else { throw UsageError("'--from' must be before '--to'") }
     return (from ?? 0)...(to ?? .infinity)
   }
 
@@ -87,18 +87,18 @@ enum SharedOptions {
 
   static func checkStandardOutput(_ terminal: Terminal) throws(UsageError) {
     guard terminal.output.isTerminal else { return }
-    throw UsageError(.invalidValue, "standard output is a terminal; use '--output FILE' or a pipe")
+    throw UsageError("standard output is a terminal; use '--output FILE' or a pipe")
   }
 
   static func refuseBoth(_ one: String, _ other: String, in arguments: ParsedArguments) throws(UsageError) {
     guard arguments.flag(one), arguments.flag(other) else { return }
-    throw UsageError(.remove, "\(one.inQuotes) and \(other.inQuotes) exclude each other")
+    throw UsageError("\(one.inQuotes) and \(other.inQuotes) exclude each other")
   }
 
   /// Refuses options that another has no use for.
   static func refuse(_ options: [String], with other: String, in arguments: ParsedArguments) throws(UsageError) {
     for option in options where !arguments.values(option).isEmpty {
-      throw UsageError(.remove, "\(option.inQuotes) cannot be used with \(other.inQuotes)")
+      throw UsageError("\(option.inQuotes) cannot be used with \(other.inQuotes)")
     }
   }
 

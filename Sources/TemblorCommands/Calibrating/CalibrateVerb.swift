@@ -79,7 +79,7 @@ enum CalibrateVerb {
     -> ExitStatus
   {
     for option in ["--output", "--plot"] where arguments.value(option) == OutputNames.standardOutput {
-      throw UsageError(.invalidValue, "\(option.inQuotes) requires a file name")
+      throw UsageError("\(option.inQuotes) requires a file name")
     }
     let options = try SweepOptions(arguments)
     if let output = arguments.value("--output"), let path = options.profilePath {
@@ -188,7 +188,7 @@ enum CalibrateVerb {
   private static func plotFormat(_ path: String?) throws(UsageError) -> PlotFormat? {
     guard let path else { return nil }
     guard let format = PlotFormat(ofName: path) else {
-      throw UsageError(.invalidValue, "unknown file extension of \(path.inQuotes); use .png, .svg or .pdf")
+      throw UsageError("unknown file extension of \(path.inQuotes); use .png, .svg or .pdf")
     }
     return format
   }

@@ -185,19 +185,15 @@ struct CalibrationTake {
   init(_ arguments: ParsedArguments, options: SweepOptions, time: any TimeSource) throws {
     let path = arguments.value("RECORDING")
     let capture = arguments.value("--capture")
-    guard (path == nil) != (capture == nil) else {
-      throw UsageError(path == nil ? .missingValue : .remove, "use either RECORDING or '--capture'")
-    }
+    guard (path == nil) != (capture == nil) else { throw UsageError("use either RECORDING or '--capture'") }
     let channel = try arguments.int("--channel", in: OutputRouting.channelCounts)
     let reference = try arguments.int("--reference", in: OutputRouting.channelCounts)
-    if let channel, channel == reference {
-      throw UsageError(.invalidValue, "'--reference' and '--channel' must differ")
-    }
+    if let channel, channel == reference { throw UsageError("'--reference' and '--channel' must differ") }
     let sound: Sound
     if let path {
       for option in ["--device", "--play-channel", "--capture-channels"]
       where arguments.value(option) != nil && arguments.origins[option] == nil {
-        throw UsageError(.remove, "'\(option)' requires '--capture'")
+        throw UsageError("'\(option)' requires '--capture'")
       }
       name = path
       sound = try Self.read(path)
@@ -205,9 +201,7 @@ struct CalibrationTake {
     } else {
       let least = max(channel ?? 1, reference ?? 1)
       let count = try arguments.int("--capture-channels", in: OutputRouting.channelCounts) ?? least
-      guard count >= least else {
-        throw UsageError(.invalidValue, "channel \(least) is used, but '--capture-channels' is \(count)")
-      }
+      guard count >= least else { throw UsageError("channel \(least) is used, but '--capture-channels' is \(count)") }
       try options.checkLimits()
       let player = try SweepPlayer(arguments, options: options, time: time)
       let taken = try player.record(from: capture ?? "", channelCount: count)

@@ -17,19 +17,18 @@ enum HandCalibrationRun {
     try SharedOptions.refuse(
       options.compactMap(\.names.last).filter { !usable.contains($0) }, with: "--by-hand", in: arguments)
     guard arguments.value("RECORDING") == nil else {
-      throw UsageError(.remove, "'--by-hand' plays tones and takes no RECORDING")
+      throw UsageError("'--by-hand' plays tones and takes no RECORDING")
     }
     let channel = try arguments.int("--play-channel", in: OutputRouting.channelCounts)
     let device = try DeviceOptions(arguments, minimumChannelCount: channel ?? 1)
     let (old, tones): (TransducerProfile, TransducerProfile)
     do {
       (old, tones) = (sweep.profile, try HandCalibration.toneProfile(for: sweep.profile, level: sweep.signal.level))
-    } catch { throw UsageError(.invalidValue, error.description) }
+    } catch { throw UsageError(error.description) }
     let stated = old.hardware?.resonance ?? 0
     let session = LiveSession(on: backend, terminal: terminal, isQuiet: false, wantsRecords: false)
     guard terminal.error.isTerminal, session.hasKeys else {
-      throw UsageError(
-        .missingValue, "'--by-hand' needs a terminal for keys; without one, record the sweep with a sensor")
+      throw UsageError("'--by-hand' needs a terminal for keys; without one, record the sweep with a sensor")
     }
     terminal.report(
       """

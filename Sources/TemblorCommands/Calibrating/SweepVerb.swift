@@ -29,9 +29,7 @@ enum SweepVerb {
     let output = arguments.value("--output")
     // A saved device plays where no file is asked for.
     let hasDevice = arguments.value("--device") != nil && (output == nil || arguments.origins["--device"] == nil)
-    guard (output == nil) == hasDevice else {
-      throw UsageError(output == nil ? .missingValue : .remove, "use either '--output' or '--device'")
-    }
+    guard (output == nil) == hasDevice else { throw UsageError("use either '--output' or '--device'") }
     if let output {
       let rate = try arguments[SharedOptions.rate]
       try write(options, rate: rate, to: output)
@@ -47,7 +45,7 @@ enum SweepVerb {
 
   private static func write(_ options: SweepOptions, rate: Int, to path: String) throws {
     guard let container = SoundFileFormat.container(ofName: path) else {
-      throw UsageError(.invalidValue, "unknown file extension of \(path.inQuotes); use .wav or .flac")
+      throw UsageError("unknown file extension of \(path.inQuotes); use .wav or .flac")
     }
     let samples = try options.samples(rate: Double(rate))
     let format = SoundFileFormat(container: container, samples: container == .ogg ? .float : .s24)
@@ -120,7 +118,7 @@ struct SweepOptions {
 
   init(_ arguments: ParsedArguments) throws {
     guard let word = arguments.value("--profile") else {
-      throw UsageError(.missingValue, "missing '--profile'; run 'temblor profiles' to list profiles")
+      throw UsageError("missing '--profile'; run 'temblor profiles' to list profiles")
     }
     profileWord = word
     let input = try ProfileInput.find(word)
@@ -130,9 +128,7 @@ struct SweepOptions {
     let level = try arguments.double("--level", in: SweepSignal.levels) ?? SweepSignal.defaultLevel
     if isQuick {
       try SharedOptions.refuse(["--from", "--to", "--sweep-duration"], with: "--quick", in: arguments)
-      do { signal = try SweepSignal(checking: profile, level: level) } catch {
-        throw UsageError(.invalidValue, error.description)
-      }
+      do { signal = try SweepSignal(checking: profile, level: level) } catch { throw UsageError(error.description) }
       return
     }
     let low = try arguments.double("--from", in: SweepSignal.frequencies)
@@ -140,24 +136,22 @@ struct SweepOptions {
     let usual = SweepSignal.defaultBand
     let first = low ?? min(usual.lowerBound, (high ?? usual.upperBound) / 4)
     let last = high ?? max(usual.upperBound, first * 4)
-    guard first < last else {
-      throw UsageError(.invalidValue, "'--to' must be above '--from', not \(Self.text(last).inQuotes)")
-    }
+    guard first < last else { throw UsageError("'--to' must be above '--from', not \(Self.text(last).inQuotes)") }
     let law = profile.frequency
     do {
       signal = try SweepSignal(
         band: first...last,
         duration: try arguments.double("--sweep-duration", in: SweepSignal.durations) ?? SweepSignal.defaultDuration,
         level: level, toneBand: min(law.low, law.high)...max(law.low, law.high))
-    } catch let error as CalibrationError { throw UsageError(.invalidValue, error.description) }
+    } catch let error as CalibrationError { throw UsageError(error.description) }
   }
 
   func checkLimits() throws(UsageError) {
-    do { try SweepLimits(profile).check(signal) } catch { throw UsageError(.invalidValue, error.description) }
+    do { try SweepLimits(profile).check(signal) } catch { throw UsageError(error.description) }
   }
 
   func samples(rate: Double) throws(UsageError) -> [Float] {
-    do { return try signal.samples(rate: rate) } catch { throw UsageError(.invalidValue, error.description) }
+    do { return try signal.samples(rate: rate) } catch { throw UsageError(error.description) }
   }
 
   var words: String {
@@ -219,7 +213,7 @@ struct SweepPlayer {
     let rate = sink.format.rate
     let samples: [Float]
     do { samples = try options.signal.samples(rate: rate, isWhole: false) } catch {
-      throw UsageError(.invalidValue, error.description)
+      throw UsageError(error.description)
     }
     do {
       let capture = try ALSACapture(device, rate: Int(rate), channelCount: channelCount, timekeeper: time)

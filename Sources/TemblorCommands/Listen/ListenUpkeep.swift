@@ -115,9 +115,7 @@ struct ListenFigures {
   }
 }
 
-extension SinkEvent.Kind {
-  var name: String { "\(self)" }
-}
+extension SinkEvent.Kind { var name: String { "\(self)" } }
 
 extension SinkEvent.Cause {
   var name: String {

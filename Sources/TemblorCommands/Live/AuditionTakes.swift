@@ -14,9 +14,7 @@ struct AuditionTakes: Sendable {
     let (inputs, problems) = TakeInput.find(words, formats: formats, sounds: sounds)
     var work = BatchWork(on: terminal, problems: problems)
     if problems.isEmpty, !(2...most).contains(inputs.count) {
-      throw UsageError(
-        inputs.count < 2 ? .missingValue : .remove,
-        "'audition' takes two to \(most) patterns or sound files, not \(inputs.count)")
+      throw UsageError("'audition' takes two to \(most) patterns or sound files, not \(inputs.count)")
     }
     var takes: [AuditionTake] = []
     for input in inputs {

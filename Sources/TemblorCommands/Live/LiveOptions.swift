@@ -68,13 +68,13 @@ struct LiveOptions {
       LiveRecording.Rotation(seconds: 60 * $0, reserve: try arguments[Self.recordReserve] / 100)
     }
     if rotation != nil, arguments.value("--record-limit") != nil {
-      throw UsageError(.remove, "'--record-rotate' and '--record-limit' exclude each other")
+      throw UsageError("'--record-rotate' and '--record-limit' exclude each other")
     }
     isQuiet = arguments.flag("--quiet")
     // Not for a verb that answers commands.
     asJSON = arguments.command.option(named: "--json") != nil && arguments.flag("--json")
     if let recordPath, let unsupportedReason = LiveRecording.unsupportedReason(to: recordPath) {
-      throw UsageError(.invalidValue, unsupportedReason)
+      throw UsageError(unsupportedReason)
     }
   }
 
@@ -86,14 +86,13 @@ struct LiveOptions {
       try inputs.check(recordPath, option: "--record")
       guard rotation != nil || replacesAnyFile || LiveRecording.mayReplace(recordPath) else {
         throw UsageError(
-          .invalidValue,
           "'--record': \(recordPath.inQuotes) exists and was not written by Temblor; use '--force' to replace it")
       }
     }
     guard let file = device.file else { return }
     try inputs.check(file, option: "--device")
     if let recordPath, OutputGuard.place(of: recordPath) == OutputGuard.place(of: file) {
-      throw UsageError(.invalidValue, "'--record' and '--device' would both write \(file.inQuotes)")
+      throw UsageError("'--record' and '--device' would both write \(file.inQuotes)")
     }
   }
 
@@ -136,7 +135,6 @@ struct LiveOptions {
     let count = granted.format.channelCount
     guard count >= routing.minimumChannelCount else {
       throw UsageError(
-        .invalidValue,
         "channel \(routing.minimumChannelCount) is routed, and \(granted.name.inQuotes) has "
           + "\(count == 1 ? "one channel" : "\(count) channels")")
     }
@@ -206,7 +204,7 @@ struct DeviceOptions: Sendable {
     request.channels = .atLeast(max(2, minimumChannelCount))
     if let count = try arguments[Self.channels] {
       guard count >= minimumChannelCount else {
-        throw UsageError(.invalidValue, "channel \(minimumChannelCount) is routed, but '--channels' is \(count)")
+        throw UsageError("channel \(minimumChannelCount) is routed, but '--channels' is \(count)")
       }
       request.channels = .exactly(count)
     }
@@ -219,8 +217,7 @@ struct DeviceOptions: Sendable {
     if let buffer = try arguments[Self.bufferSize] {
       if period == nil { request.periodSize = max(16, buffer / 4) }
       guard buffer >= 2 * request.periodSize else {
-        throw UsageError(
-          .invalidValue, "'--buffer-size' must be at least two periods (\(2 * request.periodSize)), not '\(buffer)'")
+        throw UsageError("'--buffer-size' must be at least two periods (\(2 * request.periodSize)), not '\(buffer)'")
       }
       request.bufferSize = buffer
     }
@@ -231,7 +228,7 @@ struct DeviceOptions: Sendable {
   static func name(_ arguments: ParsedArguments) throws(UsageError) -> String? {
     let name = arguments.value("--device")
     if let name, name.isEmpty || name.utf8.contains(0) {
-      throw UsageError(.invalidValue, "'--device' requires the name of an output device, not \(name.inQuotes)")
+      throw UsageError("'--device' requires the name of an output device, not \(name.inQuotes)")
     }
     return name
   }

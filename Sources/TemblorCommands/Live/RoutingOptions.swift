@@ -36,11 +36,11 @@ enum RoutingOptions {
     routing.channels = try channels(arguments)
     let pan = arguments.command.option(named: "--pan") == nil ? nil : arguments.value("--pan")
     guard let path = arguments.value("--array") else {
-      if pan != nil { throw UsageError(.missingValue, "'--pan' needs '--array'") }
+      if pan != nil { throw UsageError("'--pan' needs '--array'") }
       return routing
     }
     for other in ["--haptics", "--channel", "--profile"] where !arguments.values(other).isEmpty {
-      throw UsageError(.remove, "'--array' cannot be used with \(other.inQuotes)")
+      throw UsageError("'--array' cannot be used with \(other.inQuotes)")
     }
     let array = try Self.array(at: path)
     routing.array = array
@@ -52,7 +52,7 @@ enum RoutingOptions {
     try arguments.values("--channel").reduce(into: []) { channels, text in
       let new = try ChannelRouting.Channel(text, option: "--channel", profileNamed: SharedOptions.profile(named:))
       guard !channels.contains(where: { $0.index == new.index }) else {
-        throw UsageError(.remove, "'--channel' names channel \(new.index + 1) twice")
+        throw UsageError("'--channel' names channel \(new.index + 1) twice")
       }
       channels.append(new)
     }
@@ -77,7 +77,7 @@ enum RoutingOptions {
       let parts = word.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
       let index = try Self.index(String(parts[0]), option: option)
       guard !entries.contains(where: { $0.index == index }) else {
-        throw UsageError(.remove, "\(option.inQuotes) names channel \(index + 1) twice")
+        throw UsageError("\(option.inQuotes) names channel \(index + 1) twice")
       }
       let gain = parts.count > 1 ? try Self.gain(String(parts[1]), option: option) : 1
       entries.append(ChannelRouting.Entry(index: index, gain: gain))
@@ -89,7 +89,6 @@ enum RoutingOptions {
   static func index(_ text: String, option: String) throws(UsageError) -> Int {
     guard let number = Int(text), (1...OutputRouting.maximumChannelCount).contains(number) else {
       throw UsageError(
-        .invalidValue,
         "\(option.inQuotes) takes channel numbers from 1 to \(OutputRouting.maximumChannelCount), "
           + "not \(text.inQuotes)")
     }
@@ -99,7 +98,6 @@ enum RoutingOptions {
   static func gain(_ text: String, option: String) throws(UsageError) -> Float {
     guard let number = Double(text), decibels.contains(number) else {
       throw UsageError(
-        .invalidValue,
         "\(option.inQuotes) takes gains from \(Int(decibels.lowerBound)) to "
           + "\(Int(decibels.upperBound)) dB, not \(text.inQuotes)")
     }
@@ -121,7 +119,6 @@ extension ChannelRouting.Channel {
     self.init(index: try RoutingOptions.index(String(parts[0]), option: option))
     guard parts.count == 2, !parts[1].isEmpty else {
       throw UsageError(
-        .missingValue,
         "\(option.inQuotes) takes a channel and its settings, such as '1=haptics,gain=-3', not " + text.inQuotes)
     }
     for word in parts[1].split(separator: ",", omittingEmptySubsequences: false) {
@@ -129,12 +126,11 @@ extension ChannelRouting.Channel {
     }
     guard filters.count <= ChannelFilter.maximumCount else {
       throw UsageError(
-        .invalidValue,
         "channel \(index + 1) has \(filters.count) filters; at most \(ChannelFilter.maximumCount) are possible")
     }
     if profile != nil || source != nil, content?.hasHaptics == false {
       let name = profile != nil ? "profile" : "source"
-      throw UsageError(.invalidValue, "channel \(index + 1) has a \(name) but no haptics in \(text.inQuotes)")
+      throw UsageError("channel \(index + 1) has a \(name) but no haptics in \(text.inQuotes)")
     }
   }
 
@@ -157,8 +153,7 @@ extension ChannelRouting.Channel {
     case ("eq", let text?): filters.append(try Self.band(text, option: option))
     case ("crossover", let text?): filters.append(try Self.crossover(text, option: option))
     default:
-      throw UsageError(
-        .invalidValue, "\(option.inQuotes) accepts the settings \(Self.words.joinedWithOr), not \(word.inQuotes)")
+      throw UsageError("\(option.inQuotes) accepts the settings \(Self.words.joinedWithOr), not \(word.inQuotes)")
     }
   }
 
@@ -168,7 +163,6 @@ extension ChannelRouting.Channel {
     let ranges = [ChannelFilter.frequencies, ChannelFilter.gains, ChannelFilter.qualityFactors]
     guard numbers.count == 3, zip(ranges, numbers).allSatisfy({ $0.contains($1) }) else {
       throw UsageError(
-        .invalidValue,
         "\(option.inQuotes) takes eq=HZ:DB:Q with \(ranges[0].inWords) Hz, \(ranges[1].inWords) dB and a Q of "
           + "\(ranges[2].inWords), such as 'eq=45:-3:2', not \("eq=\(text)".inQuotes)")
     }
@@ -183,7 +177,6 @@ extension ChannelRouting.Channel {
       if parts[0] == "high" { return .highPass(hertz: hertz) }
     }
     throw UsageError(
-      .invalidValue,
       "\(option.inQuotes) takes crossover=low:HZ or crossover=high:HZ with \(ChannelFilter.frequencies.inWords) Hz, not "
         + "crossover=\(text)".inQuotes)
   }
@@ -193,7 +186,6 @@ extension ChannelRouting.Channel {
     guard text.hasSuffix("ms"), let number = Double(text.dropLast(2)), (0...maximumDelay * 1_000).contains(number)
     else {
       throw UsageError(
-        .invalidValue,
         "\(option.inQuotes) takes delays from 0ms to \(Int(maximumDelay * 1_000))ms, not " + text.inQuotes)
     }
     return number / 1_000
@@ -209,7 +201,6 @@ extension ChannelRouting {
     for channel in channels {
       for filter in channel.filters where filter.hertz >= rate / 2 {
         throw UsageError(
-          .invalidValue,
           "'--channel \(channel.index + 1)' has a filter at \(filter.hertz.shortText) Hz, but the rate is "
             + "\(rate.shortText) Hz: choose a frequency below \((rate / 2).shortText) Hz or a higher '--rate'")
       }
@@ -227,22 +218,19 @@ enum PanArgument {
     for word in text.split(separator: ",", omittingEmptySubsequences: false) {
       let parts = word.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
       guard parts.count == 2, let time = Double(parts[0]), (0...FrameConversion.longest).contains(time) else {
-        throw UsageError(
-          .invalidValue, "'--pan' takes seconds and positions, such as '0:-1,2.5:1', not \(String(word).inQuotes)")
+        throw UsageError("'--pan' takes seconds and positions, such as '0:-1,2.5:1', not \(String(word).inQuotes)")
       }
       if let last = points.last, time <= last.time {
-        throw UsageError(.invalidValue, "'--pan' takes increasing times; \(parts[0]) is out of order")
+        throw UsageError("'--pan' takes increasing times; \(parts[0]) is out of order")
       }
       points.append(.init(time: time, position: try checked(parts[1], layout)))
     }
-    guard points.count <= mostPoints else {
-      throw UsageError(.invalidValue, "'--pan' takes at most \(mostPoints) positions")
-    }
+    guard points.count <= mostPoints else { throw UsageError("'--pan' takes at most \(mostPoints) positions") }
     return PanPath(points)
   }
 
   private static func checked(_ text: String, _ layout: TransducerArray.Layout) throws(UsageError) -> ArrayPosition {
     if let position = ArrayPosition(text, in: layout) { return position }
-    throw UsageError(.invalidValue, "'--pan' takes \(layout.positionMeaning), not \(text.inQuotes)")
+    throw UsageError("'--pan' takes \(layout.positionMeaning), not \(text.inQuotes)")
   }
 }

@@ -183,14 +183,11 @@ struct LoopPart: Equatable {
     let numbers = parts.map { Double($0) }
     guard parts.count == 2, let start = parts[0].isEmpty ? 0 : numbers[0], start.isFinite,
       parts[1].isEmpty || numbers[1]?.isFinite == true
-    else {
-      throw UsageError(
-        .invalidValue, "'--loop-range' takes a range in seconds, such as '0.5-1.2', not \(word.inQuotes)")
-    }
+    else { throw UsageError("'--loop-range' takes a range in seconds, such as '0.5-1.2', not \(word.inQuotes)") }
     self.start = start
     end = numbers[1]
     if let end, end - start < PatternPlayer.shortestLoop {
-      throw UsageError(.invalidValue, "the loop range \(word.inQuotes) is shorter than \(PatternPlayer.shortestLoop) s")
+      throw UsageError("the loop range \(word.inQuotes) is shorter than \(PatternPlayer.shortestLoop) s")
     }
   }
 
@@ -198,8 +195,7 @@ struct LoopPart: Equatable {
     guard let start else { return nil }
     let end = min(end ?? duration, duration)
     guard end - start >= PatternPlayer.shortestLoop else {
-      throw UsageError(
-        .invalidValue, "the loop range \(word.inQuotes) starts after the end at \(NumberFormatting.seconds(duration))")
+      throw UsageError("the loop range \(word.inQuotes) starts after the end at \(NumberFormatting.seconds(duration))")
     }
     return start...end
   }

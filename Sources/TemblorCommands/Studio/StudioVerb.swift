@@ -33,8 +33,7 @@ enum StudioVerb {
       var work = BatchWork(on: terminal, problems: problems)
       guard problems.isEmpty else { return work.status }
       guard inputs.count <= StudioPage.slotCount else {
-        throw UsageError(
-          .invalidValue, "\(inputs.count) patterns; 'temblor studio' takes at most \(StudioPage.slotCount), A and B")
+        throw UsageError("\(inputs.count) patterns; 'temblor studio' takes at most \(StudioPage.slotCount), A and B")
       }
       try SharedOptions.refuseBoth("--serve", "--output", in: arguments)
       let page = try page(arguments)
@@ -42,7 +41,7 @@ enum StudioVerb {
         try serve(inputs, page, arguments, terminal, &work)
         return work.status
       }
-      if try arguments[port] != nil { throw UsageError(.remove, "'--port' requires '--serve'") }
+      if try arguments[port] != nil { throw UsageError("'--port' requires '--serve'") }
       let path = arguments.value("--output") ?? usualOutput
       try PageOutput.check(path, arguments, terminal)
       try OutputNames.checkInputs(path, of: inputs.map(TakeInput.pattern))
@@ -79,7 +78,7 @@ enum StudioVerb {
   ) throws {
     let paths = try inputs.map { input throws(UsageError) -> String in
       guard case .file(let path) = input.origin else {
-        throw UsageError(.invalidValue, "'--serve' saves to files, and \(input.name.inQuotes) is not one")
+        throw UsageError("'--serve' saves to files, and \(input.name.inQuotes) is not one")
       }
       return path
     }

@@ -59,7 +59,7 @@ enum StudyVerb {
   ) throws -> ExitStatus {
     if arguments.flag("--report") { return try StudyReport.run(arguments, terminal) }
     let path = arguments.values("TABLE")[0]
-    guard arguments.values("TABLE").count == 1 else { throw UsageError(.remove, "a study has one table") }
+    guard arguments.values("TABLE").count == 1 else { throw UsageError("a study has one table") }
     let bytes = try FileSystem.read(path)
     let table = try StudyTable(path, bytes: bytes, hash: SHA256.hash(of: bytes), formats: formats)
     var job = RenderJob(profile: try SharedOptions.profile(arguments))
@@ -71,7 +71,7 @@ enum StudyVerb {
     try live.checkOutputs(reading: [path])
     let participant = arguments.value("--participant") ?? "p1"
     guard !participant.isEmpty, !participant.contains("/") else {
-      throw UsageError(.invalidValue, "'--participant' takes a name without slashes")
+      throw UsageError("'--participant' takes a name without slashes")
     }
     let kind = try arguments[procedure]
     let reference = table.stimuli.firstIndex { $0.id == "reference" } ?? 0
@@ -200,7 +200,7 @@ struct StudyRecord {
   mutating func simulate(_ word: String) throws {
     let threshold = Double(word)
     guard threshold != nil || ["right", "wrong", "random"].contains(word) else {
-      throw UsageError(.invalidValue, "'--simulate' takes right, wrong, random or a number, not \(word.inQuotes)")
+      throw UsageError("'--simulate' takes right, wrong, random or a number, not \(word.inQuotes)")
     }
     var chance = SplitMix64(seed: seed ^ 0x5eed)
     while let trial = run.trial {

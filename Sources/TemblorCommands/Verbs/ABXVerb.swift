@@ -43,9 +43,7 @@ enum ABXVerb {
     let (read, status) = try AuditionTakes.read(
       words, reading: reading, formats: formats, sounds: try SharedOptions.sounds(arguments), terminal)
     guard let takes = read else { return status }
-    guard takes.all.count == 2 else {
-      throw UsageError(.invalidValue, "A and B must each be one pattern or sound file, not a folder")
-    }
+    guard takes.all.count == 2 else { throw UsageError("A and B must each be one pattern or sound file, not a folder") }
 
     if let path = options.path { try OutputGuard(reading: takes.sources).check(path, option: "--save") }
     try live.checkOutputs(reading: takes.sources)
@@ -177,11 +175,11 @@ struct ABXOptions {
     let asked = try arguments[Self.trials]
     let natural = listener?.count ?? Self.defaultTrialCount
     guard natural <= Self.maximumTrialCount else {
-      throw UsageError(.invalidValue, "'--simulate' takes at most \(Self.maximumTrialCount) answers")
+      throw UsageError("'--simulate' takes at most \(Self.maximumTrialCount) answers")
     }
     count = asked == 0 ? nil : asked ?? natural
     if count == nil, let listener, listener.count == nil {
-      throw UsageError(.invalidValue, "'--trials 0' with '--simulate' requires one letter per trial")
+      throw UsageError("'--trials 0' with '--simulate' requires one letter per trial")
     }
     seed = try arguments[Self.seedOption].map { UInt64($0) }
     match = try arguments[Self.levelMatch]
@@ -321,7 +319,6 @@ struct SimulatedListener: Equatable {
     letters = word == nil ? text.lowercased().compactMap { Side(rawValue: String($0)) } : []
     guard word != nil || (letters.count == text.count && !letters.isEmpty) else {
       throw UsageError(
-        .invalidValue,
         "'--simulate' takes \(Word.allCases.map(\.rawValue).joinedWithOr), or one letter per trial, such as 'abba', not \(text.inQuotes)"
       )
     }

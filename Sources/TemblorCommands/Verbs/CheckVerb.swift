@@ -51,7 +51,7 @@ enum CheckVerb {
       }
       try SharedOptions.refuseBoth("--json", "--sarif", in: arguments)
       let words = arguments.values(SharedOptions.patternName)
-      guard !words.isEmpty else { throw UsageError(.missingValue, "missing PATTERN") }
+      guard !words.isEmpty else { throw UsageError("missing PATTERN") }
       let profile = try arguments.value("--profile").map(SharedOptions.profile(named:))
       if terminal.error.isTerminal, let note = profile.flatMap({ CalibrationAge.note(on: $0) }) {
         terminal.report(note)
@@ -162,7 +162,6 @@ enum CheckVerb {
       }
       guard rule.severity < .error else {
         throw UsageError(
-          .invalidValue,
           "'--disable' does not take '\(name)'; it is an error, and a pattern with an error cannot be played")
       }
       disabled.insert(rule.id)

@@ -50,7 +50,7 @@ enum CompareVerb {
     ) { arguments, terminal in
       let words = arguments.values("TAKE")
       if arguments.flag("--open"), arguments.value("--output") == nil {
-        throw UsageError(.missingValue, "'--open' requires '--output'")
+        throw UsageError("'--open' requires '--output'")
       }
       let options = ComparisonOptions(
         alignment: try arguments[align], levelMatch: try arguments[match], search: try arguments[search])
@@ -60,9 +60,7 @@ enum CompareVerb {
       let (inputs, problems) = TakeInput.find(words, formats: formats, sounds: try SharedOptions.sounds(arguments))
       for problem in problems { terminal.report("\(problem)") }
       guard problems.isEmpty else { return .failure }
-      guard inputs.count > 1 else {
-        throw UsageError(.missingValue, "missing TAKE to compare with \(words[0].inQuotes)")
-      }
+      guard inputs.count > 1 else { throw UsageError("missing TAKE to compare with \(words[0].inQuotes)") }
       let takes: [Take]
       do { takes = try TakeInput.takes(inputs, job, rate: rate) } catch {
         terminal.report(Failure.message(error))
@@ -210,13 +208,13 @@ struct ToleranceText {
       }
       guard units.insert(unit).inserted else {
         let unit = unit == "db" ? "dB" : unit
-        throw UsageError(.remove, "'--tolerance' has two limits in \(unit)")
+        throw UsageError("'--tolerance' has two limits in \(unit)")
       }
     }
   }
 
   private static func notTaken(_ words: String) -> UsageError {
-    UsageError(.invalidValue, "'--tolerance' takes limits such as 0.5dB,5ms,2%, not \(words.inQuotes)")
+    UsageError("'--tolerance' takes limits such as 0.5dB,5ms,2%, not \(words.inQuotes)")
   }
 
   /// `0.5 dB, 5 ms and 2 %`; a limit that was not given is marked so.

@@ -84,7 +84,7 @@ enum ConvertVerb {
   {
     try SharedOptions.refuseBoth("--split", "--merge", in: arguments)
     if let dialect = arguments.value("--dialect"), !target.dialects.contains(dialect) {
-      guard !target.dialects.isEmpty else { throw UsageError(.remove, "the format \(target.id) has no dialects") }
+      guard !target.dialects.isEmpty else { throw UsageError("the format \(target.id) has no dialects") }
       throw UsageError.notAllowed("--dialect", dialect, choices: target.dialects)
     }
     let amplitude = try arguments[amplitude]
@@ -186,7 +186,6 @@ struct ConvertOutputs {
         !formats.formats(named: output).contains(where: { $0.id == id })
       {
         throw UsageError(
-          .remove,
           "the extension of \(output.inQuotes) selects \(other.id), but \(option.inQuotes) is \(id); leave out "
             + "\(option.inQuotes), or name a file ending in \(target.endings.map { ".\($0)" }.joinedWithOr)")
       }
@@ -194,7 +193,7 @@ struct ConvertOutputs {
       format = try Self.format(ofName: place.isFolder ? nil : output, formats, option, standard)
     }
     if output == OutputNames.standardOutput, count != 1 || arguments.flag("--json") {
-      throw UsageError(.remove, "'--output -' requires a single pattern, without '--json'")
+      throw UsageError("'--output -' requires a single pattern, without '--json'")
     }
     let ending = format.endings.first ?? format.id
     paths = inputs.map { place.file($0.outputStem, ending) }
@@ -202,7 +201,7 @@ struct ConvertOutputs {
     self.inputs = OutputGuard(reading: inputs.flatMap(\.sources))
     for path in paths where path != OutputNames.standardOutput {
       guard !self.inputs.isInput(path) else {
-        throw UsageError(.invalidValue, "\(path.inQuotes) is an input; choose another '--output'")
+        throw UsageError("\(path.inQuotes) is an input; choose another '--output'")
       }
     }
   }
@@ -227,19 +226,17 @@ struct ConvertOutputs {
   ) throws(UsageError) -> HapticFormat {
     guard let output, output != OutputNames.standardOutput else {
       if let standard { return standard }
-      throw UsageError(.missingValue, "\(option.inQuotes) is required where no output file is named")
+      throw UsageError("\(option.inQuotes) is required where no output file is named")
     }
     let named = formats.formats(named: output)
     let candidates = named.filter(\.isWritable)
     guard let first = candidates.first else {
       throw UsageError(
-        .invalidValue,
         named.first.map { "the format \($0.id) cannot be written; choose another with \(option.inQuotes)" }
           ?? "unknown file extension of \(output.inQuotes); set the format with \(option.inQuotes)")
     }
     guard candidates.count == 1 else {
       throw UsageError(
-        .missingValue,
         "the extension of \(output.inQuotes) stands for \(candidates.map(\.id).joinedWithOr); "
           + "choose with \(option.inQuotes)")
     }

@@ -36,8 +36,8 @@ enum EditVerb {
       let changes = try changes(arguments.values("CHANGE"))
       let isDry = arguments.flag("--dry-run")
       let asked = arguments.value("--output")
-      guard !changes.isEmpty || !isDry && asked == nil else { throw UsageError(.missingValue, "missing CHANGE") }
-      if isDry, asked != nil { throw UsageError(.remove, "'--dry-run' and '--output' exclude each other") }
+      guard !changes.isEmpty || !isDry && asked == nil else { throw UsageError("missing CHANGE") }
+      if isDry, asked != nil { throw UsageError("'--dry-run' and '--output' exclude each other") }
       var work = BatchWork(on: terminal)
       try work.attempt { _ in try edit(word, changes, asked, arguments, formats, terminal) }
       return work.status
@@ -102,13 +102,13 @@ enum EditVerb {
     var rest = words[...]
     while let verb = rest.popFirst() {
       func next(_ what: String) throws(UsageError) -> String {
-        guard let word = rest.popFirst() else { throw UsageError(.missingValue, "missing \(what) after '\(verb)'") }
+        guard let word = rest.popFirst() else { throw UsageError("missing \(what) after '\(verb)'") }
         return word
       }
       func number(_ what: String) throws(UsageError) -> Double {
         let word = try next(what)
         guard let number = Double(word) else {
-          throw UsageError(.invalidValue, "'\(verb)' takes a number as \(what), not \(word.inQuotes)")
+          throw UsageError("'\(verb)' takes a number as \(what), not \(word.inQuotes)")
         }
         return number
       }
@@ -137,7 +137,7 @@ enum EditVerb {
     _ text: [UInt8], to output: String?, of input: PatternInput, isChanged: Bool, _ asJSON: Bool, _ terminal: Terminal
   ) throws {
     if output == OutputNames.standardOutput || output == nil && input.origin == .standardInput {
-      guard !asJSON else { throw UsageError(.remove, "the text and '--json' cannot both go to standard output") }
+      guard !asJSON else { throw UsageError("the text and '--json' cannot both go to standard output") }
       return try terminal.output.write(text.span)
     }
     if let output { return try AtomicFileWriter.write(text, to: output) }

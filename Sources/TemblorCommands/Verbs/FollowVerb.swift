@@ -50,7 +50,7 @@ enum FollowVerb {
     let high = try arguments[high] ?? min(250, max(80, max(band.low, band.high)))
     guard low < high else {
       let (first, last) = (low.text(1), high.text(1))
-      throw UsageError(.invalidValue, "'--low' must be below '--high' (\(last) Hz), not \(first.inQuotes)")
+      throw UsageError("'--low' must be below '--high' (\(last) Hz), not \(first.inQuotes)")
     }
     let following = FollowingOptions(
       style: try arguments[style], band: low...high, keepsVoices: arguments.flag("--keep-voices"),

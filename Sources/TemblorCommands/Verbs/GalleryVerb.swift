@@ -112,7 +112,7 @@ enum ReportOutput {
     to path: String, inputs: [TakeInput], takes: [Take], comparisons: [Comparison], levelMatch: LevelMatch?,
     tolerance: Tolerance? = nil, studio: String? = nil, job: RenderJob, command: String
   ) throws -> Int {
-    guard path != OutputNames.standardOutput else { throw UsageError(.invalidValue, "'--output' requires a file name") }
+    guard path != OutputNames.standardOutput else { throw UsageError("'--output' requires a file name") }
     let sounds = try pageSounds(inputs, takes: takes, job: job)
     let report = ComparisonReport(
       generator: "Temblor \(temblorVersion)", command: command,

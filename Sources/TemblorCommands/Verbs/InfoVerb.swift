@@ -30,7 +30,7 @@ enum InfoVerb {
       try SharedOptions.refuseBoth("--json", "--csv", in: arguments)
       let isText = !arguments.flag("--json") && !arguments.flag("--csv")
       let hasTracks = arguments.flag("--tracks")
-      if hasTracks, !arguments.flag("--json") { throw UsageError(.invalidValue, "'--tracks' requires '--json'") }
+      if hasTracks, !arguments.flag("--json") { throw UsageError("'--tracks' requires '--json'") }
       var job = try SharedOptions.job(arguments)
       job.rate = try arguments[SharedOptions.rate]
       let weighting = arguments.value("--weighting").flatMap(VibrotactileWeighting.named) ?? .hand

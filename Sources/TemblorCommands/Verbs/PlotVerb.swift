@@ -54,7 +54,7 @@ enum PlotVerb {
       if arguments.flag("--overlay") {
         let count = inputs.count + problems.count
         guard (2...Plot.maximumSubjectCount).contains(count) else {
-          throw UsageError(.invalidValue, "'--overlay' takes two to \(Plot.maximumSubjectCount) inputs, not \(count)")
+          throw UsageError("'--overlay' takes two to \(Plot.maximumSubjectCount) inputs, not \(count)")
         }
         groups = problems.isEmpty ? [inputs] : []
       }
@@ -139,9 +139,7 @@ extension PlotVerb {
       columns = asked ?? terminal.output.width
       isColoured = terminal.output.isColoured
       isUnicode = terminal.output.isUnicode
-      if !isPicture, arguments.value("--format") != nil {
-        throw UsageError(.missingValue, "'--format' requires '--output'")
-      }
+      if !isPicture, arguments.value("--format") != nil { throw UsageError("'--format' requires '--output'") }
       parts = try Self.parts(arguments.value("--show"))
     }
 

@@ -229,7 +229,7 @@ enum ProfilesNewVerb {
   {
     let library = ProfileLibrary.fromEnvironment()
     guard let path = output ?? library.userPath(of: name) else {
-      throw UsageError(.missingValue, "no folder for user profiles: HOME is not set; use '--output FILE'")
+      throw UsageError("no folder for user profiles: HOME is not set; use '--output FILE'")
     }
     if FileSystem.entry(at: path) != .nothing && !replaces {
       throw FileError(path, "already exists; use '--force' to replace it")
@@ -242,7 +242,7 @@ enum ProfilesNewVerb {
   private static func text(_ arguments: ParsedArguments) throws -> [UInt8] {
     let name = arguments.argument("NAME")
     guard ProfileName.isValid(name) else {
-      throw UsageError(.invalidValue, "\(name.inQuotes) is not a valid profile name; \(ProfileName.advice)")
+      throw UsageError("\(name.inQuotes) is not a valid profile name; \(ProfileName.advice)")
     }
     let (low, high) = (try arguments[low], try arguments[high])
     var profile = TransducerProfile(name: name, summary: "A custom transducer.", frequency: defaultBand)
@@ -260,7 +260,6 @@ enum ProfilesNewVerb {
     if isFollowed { profile.transient.frequency = profile.frequency }
     guard profile.frequency.low <= profile.frequency.high else {
       throw UsageError(
-        .invalidValue,
         "the band runs from \(profile.frequency.low.text(3)) down to \(profile.frequency.high.text(3)) Hz; set '--low' and '--high'"
       )
     }
@@ -300,7 +299,7 @@ struct ProfileInput {
   private static func find(named word: String) throws -> ProfileInput {
     let library = ProfileLibrary.fromEnvironment()
     guard let entry = library.entry(named: word) else {
-      throw UsageError(.invalidValue, "no profile is called \(word.inQuotes)" + hint(at: word, in: library))
+      throw UsageError("no profile is called \(word.inQuotes)" + hint(at: word, in: library))
     }
     return ProfileInput(
       name: entry.textName, text: try entry.text(), entry: entry, stem: entry.path == nil ? nil : word)

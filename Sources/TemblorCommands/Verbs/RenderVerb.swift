@@ -87,22 +87,19 @@ enum RenderVerb {
     job.tail = try arguments[tail]
     job.format = try arguments[sampleFormat]
     if job.passCount == 0 && job.duration == nil {
-      throw UsageError(.missingValue, "'--loop 0' repeats forever; set the length with '--duration'")
+      throw UsageError("'--loop 0' repeats forever; set the length with '--duration'")
     }
     guard job.channelCount >= job.routing.minimumChannelCount else {
       throw UsageError(
-        .invalidValue,
         "channel \(job.routing.minimumChannelCount) is routed, but '--channels' is " + "\(job.channelCount)")
     }
     let profiles = job.channels().profiles
     guard job.routing.array != nil || profiles.allSatisfy({ $0.name == profiles[0].name }) else {
       throw UsageError(
-        .invalidValue,
         "'render' supports one profile per file; render each separately, or record both with 'temblor play --record'")
     }
     if job.rendersAcceleration, profiles[0].hardware?.model == nil {
       throw UsageError(
-        .invalidValue,
         "'--acceleration' requires a profile with resonance and Q factor; \(profiles[0].name.inQuotes) has none")
     }
     return job

@@ -64,8 +64,7 @@ enum SetupVerb {
     var chosen = try choices.read()
     if arguments.flag("--save") {
       guard given != SavedChoices() || channels != nil else {
-        throw UsageError(
-          .missingValue, "'--save' needs '--device', '--profile', '--haptics', '--channel' or '--strength'")
+        throw UsageError("'--save' needs '--device', '--profile', '--haptics', '--channel' or '--strength'")
       }
       chosen.device = given.device ?? chosen.device
       chosen.profile = given.profile ?? chosen.profile
@@ -75,7 +74,6 @@ enum SetupVerb {
     } else {
       guard terminal.error.isTerminal, backend.keyboard() != nil else {
         throw UsageError(
-          .missingValue,
           "setup asks at a terminal; without one, use '--save' with '--device', '--profile', '--haptics', '--channel' or '--strength'"
         )
       }
@@ -112,8 +110,7 @@ enum SetupVerb {
       let output = try backend.open(name, options.request)
       let (device, has) = (output.name, output.format.channelCount)
       guard has >= count else {
-        throw UsageError(
-          .invalidValue, "channel \(count) is routed, and \(device.inQuotes) has \(has) channel\(has == 1 ? "" : "s")")
+        throw UsageError("channel \(count) is routed, and \(device.inQuotes) has \(has) channel\(has == 1 ? "" : "s")")
       }
     } catch let error as OutputError where error.kind == .busy {}
   }
@@ -123,7 +120,7 @@ enum SetupVerb {
     if text == "all" { return [] }
     let entries = try RoutingOptions.channels(text, option: "--haptics")
     guard !entries.isEmpty, entries.allSatisfy({ $0.gain == 1 }) else {
-      throw UsageError(.invalidValue, "'--haptics' of setup takes channel numbers or all, not \(text.inQuotes)")
+      throw UsageError("'--haptics' of setup takes channel numbers or all, not \(text.inQuotes)")
     }
     return entries.map { $0.index + 1 }
   }

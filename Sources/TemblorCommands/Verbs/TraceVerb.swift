@@ -69,11 +69,11 @@ enum TraceVerb {
         ("--taps-only", "--hums-only"), ("--plot", "--json"), ("--with-sound", "--from"), ("--with-sound", "--to"),
       ] { try SharedOptions.refuseBoth(one, other, in: arguments) }
       if try arguments[kind] == .vibration, arguments.flag("--style") {
-        throw UsageError(.remove, "'--style' is for sounds; of vibration everything is followed")
+        throw UsageError("'--style' is for sounds; of vibration everything is followed")
       }
       if arguments.value("--output") == OutputNames.standardOutput {
         for option in ["--plot", "--with-sound"] where arguments.flag(option) {
-          throw UsageError(.remove, "'--output -' and \(option.inQuotes) exclude each other")
+          throw UsageError("'--output -' and \(option.inQuotes) exclude each other")
         }
       }
       let (paths, isFolder, problems) = sounds(arguments.values("SOUND"))
