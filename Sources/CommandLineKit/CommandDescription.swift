@@ -9,10 +9,7 @@ package struct CommandDescription: Sendable {
     var command: String
     var purpose: String
 
-    package init(_ command: String, _ purpose: String) {
-      self.command = command
-      self.purpose = purpose
-    }
+    package init(_ command: String, _ purpose: String) { (self.command, self.purpose) = (command, purpose) }
   }
 
   package var name: String
@@ -35,15 +32,11 @@ package struct CommandDescription: Sendable {
     arguments: [Argument] = [], options: [any OptionDeclaration] = [], groups: [OptionGroup] = [],
     verbs: [CommandDescription] = [], examples: [Example] = [], run: @escaping Body
   ) {
-    self.name = name
-    self.abstract = abstract
+    (self.name, self.abstract) = (name, abstract)
     makeDiscussion = discussion
     self.arguments = arguments
     self.options = options.map(\.option)
-    self.groups = groups
-    self.verbs = verbs
-    self.examples = examples
-    self.run = run
+    (self.groups, self.verbs, self.examples, self.run) = (groups, verbs, examples, run)
     let spellings = everyOption.flatMap(\.names)
     assert(Set(spellings).count == spellings.count)
     assert(arguments.filter(\.isRepeatable).count <= 1)

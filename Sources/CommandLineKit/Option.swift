@@ -24,20 +24,14 @@ package struct Option: Sendable {
     precondition(
       !names.isEmpty && names.allSatisfy { $0.isShortName || $0.isLongName }, "An option is spelled -x or --word.")
     precondition(value != nil || choices.isEmpty, "A flag has no choices.")
-    self.names = names
-    self.value = value
-    self.help = help
-    self.defaultText = defaultText
-    self.choices = choices
+    (self.names, self.value, self.help, self.defaultText, self.choices) = (names, value, help, defaultText, choices)
     self.completion = choices.isEmpty ? completion : .words(choices)
-    self.isRepeatable = isRepeatable
-    self.outputEndings = outputEndings
+    (self.isRepeatable, self.outputEndings) = (isRepeatable, outputEndings)
   }
 
   package static let help = Option("-h", "--help", help: "Show this help.")
 
   var isFlag: Bool { value == nil }
-
   package var key: String { names.first(where: \.isLongName) ?? names[0] }
 
   var fullHelp: String {
@@ -65,8 +59,7 @@ package struct TypedOption<Value>: OptionDeclaration {
   ) {
     var option = option
     option.defaultText = option.defaultText ?? text
-    self.option = option
-    self.read = read
+    (self.option, self.read) = (option, read)
   }
 }
 
@@ -144,12 +137,9 @@ package struct Argument: Sendable {
     isOptional: Bool = false
   ) {
     precondition(!name.hasPrefix("-"), "An argument's name does not look like an option.")
-    self.name = name
-    self.help = help
-    self.choices = choices
+    (self.name, self.help, self.choices) = (name, help, choices)
     self.completion = choices.isEmpty ? completion : .words(choices)
-    self.isRepeatable = isRepeatable
-    self.isOptional = isOptional
+    (self.isRepeatable, self.isOptional) = (isRepeatable, isOptional)
   }
 
   /// The argument in a usage line: `PATTERN`, `PATTERN...`, `[PATTERN]`.
@@ -176,9 +166,7 @@ package struct Completion: Equatable, Sendable {
   package var paths: Paths
 
   package init(words: [String] = [], query: String = "", paths: Paths = .none) {
-    self.words = words
-    self.query = query
-    self.paths = paths
+    (self.words, self.query, self.paths) = (words, query, paths)
   }
 
   package static let none = Completion()
@@ -187,6 +175,5 @@ package struct Completion: Equatable, Sendable {
 
   /// Offers files with one of these endings, written without the dot.
   package static func file(endingIn endings: String...) -> Completion { Completion(paths: .files(endings: endings)) }
-
   package static func words(_ words: [String]) -> Completion { Completion(words: words) }
 }

@@ -16,9 +16,7 @@ package struct ParsedArguments: Sendable {
   }
 
   package func flag(_ name: String) -> Bool { !values(name).isEmpty }
-
   package func value(_ name: String) -> String? { values(name).last }
-
   package func values(_ name: String) -> [String] { given[key(name)] ?? [] }
 
   package func argument(_ name: String) -> String {

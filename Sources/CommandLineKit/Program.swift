@@ -6,8 +6,7 @@ package struct CommandEntry: Sendable {
   package let description: @Sendable () -> CommandDescription
 
   package init(_ name: String, _ description: @autoclosure @escaping @Sendable () -> CommandDescription) {
-    self.name = name
-    self.description = description
+    (self.name, self.description) = (name, description)
   }
 
   package init(_ description: CommandDescription) { self.init(description.name, description) }
@@ -44,19 +43,10 @@ package struct Program: Sendable {
     message: @escaping @Sendable (any Error) -> String = { "\($0)" },
     status: @escaping @Sendable (any Error) -> ExitStatus = { _ in .failure }
   ) {
-    self.name = name
-    self.version = version
-    self.date = date
-    self.abstract = abstract
-    self.discussion = discussion
+    (self.name, self.version, self.date, self.abstract, self.discussion) = (name, version, date, abstract, discussion)
     entries = commands
-    self.examples = examples
-    self.manualSections = manualSections
-    self.alternatives = alternatives
-    self.prepare = prepare
-    self.optionHints = optionHints
-    self.message = message
-    self.status = status
+    (self.examples, self.manualSections, self.alternatives) = (examples, manualSections, alternatives)
+    (self.prepare, self.optionHints, self.message, self.status) = (prepare, optionHints, message, status)
   }
 
   package static let options = [Option.help, Option("--version", help: "Show the version.")]

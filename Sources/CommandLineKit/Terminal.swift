@@ -19,9 +19,7 @@ package struct Output: Sendable {
     isTerminal: Bool, width: @autoclosure @escaping @Sendable () -> Int = 80, isColoured: Bool,
     isUnicode: Bool = true, isForeground: @autoclosure @escaping @Sendable () -> Bool = true, sink: @escaping Sink
   ) {
-    self.isTerminal = isTerminal
-    self.isColoured = isColoured
-    self.isUnicode = isUnicode
+    (self.isTerminal, self.isColoured, self.isUnicode) = (isTerminal, isColoured, isUnicode)
     columns = width
     foreground = isForeground
     self.sink = sink
@@ -29,7 +27,6 @@ package struct Output: Sendable {
 
   /// Whether the stream is a terminal that no other job has: a line can be rewritten in place.
   var canRewrite: Bool { isTerminal && foreground() }
-
   package func write(_ bytes: Span<UInt8>) throws(StreamError) { if !bytes.isEmpty { try sink(bytes) } }
 
   /// Writes text for people, on a terminal broken at spaces unless `wraps` is false: laid out, or for programs.
@@ -55,7 +52,6 @@ package struct Output: Sendable {
   }
 
   package static var standardOutput: Output { Output(descriptor: STDOUT_FILENO, name: "standard output") }
-
   static var standardError: Output { Output(descriptor: STDERR_FILENO, name: "standard error") }
 
   package init(descriptor: Int32, name: String) {
@@ -167,8 +163,7 @@ package struct StreamError: Error, Equatable, CustomStringConvertible {
 
   package init(stream: String, code: Int32) {
     self.kind = code == EPIPE ? .brokenPipe : .notWritten
-    self.stream = stream
-    self.code = code
+    (self.stream, self.code) = (stream, code)
   }
 
   package var description: String {
@@ -214,8 +209,7 @@ package struct ProgressLine {
   private var lastWidth = 0
 
   package init(on terminal: Terminal, interval: Duration = Self.interval) {
-    self.terminal = terminal
-    self.interval = interval
+    (self.terminal, self.interval) = (terminal, interval)
   }
 
   /// Shows a text cut to the line, unless the last one is too recent; then it is not even made.

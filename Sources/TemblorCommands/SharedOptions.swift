@@ -20,7 +20,6 @@ enum SharedOptions {
     Int(RenderPlan.supportedSampleRates.lowerBound)...Int(RenderPlan.supportedSampleRates.upperBound)
 
   static let sampleRateText = "\(sampleRates.lowerBound) to \(sampleRates.upperBound)"
-
   static let rate = Option("--rate", value: "HZ", help: "Sample rate, \(sampleRateText).")
     .int(in: sampleRates, default: 48_000)
 
@@ -67,7 +66,6 @@ enum SharedOptions {
   }
 
   static let noConfig = Option("--no-config", help: "Ignore the choices saved by 'temblor setup'.")
-
   static let json = Option("--json", help: "Print the result as JSON.")
   static let csv = Option("--csv", help: "Print the result as CSV: a row of column names, then the rows.")
 

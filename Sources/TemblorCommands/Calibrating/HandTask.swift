@@ -122,8 +122,7 @@ final class HandTask: SessionTask {
     let (channels, profiles) = routing.routing(
       channelCount: device.format.channelCount, rate: device.format.rate, profile: profile)
     let engine = PlaybackEngine(rate: device.format.rate, routing: channels, profiles: profiles, strength: 0)
-    self.engine = engine
-    self.time = time
+    (self.engine, self.time) = (engine, time)
     tones = HandCalibration.tones(around: stated)
     players = try tones.map { tone in
       let piece = try CompiledPattern(name: "tone", Self.pattern(tone, on: profile.frequency), for: engine)
@@ -154,7 +153,6 @@ final class HandTask: SessionTask {
 
   private var index: Int { min(presses.count, tones.count - 1) }
   private var player: PatternPlayer { players[index] }
-
   var state: PlaybackStatus.State { if case .playing = phase { .playing } else { .idle } }
   var place: (position: Double, duration: Double?) {
     if case .playing = phase { (player.position, nil) } else { (0, nil) }

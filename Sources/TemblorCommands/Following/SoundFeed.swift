@@ -14,7 +14,6 @@ final class SoundFeed: @unchecked Sendable {
 
   let voice: LiveVoice
   private(set) var figures = Figures()
-
   private let source: any CaptureSource
   private let outputRate: Double
   private let time: any TimeSource

@@ -32,15 +32,13 @@ package final class LineConnection {
   }
 
   package init(input: Int32 = STDIN_FILENO, output: Int32 = STDOUT_FILENO) {
-    self.input = input
-    self.output = output
+    (self.input, self.output) = (input, output)
     isSocket = false
   }
 
   deinit { if isSocket { close(input) } }
 
   package var isTyped: Bool { isatty(input) == 1 }
-
   var isDone: Bool { isBroken || isAtEnd && unsent.count == 0 }
 
   /// What to wait for: space while something waits to be sent, and lines while answers are read.
@@ -56,7 +54,6 @@ package final class LineConnection {
   }
 
   package var timeout: Duration? { isReading && !isOurs ? Self.interval : nil }
-
   func end() { isAtEnd = true }
 
   /// The lines that came, at most 64 KiB of them so that every client has its turn.
@@ -234,7 +231,6 @@ package final class SocketListener {
   }
 
   package var clients: [Client] { connections.map(\.client) }
-
   package var isServing: Bool { connections.contains { !$0.connection.isDone } }
 
   package func watched() -> [PollDescriptor] {

@@ -140,8 +140,7 @@ struct ListenCommandSyntax: Sendable {
   init(_ syntax: String, _ help: String, _ perform: @escaping Action) {
     let words = syntax.split(separator: " ").map(String.init)
     verb = words[0]
-    self.help = help
-    self.perform = perform
+    (self.help, self.perform) = (help, perform)
     var keyword: String?
     for word in words.dropFirst() {
       let name = word.filter { !"[]".contains($0) }
@@ -232,7 +231,6 @@ struct ListenCommand: Equatable, Sendable {
   let values: [String: Value]
 
   static func == (one: Self, other: Self) -> Bool { one.form.verb == other.form.verb && one.values == other.values }
-
   func text(_ name: String) -> String? { if case .text(let text) = values[name] { text } else { nil } }
 
   /// A number, or what stands for it where it was left out.
@@ -246,7 +244,6 @@ struct ListenCommand: Equatable, Sendable {
   var priority: Int { Int(number("priority")) }
   /// Whether a pattern is loaded or made before it is done.
   var isLoaded: Bool { form.operands.contains { ["PATTERN", "OCTAVES"].contains($0.name) } }
-
   func flag(_ keyword: String) -> Bool { values[keyword] != nil }
 }
 

@@ -38,18 +38,12 @@ final class ListenPlayer {
   }
 
   init(name: String?, player: PatternPlayer, start: Int64, client: Int = 0, priority: Int = 0) {
-    self.name = name
-    self.client = client
-    self.priority = priority
-    self.player = player
-    self.start = start
+    (self.name, self.client, self.priority, self.player, self.start) = (name, client, priority, player, start)
     lastFrame = start
   }
 
   func note(_ frame: Int64) { lastFrame = max(lastFrame, frame) }
-
   var hasStarted: Bool { player.startFrame != nil }
-
   var hasEnded: Bool { player.endCount > 0 }
 
   /// When a change is made that is to be made now: what waits for its start is changed as it starts.
@@ -137,7 +131,6 @@ struct TapSchedule {
   private var nextNumber = 0
 
   var count: Int { heap.count }
-
   var firstFrame: Int64? { heap.first?.frame }
 
   /// Adds a tap; false where its client has too many.

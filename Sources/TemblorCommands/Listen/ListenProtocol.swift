@@ -45,7 +45,6 @@ package struct ListenReply: Equatable, Sendable {
 
     /// Seconds and the like, to a millionth.
     static func number(_ name: String, _ value: Double) -> Field { .pair(name, "\((value * 1e6).rounded() / 1e6)") }
-
     static func count(_ name: String, _ value: Int) -> Field { .pair(name, "\(value)") }
   }
 
@@ -65,7 +64,6 @@ package struct ListenReply: Equatable, Sendable {
 
   /// `event finished name=heartbeat time=3.25`
   static func event(_ name: String, _ fields: [Field] = []) -> ListenReply { ListenReply(nil, "event " + name, fields) }
-
   private init(line: String, refusal: ListenError.Kind) { (self.line, self.refusal) = (line, refusal) }
 
   private init(_ tag: String?, _ start: String, _ fields: [Field]) {
@@ -102,10 +100,7 @@ struct ListenError: Error, Equatable, CustomStringConvertible {
   /// One line without a full stop.
   var text: String
 
-  init(_ kind: Kind, _ text: String) {
-    self.kind = kind
-    self.text = text
-  }
+  init(_ kind: Kind, _ text: String) { (self.kind, self.text) = (kind, text) }
 
   /// `invalid-value: RATE is 0.125 to 8, not 'fast'`
   var description: String { "\(kind.rawValue): \(text.printable)" }

@@ -36,11 +36,7 @@ package final class ListenSession {
     formats: FormatRegistry = .standard, folder: String? = nil, loadsAside: Bool = false,
     message: @escaping @Sendable (any Error) -> String = { "\($0)" }
   ) {
-    self.engine = engine
-    self.device = device
-    self.array = array
-    self.start = start
-    self.wake = wake
+    (self.engine, self.device, self.array, self.start, self.wake) = (engine, device, array, start, wake)
     loader = PatternLoader(
       profiles: engine.profiles, rate: engine.rate, formats: formats, folder: folder, loadsAside: loadsAside,
       message: message)
@@ -107,7 +103,6 @@ package final class ListenSession {
   }
 
   func stats(_: ListenCommand) -> [ListenReply.Field] { [.json(figures.fields.line)] }
-
   func list(_: ListenCommand) -> [ListenReply.Field] { names.map { .text($0) } }
 
   func help(_ command: ListenCommand) throws(ListenError) -> [ListenReply.Field] {

@@ -19,8 +19,7 @@ final class ListenUpkeep {
   ) {
     self.file = file
     watchdogInterval = watchdogLimit.map { $0 / 2 }
-    self.notify = notify
-    self.report = report
+    (self.notify, self.report) = (notify, report)
   }
 
   /// Does what is due; returns how long until more is, or nil where nothing will be.

@@ -20,7 +20,6 @@ final class PatternLoader: Sendable {
 
     /// What came of it; nil while it is loading.
     var result: Result<CachedPattern, ListenError>? { state.withLock { $0 } }
-
     fileprivate func finish(_ result: Result<CachedPattern, ListenError>) { state.withLock { $0 = result } }
   }
 
@@ -45,12 +44,8 @@ final class PatternLoader: Sendable {
     profiles: [TransducerProfile], rate: Double, formats: FormatRegistry = .standard, folder: String? = nil,
     loadsAside: Bool = false, message: @escaping @Sendable (any Error) -> String = { "\($0)" }
   ) {
-    self.profiles = profiles
-    self.rate = rate
-    self.formats = formats
-    self.folder = folder
-    self.loadsAside = loadsAside
-    self.message = message
+    (self.profiles, self.rate, self.formats, self.folder) = (profiles, rate, formats, folder)
+    (self.loadsAside, self.message) = (loadsAside, message)
   }
 
   var count: Int { entries.withLock { $0.count } }
@@ -149,7 +144,6 @@ struct LRUCache<Key: Hashable, Value> {
   private var useCount = 0
 
   init(capacity: Int) { self.capacity = max(1, capacity) }
-
   var count: Int { entries.count }
 
   mutating func value(_ key: Key) -> Value? {
@@ -183,7 +177,6 @@ package struct ListenQueue {
     (request: ListenRequest, piece: Result<PatternLoader.CachedPattern, ListenError>?, since: Duration)?
 
   package init() {}
-
   package var isEmpty: Bool { lines.isEmpty && waiting == nil && loading == nil }
 
   /// When there is something to do again; nothing where there are no lines.

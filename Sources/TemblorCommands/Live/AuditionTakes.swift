@@ -97,7 +97,6 @@ struct PreparedTakes: Sendable {
 
   /// Seconds of the longest.
   var duration: Double { pieces.map(\.duration).max() ?? 0 }
-
   var areEqual: Bool { signals.count > 1 && signals.allSatisfy { $0.channels == signals[0].channels } }
 
   /// The factors by which a match makes all as strong as the weakest.

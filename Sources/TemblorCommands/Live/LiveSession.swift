@@ -21,8 +21,7 @@ final class LiveSession {
   private lazy var keyboard: (any Keyboard)? = backend.keyboard()
 
   init(on backend: any SessionBackend, terminal: Terminal, isQuiet: Bool, wantsRecords: Bool) {
-    self.backend = backend
-    self.wantsRecords = wantsRecords
+    (self.backend, self.wantsRecords) = (backend, wantsRecords)
     console = LiveConsole(on: terminal, isQuiet: isQuiet)
   }
 
@@ -312,7 +311,6 @@ protocol Keyboard: AnyObject {
   var isClosed: Bool { get }
 
   func timeout(at now: Duration) -> Duration?
-
   func keys(at now: Duration) -> [KeyPress]
 }
 
@@ -327,7 +325,6 @@ final class TerminalKeyboard: Keyboard {
 
   var watched: [PollDescriptor] { terminal.descriptors.map { PollDescriptor($0) } }
   var isClosed: Bool { terminal.isClosed }
-
   func timeout(at now: Duration) -> Duration? { terminal.timeout(at: now) }
   func keys(at now: Duration) -> [KeyPress] { terminal.keys(at: now) }
 }
@@ -361,7 +358,6 @@ final class LiveConsole {
   }
 
   func announce(_ message: String) { if !isQuiet { report(message) } }
-
   func remark(_ message: String) { if isWatched { report(message) } }
 
   /// Reports what keys do, in lines that break between keys; once where nothing else was reported since.
@@ -379,7 +375,6 @@ final class LiveConsole {
   }
 
   func show(_ figures: @autoclosure () -> PlaybackStatus) { if isWatched { line.show(figures()) } }
-
   func clear() { line.clear() }
 }
 

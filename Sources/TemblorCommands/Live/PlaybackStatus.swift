@@ -179,9 +179,7 @@ struct LevelMeter {
 
   /// A character of Unicode's Block Elements: 2581 to 2588 grow upwards, 258F to 2588 to the right.
   private static func scalar(_ value: UInt32) -> Unicode.Scalar { Unicode.Scalar(value) ?? "█" }
-
   private static func share(_ peak: Float) -> Double { min(1, max(0, 1 - decibels(peak) / floor)) }
-
   private static func decibels(_ peak: Float) -> Double { peak > 0 ? 20 * log10(Double(min(peak, 1))) : -.infinity }
 }
 

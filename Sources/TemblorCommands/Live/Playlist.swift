@@ -16,8 +16,7 @@ final class Playlist: SessionTask {
     _ pieces: [CompiledPattern], on engine: PlaybackEngine, passCount: Int? = 1, gap: Double = 0,
     shares: [SendAutomation] = [], session: LiveSession
   ) throws {
-    self.engine = engine
-    self.pieces = pieces
+    (self.engine, self.pieces) = (engine, pieces)
     self.gap = FrameConversion.frame(seconds: gap, rate: engine.rate)
     console = session.console
     track = SingleTrackPlayer(engine, passCount: passCount, wake: session.wake, shares: shares)
@@ -121,10 +120,7 @@ final class SingleTrackPlayer {
 
   /// - Parameter passCount: How often each piece is played; nil for endlessly.
   init(_ engine: PlaybackEngine, passCount: Int?, wake: WakeSignal, shares: [SendAutomation] = []) {
-    self.engine = engine
-    self.passCount = passCount
-    self.wake = wake
-    self.shares = shares
+    (self.engine, self.passCount, self.wake, self.shares) = (engine, passCount, wake, shares)
   }
 
   /// The frame at which the piece ended, or nothing while it plays or is still to come.
@@ -151,8 +147,7 @@ final class SingleTrackPlayer {
     player.endHandler = { wake.raise() }
     try player.loop(passCount: passCount)
     try player.start(at: time)
-    self.player = player
-    self.piece = piece
+    (self.player, self.piece) = (player, piece)
   }
 
   func stop() throws {

@@ -6,7 +6,6 @@ protocol SessionBackend: Sendable {
 
   /// The keys, or nothing where the program was not started at a terminal; at most one at a time.
   func keyboard() -> (any Keyboard)?
-
   func open(_ output: String, _ request: OutputRequest) throws(OutputError) -> sending OpenedOutput
 
   /// Plays an engine through an output; `eventHandler` receives what happens, on another thread.
@@ -20,7 +19,6 @@ struct SystemBackend: SessionBackend {
   var outputs = OutputRegistry.standard
 
   var time: any TimeSource { SystemTimeSource() }
-
   func keyboard() -> (any Keyboard)? { TerminalKeyboard() }
 
   func open(_ output: String, _ request: OutputRequest) throws(OutputError) -> sending OpenedOutput {
@@ -76,7 +74,6 @@ struct PatientOpening {
   private let output: String
   private let box = Box()
   private let thread: BackgroundThread
-
   init(_ outputs: OutputRegistry, _ output: String, _ request: OutputRequest, time: any TimeSource) throws(OutputError)
   {
     self.output = output
@@ -117,9 +114,7 @@ final class SimulatedBackend: SessionBackend, @unchecked Sendable {
   private var driver: Driver?
 
   init(keys: [KeyPress]) { self.keys = keys + [.character("q")] }
-
   var time: any TimeSource { BackendTime(backend: self) }
-
   func keyboard() -> (any Keyboard)? { BackendKeyboard(backend: self) }
 
   func open(_ output: String, _ request: OutputRequest) throws(OutputError) -> sending OpenedOutput {

@@ -27,9 +27,7 @@ final class TakeSwitcher {
     _ pieces: [CompiledPattern], on engine: PlaybackEngine, region: ClosedRange<Double>? = nil, isLooping: Bool = true,
     gap: Double = 0, gains: [Double]
   ) throws {
-    self.engine = engine
-    self.gap = gap
-    self.isLooping = isLooping
+    (self.engine, self.gap, self.isLooping) = (engine, gap, isLooping)
     duration = pieces.map(\.duration).max() ?? 0
     group = PlayerGroup(try pieces.map { try engine.player(for: $0.plans, duration: $0.duration) }, of: engine)
     self.region = region
@@ -50,9 +48,7 @@ final class TakeSwitcher {
   }
 
   var shownPlace: (position: Double, duration: Double?) { (min(place, duration), duration) }
-
   private var isAtEnd: Bool { !isLooping && place >= duration }
-
   private var beginning: Double { isLooping ? region?.lowerBound ?? 0 : 0 }
 
   // MARK: What is heard
@@ -101,7 +97,6 @@ final class TakeSwitcher {
   }
 
   func step(_ count: Double) throws { try move(to: min(place, duration) + count * duration * Self.stepShare) }
-
   func moveToBeginning() throws { try move(to: beginning) }
 
   // MARK: What repeats

@@ -59,7 +59,6 @@ enum ABXVerb {
     let path = options.path ?? (isSimulated ? nil : Self.usualPath(takes, at: start))
     // Made now, so that what cannot be saved is reported before anybody has listened for an hour.
     var file = try RecordFile(path)
-
     var blind: ABXTask?
     var prepared = PreparedTakes.none
     var outcome = LiveOutcome()
@@ -228,9 +227,7 @@ final class ABXTask: SessionTask {
     _ test: ABXTest, _ takes: PreparedTakes, gains: [Double], on engine: PlaybackEngine, region: ClosedRange<Double>?,
     gap: Double, session: LiveSession
   ) throws {
-    self.test = test
-    self.gains = gains
-    self.engine = engine
+    (self.test, self.gains, self.engine) = (test, gains, engine)
     console = session.console
     deck = try TakeSwitcher(takes.pieces, on: engine, region: region, gap: gap, gains: AuditionTask.only(0, of: gains))
     self.test.note(.a)

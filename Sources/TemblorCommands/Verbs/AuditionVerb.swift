@@ -89,12 +89,10 @@ final class AuditionTask: SessionTask {
   private var levels: [LevelMatch: MatchedLevels] = [:]
   private(set) var match: LevelMatch
   private(set) var chosen = 0
-
   init(_ takes: PreparedTakes, on engine: PlaybackEngine, match: LevelMatch, region: ClosedRange<Double>?, gap: Double)
     throws
   {
-    self.takes = takes
-    self.match = match
+    (self.takes, self.match) = (takes, match)
     let levels = takes.levels(by: match)
     self.levels[match] = levels
     deck = try TakeSwitcher(takes.pieces, on: engine, region: region, gap: gap, gains: Self.only(0, of: levels.gains))

@@ -135,7 +135,6 @@ struct PatternSummary {
   }
 
   private var soundSeconds: Double { Double(plan.soundEnd) / plan.rate }
-
   private var usesAbsoluteCurveTimes: Bool { pattern.details.contains { $0 == ("curveTimes", "absolute") } }
 
   private var band: String {
@@ -213,7 +212,6 @@ struct SoundSummary {
   }
 
   private var duration: Double { Double(measurement.frameCount) / measurement.rate }
-
   private var wholeFelt: WeightedEnergy? { spectrum.map { WeightedEnergy(of: $0, weighting: weighting) } }
 
   var text: String {

@@ -116,9 +116,7 @@ final class LatencyProbe: SessionTask {
   private var records: [BlockTiming] = []
 
   init(_ count: Int, seed: UInt64, on engine: PlaybackEngine, time: any TimeSource) throws {
-    self.count = count
-    self.engine = engine
-    self.time = time
+    (self.count, self.engine, self.time) = (count, engine, time)
     chance = SplitMix64(seed: seed)
     let tap = TapVerb.taps(1, gap: 1, intensity: 0.5, sharpness: 0.5)
     let piece = try CompiledPattern(name: "tap", tap, for: engine)

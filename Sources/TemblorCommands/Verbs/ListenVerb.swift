@@ -119,14 +119,8 @@ final class ListenTask: SessionTask {
     _ session: ListenSession, standard: LineConnection, listener: SocketListener?, inbox: EventInbox,
     time: any TimeSource, period: Duration, idleLimit: Duration? = nil, upkeep: ListenUpkeep = ListenUpkeep()
   ) {
-    self.session = session
-    self.standard = standard
-    self.listener = listener
-    self.inbox = inbox
-    self.time = time
-    self.period = period
-    self.idleLimit = idleLimit
-    self.upkeep = upkeep
+    (self.session, self.standard, self.listener, self.inbox, self.time) = (session, standard, listener, inbox, time)
+    (self.period, self.idleLimit, self.upkeep) = (period, idleLimit, upkeep)
   }
 
   var watched: [PollDescriptor] {
@@ -256,15 +250,11 @@ final class ListenBackend: SessionBackend {
   private let granted = Mutex<DeviceSummary?>(nil)
 
   init(_ backend: any SessionBackend, needsDevice: Bool, report: @escaping @Sendable (String) -> Void) {
-    self.backend = backend
-    self.needsDevice = needsDevice
-    self.report = report
+    (self.backend, self.needsDevice, self.report) = (backend, needsDevice, report)
   }
 
   var time: any TimeSource { backend.time }
-
   var device: DeviceSummary? { granted.withLock { $0 } }
-
   func keyboard() -> (any Keyboard)? { nil }
 
   func open(_ output: String, _ request: OutputRequest) throws(OutputError) -> sending OpenedOutput {

@@ -212,11 +212,7 @@ final class SavedPattern: SessionTask {
     _ input: PatternInput, at path: String, reading: ReadingOptions, on engine: PlaybackEngine, passCount: Int?,
     session: LiveSession, output: Output
   ) throws {
-    self.path = path
-    self.input = input
-    self.reading = reading
-    self.engine = engine
-    self.output = output
+    (self.path, self.input, self.reading, self.engine, self.output) = (path, input, reading, engine, output)
     console = session.console
     track = SingleTrackPlayer(engine, passCount: passCount, wake: session.wake)
     // Before it is read, so that no save is missed.

@@ -9,8 +9,7 @@ struct ProfileSummary {
   static let rate = 48_000.0
 
   init(profile: TransducerProfile, origin: String) {
-    self.profile = profile
-    self.origin = origin
+    (self.profile, self.origin) = (profile, origin)
     placed = profile.bandMapped(rate: Self.rate)
     settings = profile.transducerSettings(rate: Self.rate)
   }

@@ -172,7 +172,6 @@ extension ProfileEntry.Origin {
 extension FrequencyMapping {
   /// `20–80 Hz`, or `175 Hz` for one frequency.
   var text: String { low == high ? Self.hertz(low) + " Hz" : (low...high).text + " Hz" }
-
   static func hertz(_ value: Double) -> String { value.text(1) }
 }
 

@@ -269,7 +269,6 @@ final class TapTask: SessionTask {
 
   /// The strength to three places, never 0.
   var savedStrength: Double { max(0.001, (Double(engine.strength) * 1_000).rounded() / 1_000) }
-
   var state: PlaybackStatus.State { .playing }
   var place: (position: Double, duration: Double?) { (engine.seconds, nil) }
 
