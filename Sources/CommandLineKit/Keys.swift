@@ -5,7 +5,7 @@ internal import SystemSupport
 ///
 /// The terminal is given back as it was at the end, before a signal ends or stops the process, and while
 /// the process runs in the background.
-package struct RawTerminal: ~Copyable {
+package final class RawTerminal {
   private let descriptor: Int32
   private var decoder = KeyDecoder()
   package private(set) var isClosed = false
@@ -33,12 +33,12 @@ package struct RawTerminal: ~Copyable {
 
   private static let interval = Duration.milliseconds(250)
 
-  package mutating func keys(at now: Duration) -> [KeyPress] {
+  package func keys(at now: Duration) -> [KeyPress] {
     TerminalMode.lowerWake()
     return decoder.decode(read(), at: now)
   }
 
-  private mutating func read() -> [UInt8] {
+  private func read() -> [UInt8] {
     var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     guard !isClosed, unsafe poll(&ready, 1, 0) > 0 else { return [] }
     guard Int32(ready.revents) & (POLLHUP | POLLERR | POLLNVAL) == 0 else {
@@ -132,9 +132,7 @@ struct KeyDecoder {
     let body = bytes.dropFirst()
     switch body.first {
     case nil: return nil
-    case UInt8(ascii: "O"):
-      guard let final = body.dropFirst().first else { return nil }
-      return (cursorKey(final), 3)
+    case UInt8(ascii: "O"): return body.dropFirst().first.map { (cursorKey($0), 3) }
     case UInt8(ascii: "["): return controlSequence(body.dropFirst())
     // The escape key, and then another.
     default: return (.escape, 1)
@@ -162,19 +160,11 @@ struct KeyDecoder {
     "1": .home, "2": .insert, "3": .delete, "4": .end, "5": .pageUp, "6": .pageDown, "7": .home, "8": .end,
   ]
 
-  private static func cursorKey(_ final: UInt8) -> KeyPress? {
-    switch final {
-    case UInt8(ascii: "A"): .up
-    case UInt8(ascii: "B"): .down
-    case UInt8(ascii: "C"): .right
-    case UInt8(ascii: "D"): .left
-    case UInt8(ascii: "H"): .home
-    case UInt8(ascii: "F"): .end
-    case UInt8(ascii: "Z"): .backTab
-    case UInt8(ascii: "M"): .enter
-    default: nil
-    }
-  }
+  private static let cursorKeys: [Unicode.Scalar: KeyPress] = [
+    "A": .up, "B": .down, "C": .right, "D": .left, "H": .home, "F": .end, "Z": .backTab, "M": .enter,
+  ]
+
+  private static func cursorKey(_ final: UInt8) -> KeyPress? { cursorKeys[Unicode.Scalar(final)] }
 }
 
 package enum KeyPress: Equatable, Sendable {

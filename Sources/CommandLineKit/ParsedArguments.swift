@@ -36,10 +36,9 @@ package struct ParsedArguments: Sendable {
   package func int(_ name: String, in range: ClosedRange<Int> = Int.min...Int.max) throws(UsageError) -> Int? {
     guard let text = value(name) else { return nil }
     guard let number = Int(text) ?? scaled(name, text).flatMap(Int.init(exactly:)), range.contains(number) else {
-      let limits = Limits(
-        lower: range.lowerBound == .min ? nil : "\(range.lowerBound)",
-        upper: range.upperBound == .max ? nil : "\(range.upperBound)")
-      throw notTaken(name, text, "a whole number", limits)
+      throw notTaken(
+        name, text, "a whole number", range.lowerBound == .min ? nil : "\(range.lowerBound)",
+        range.upperBound == .max ? nil : "\(range.upperBound)")
     }
     return number
   }
@@ -50,10 +49,8 @@ package struct ParsedArguments: Sendable {
   {
     guard let text = value(name) else { return nil }
     guard let number = Double(text) ?? scaled(name, text), number.isFinite, range.contains(number) else {
-      let limits = Limits(
-        lower: range.lowerBound.isFinite ? NumberFormatting.short(range.lowerBound) : nil,
-        upper: range.upperBound.isFinite ? NumberFormatting.short(range.upperBound) : nil)
-      throw notTaken(name, text, "a number", limits)
+      let ends = [range.lowerBound, range.upperBound].map { $0.isFinite ? NumberFormatting.short($0) : nil }
+      throw notTaken(name, text, "a number", ends[0], ends[1])
     }
     return number
   }
@@ -79,32 +76,17 @@ package struct ParsedArguments: Sendable {
     "DB": [("db", 1)], "S": [("%", 0.01)], "INTENSITY": [("%", 0.01)], "SHARPNESS": [("%", 0.01)],
   ]
 
-  package func choice<Choice: RawRepresentable<String> & CaseIterable>(
-    _ name: String, as type: Choice.Type = Choice.self
-  ) throws(UsageError) -> Choice? {
-    guard let text = value(name) else { return nil }
-    guard let choice = Choice(rawValue: text) else {
-      throw .notAllowed(name, text, choices: Choice.allCases.map(\.rawValue))
-    }
-    return choice
-  }
-
-  private struct Limits {
-    var lower: String?
-    var upper: String?
-
-    var text: String {
+  private func notTaken(_ name: String, _ text: String, _ what: String, _ lower: String?, _ upper: String?)
+    -> UsageError
+  {
+    let limits =
       switch (lower, upper) {
       case (let lower?, let upper?): " from \(lower) to \(upper)"
       case (let lower?, nil): " of at least \(lower)"
       case (nil, let upper?): " of at most \(upper)"
       case (nil, nil): ""
       }
-    }
-  }
-
-  private func notTaken(_ name: String, _ text: String, _ what: String, _ limits: Limits) -> UsageError {
-    UsageError("\(name.inQuotes) takes \(what)\(limits.text), not \(text.inQuotes)")
+    return UsageError("\(name.inQuotes) takes \(what)\(limits), not \(text.inQuotes)")
   }
 }
 

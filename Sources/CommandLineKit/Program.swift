@@ -135,7 +135,7 @@ package struct Program: Sendable {
       terminal.report("\(name): \(error)")
       terminal.report("See '\(called) --help'.")
       return .usage
-    } catch let error as StreamError where error.kind == .brokenPipe { return .done } catch {
+    } catch let error as StreamError where error.isBrokenPipe { return .done } catch {
       terminal.report("\(name): \(message(error))")
       return status(error)
     }

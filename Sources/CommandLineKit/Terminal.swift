@@ -150,21 +150,14 @@ private func terminalColumns(_ descriptor: Int32) -> Int {
 }
 
 package struct StreamError: Error, Equatable, CustomStringConvertible {
-  package enum Kind: Sendable {
-    /// Nothing: the reader has all it wants, as `head` does.
-    case brokenPipe
-    case notWritten
-  }
-
-  package var kind: Kind
   package var stream: String
   /// The error number of `write`.
   package var code: Int32
 
-  package init(stream: String, code: Int32) {
-    self.kind = code == EPIPE ? .brokenPipe : .notWritten
-    (self.stream, self.code) = (stream, code)
-  }
+  package init(stream: String, code: Int32) { (self.stream, self.code) = (stream, code) }
+
+  /// Whether the reader has all it wants, as `head` does.
+  package var isBrokenPipe: Bool { code == EPIPE }
 
   package var description: String {
     let reason = unsafe strerror(code).map { unsafe String(cString: $0) } ?? "error \(code)"

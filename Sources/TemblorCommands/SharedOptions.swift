@@ -178,6 +178,12 @@ extension Output {
     try write(json.finish().span)
   }
 
+  /// Writes an object with `--json`, else a text.
+  func write(
+    _ arguments: ParsedArguments, json fields: @autoclosure () -> JSONMembers, text: @autoclosure () -> String,
+    wraps: Bool = true
+  ) throws { if arguments.flag("--json") { try write(json: fields()) } else { try write(text(), wraps: wraps) } }
+
   /// Writes what `--csv` prints: a column for each key in order of appearance; a row without a value has it empty.
   func write(csv rows: [JSONMembers]) throws {
     let rows = rows.map(\.cells)

@@ -122,7 +122,7 @@ public enum TemblorProgram {
           temblor completion fish > ~/.config/fish/completions/temblor.fish
         """, arguments: [Argument("SHELL", help: "The shell.", choices: Shell.allCases.map(\.rawValue))]
     ) { arguments, terminal in
-      let shell = try arguments.choice("SHELL", as: Shell.self) ?? .bash
+      let shell = Shell(rawValue: arguments.argument("SHELL")) ?? .bash
       try terminal.output.write(program(formats).completionScript(for: shell), wraps: false)
       return .done
     }

@@ -1,5 +1,9 @@
 /// `temblor calibrate`: a transducer's figures from a recording of the sweep.
 enum CalibrateVerb {
+  private static let sensor = Option(
+    "--sensor", value: "KIND", help: "Quantity that the sensor measures.", defaultText: "what fits best"
+  ).choice(of: TransducerMeasurement.Sensor.self)
+
   static let description = CommandDescription(
     "calibrate", abstract: "Measure a transducer with a sensor, with a resistor, or by hand.",
     discussion: """
@@ -34,10 +38,7 @@ enum CalibrateVerb {
         title: "Recording",
         options: [
           Option("--channel", value: "N", help: "The channel of the sensor.", defaultText: "the only one, or 1"),
-          Option("--reference", value: "N", help: "Channel with the signal itself."),
-          Option(
-            "--sensor", value: "KIND", help: "Quantity that the sensor measures.", defaultText: "what fits best",
-            choices: TransducerMeasurement.Sensor.allCases.map(\.rawValue)),
+          Option("--reference", value: "N", help: "Channel with the signal itself."), sensor,
           Option(
             "--impedance", value: "OHMS",
             help: "Measure the impedance: the recording is the voltage at a resistor in series, 0.001 to 100 ohms."),
@@ -95,9 +96,7 @@ enum CalibrateVerb {
     if options.isQuick {
       try SharedOptions.refuse(["--output", "--plot", "--full-scale", "--date"], with: "--quick", in: arguments)
     }
-    let sensors =
-      try arguments.choice("--sensor", as: TransducerMeasurement.Sensor.self).map { [$0] }
-      ?? TransducerMeasurement.Sensor.allCases
+    let sensors = try arguments[sensor].map { [$0] } ?? TransducerMeasurement.Sensor.allCases
     let fullScale = try arguments.double("--full-scale", in: 0.001...10_000)
     let plotFormat = try plotFormat(arguments.value("--plot"))
     let take = try CalibrationTake(arguments, options: options, time: backend.time)
@@ -124,11 +123,7 @@ enum CalibrateVerb {
     let old = options.profile
     if options.isQuick, let drift = CalibrationDrift(calibration, from: old) {
       let report = DriftReport(drift: drift, warnings: calibration.warnings, profile: old.name, take: take.name)
-      if arguments.flag("--json") {
-        try terminal.output.write(json: report.fields)
-      } else {
-        try terminal.output.write(report.text)
-      }
+      try terminal.output.write(arguments, json: report.fields, text: report.text)
       return drift.isWithin ? .done : .differs
     }
     let new = calibration.applied(

@@ -169,12 +169,7 @@ final class HandTask: SessionTask {
       remarks: current == nil ? [] : ["pressed"])
   }
 
-  var keys: [KeyHelp] {
-    [
-      KeyHelp(key: "space", meaning: "strongest"), KeyHelp(key: "+ -", meaning: "3 dB, and the tone again"),
-      KeyHelp(key: "q", meaning: "give up"),
-    ]
-  }
+  var keys: [KeyHelp] { [("space", "strongest"), ("+ -", "3 dB, and the tone again"), ("q", "give up")] }
 
   func perform(at now: Duration) throws -> SessionStep {
     switch phase {

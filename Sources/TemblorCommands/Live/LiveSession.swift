@@ -208,10 +208,7 @@ final class LiveSession {
   }
 
   private func showKeys(of task: any SessionTask) {
-    let usual = [
-      KeyHelp(key: "+ -", meaning: "strength"), KeyHelp(key: "m", meaning: "mute"), KeyHelp(key: "q", meaning: "quit"),
-      KeyHelp(key: "?", meaning: "these keys"),
-    ]
+    let usual: [KeyHelp] = [("+ -", "strength"), ("m", "mute"), ("q", "quit"), ("?", "these keys")]
     console.showKeys(task.keys + usual.filter { key in !task.keys.contains { $0.key == key.key } })
   }
 }
@@ -290,10 +287,8 @@ struct SessionTitle: Equatable, Sendable {
   var remarks: [String] = []
 }
 
-struct KeyHelp: Equatable {
-  var key: String
-  var meaning: String
-}
+/// A key in the list that `?` shows.
+typealias KeyHelp = (key: String, meaning: String)
 
 extension SessionTask {
   var watched: [PollDescriptor] { [] }
@@ -314,47 +309,33 @@ protocol Keyboard: AnyObject {
   func keys(at now: Duration) -> [KeyPress]
 }
 
-/// The keys of standard input; the terminal is as it was when this is released.
-final class TerminalKeyboard: Keyboard {
-  private var terminal: RawTerminal
-
-  init?() {
-    guard let terminal = RawTerminal() else { return nil }
-    self.terminal = terminal
-  }
-
-  var watched: [PollDescriptor] { terminal.descriptors.map { PollDescriptor($0) } }
-  var isClosed: Bool { terminal.isClosed }
-  func timeout(at now: Duration) -> Duration? { terminal.timeout(at: now) }
-  func keys(at now: Duration) -> [KeyPress] { terminal.keys(at: now) }
-}
+extension RawTerminal: Keyboard { var watched: [PollDescriptor] { descriptors.map { PollDescriptor($0) } } }
 
 final class LiveConsole {
   let isWatched: Bool
-  private var line: StatusLine
-  private let output: Output
+  private let terminal: Terminal
+  private var line: ProgressLine
   private let isQuiet: Bool
   private var endsWithKeys = false
   /// How long the line may stay as it is while nothing plays.
   private static let idleInterval = Duration.seconds(1)
+  /// The least time between two lines: fifteen a second move, more cost.
+  private static let interval = Duration.seconds(1) / 15
 
   /// A console; a quiet one has no line and prints only what is necessary.
   init(on terminal: Terminal, isQuiet: Bool) {
-    line = StatusLine(on: terminal)
-    output = terminal.error
-    self.isQuiet = isQuiet
+    line = ProgressLine(on: terminal, interval: Self.interval)
+    (self.terminal, self.isQuiet) = (terminal, isQuiet)
     isWatched = terminal.error.isTerminal && !isQuiet
   }
 
   /// How long the line may stay as it is; nothing where there is none.
-  func timeout(isIdle: Bool) -> Duration? {
-    guard isWatched, let timeout = line.timeout else { return nil }
-    return isIdle ? Self.idleInterval : timeout
-  }
+  func timeout(isIdle: Bool) -> Duration? { isWatched ? isIdle ? Self.idleInterval : Self.interval : nil }
 
   func report(_ message: String) {
     endsWithKeys = false
-    line.report(message)
+    line.clear()
+    terminal.report(message)
   }
 
   func announce(_ message: String) { if !isQuiet { report(message) } }
@@ -368,13 +349,18 @@ final class LiveConsole {
     for (index, key) in keys.enumerated() {
       let word = "\(key.key) \(key.meaning)" + (index + 1 < keys.count ? "," : "")
       let start = "Keys:".count
-      if start + lines[lines.count - 1].count + word.count + 1 >= output.width, lines.last != "" { lines.append("") }
+      if start + lines[lines.count - 1].count + word.count + 1 >= terminal.error.width, lines.last != "" {
+        lines.append("")
+      }
       lines[lines.count - 1] += " " + word
     }
     remark("Keys:" + lines.joined(separator: "\n     "))
   }
 
-  func show(_ figures: @autoclosure () -> PlaybackStatus) { if isWatched { line.show(figures()) } }
+  /// Shows how things are, unless the last line is too recent; then they are not even asked for.
+  func show(_ figures: @autoclosure () -> PlaybackStatus) {
+    if isWatched { line.draw { width in figures().line(width: width, for: terminal.error) } }
+  }
   func clear() { line.clear() }
 }
 

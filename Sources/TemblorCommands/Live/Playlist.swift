@@ -31,7 +31,7 @@ final class Playlist: SessionTask {
   private(set) var begunCount = 1
 
   var keys: [KeyHelp] {
-    let moves = [KeyHelp(key: "n", meaning: "next"), KeyHelp(key: "p", meaning: "previous")]
+    let moves = [("n", "next"), ("p", "previous")]
     return SingleTrackPlayer.keys + (pieces.count > 1 ? moves : [])
   }
 
@@ -108,7 +108,7 @@ extension CompiledPattern {
 
 /// Plays one piece at a time, each start with a player of its own, so that what played before fades out beside it.
 final class SingleTrackPlayer {
-  static let keys = [KeyHelp(key: "space", meaning: "pause"), KeyHelp(key: "r", meaning: "again")]
+  static let keys = [("space", "pause"), ("r", "again")]
 
   private let engine: PlaybackEngine
   private let wake: WakeSignal

@@ -19,7 +19,7 @@ struct SystemBackend: SessionBackend {
   var outputs = OutputRegistry.standard
 
   var time: any TimeSource { SystemTimeSource() }
-  func keyboard() -> (any Keyboard)? { TerminalKeyboard() }
+  func keyboard() -> (any Keyboard)? { RawTerminal() }
 
   func open(_ output: String, _ request: OutputRequest) throws(OutputError) -> sending OpenedOutput {
     try PatientOpening(outputs, output, request, time: time).wait()

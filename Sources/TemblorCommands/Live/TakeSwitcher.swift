@@ -134,9 +134,8 @@ final class TakeSwitcher {
   }
 
   static let keys = [
-    KeyHelp(key: "space", meaning: "pause"), KeyHelp(key: "left right", meaning: "move"),
-    KeyHelp(key: "home", meaning: "beginning"), KeyHelp(key: "[ ]", meaning: "set loop start, end"),
-    KeyHelp(key: "backspace", meaning: "loop everything"), KeyHelp(key: "l", meaning: "loop on or off"),
+    ("space", "pause"), ("left right", "move"), ("home", "beginning"), ("[ ]", "set loop start, end"),
+    ("backspace", "loop everything"), ("l", "loop on or off"),
   ]
 
   func press(_ key: KeyPress) throws -> Bool {

@@ -32,7 +32,7 @@ enum StudyReport {
       }
       try terminal.output.write(table.text, wraps: false)
     } else {
-      try terminal.output.write(ColumnText.lines(lines.map(\.words)).map { $0 + "\n" }.joined())
+      try terminal.output.write(ColumnText.text(lines.map(\.words)))
     }
     return .done
   }

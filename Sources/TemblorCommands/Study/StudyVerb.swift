@@ -136,7 +136,7 @@ enum StudyVerb {
         "peak \(NumberFormatting.fixed(Decibels.of(amplitude: rendering.levels.samplePeak), places: 2)) dBFS",
       ])
     }
-    try terminal.output.write(ColumnText.lines(lines).map { $0 + "\n" }.joined())
+    try terminal.output.write(ColumnText.text(lines))
     return .done
   }
 }
@@ -251,12 +251,7 @@ final class StudyTask: SessionTask {
     try play()
   }
 
-  var keys: [KeyHelp] {
-    [
-      KeyHelp(key: "0-9", meaning: "the answer"), KeyHelp(key: "enter", meaning: "confirm it"),
-      KeyHelp(key: "r", meaning: "play again"),
-    ]
-  }
+  var keys: [KeyHelp] { [("0-9", "the answer"), ("enter", "confirm it"), ("r", "play again")] }
   var state: PlaybackStatus.State { engine.position < end ? .playing : .idle }
   var place: (position: Double, duration: Double?) { (0, nil) }
   var isBlind: Bool { true }

@@ -58,7 +58,7 @@ enum ABXVerb {
     let start = now()
     let path = options.path ?? (isSimulated ? nil : Self.usualPath(takes, at: start))
     // Made now, so that what cannot be saved is reported before anybody has listened for an hour.
-    var file = try RecordFile(path)
+    var file = try path.map { path throws(FileError) in try AtomicFileWriter(path) }
     var blind: ABXTask?
     var prepared = PreparedTakes.none
     var outcome = LiveOutcome()
@@ -85,7 +85,10 @@ enum ABXVerb {
         record.startTime = start.text
         record.device = outcome.device?.name
       }
-      if !done.trials.isEmpty { try file.write(Self.content(record, of: path)) }
+      if !done.trials.isEmpty {
+        try file?.write(content(record, of: path))
+        try file?.commit()
+      }
       try Self.report(record, savedTo: path, asJSON: live.asJSON, terminal)
     }
     if let failure { throw failure }
@@ -192,24 +195,6 @@ struct ABXOptions {
   }
 }
 
-/// Where the record of a test goes when it is over; nothing is written before.
-struct RecordFile: ~Copyable {
-  private var file: AtomicFileWriter?
-
-  init(_ path: String?) throws(FileError) {
-    guard let path else {
-      file = nil
-      return
-    }
-    file = try AtomicFileWriter(path)
-  }
-
-  mutating func write(_ bytes: [UInt8]) throws(FileError) {
-    try file?.write(bytes)
-    try file?.commit()
-  }
-}
-
 /// A blind test under way: A, B and X under one play head, and keys that say which of the two X is.
 ///
 /// Every change goes through silence, each trial begins with A from the beginning, and both takes run all the
@@ -234,10 +219,7 @@ final class ABXTask: SessionTask {
   }
 
   var keys: [KeyHelp] {
-    [
-      KeyHelp(key: "a b x", meaning: "listen"), KeyHelp(key: "1", meaning: "X is A"),
-      KeyHelp(key: "2", meaning: "X is B"), KeyHelp(key: "enter", meaning: "confirm the answer"),
-    ] + TakeSwitcher.keys
+    [("a b x", "listen"), ("1", "X is A"), ("2", "X is B"), ("enter", "confirm the answer")] + TakeSwitcher.keys
   }
 
   var state: PlaybackStatus.State { deck.state }

@@ -99,9 +99,7 @@ final class AuditionTask: SessionTask {
   }
 
   var keys: [KeyHelp] {
-    [KeyHelp(key: choiceKeys, meaning: "choose"), KeyHelp(key: "tab", meaning: "next take")] + TakeSwitcher.keys + [
-      KeyHelp(key: "g", meaning: "match levels: none, loudness, felt")
-    ]
+    [(choiceKeys, "choose"), ("tab", "next take")] + TakeSwitcher.keys + [("g", "match levels: none, loudness, felt")]
   }
 
   private var choiceKeys: String {

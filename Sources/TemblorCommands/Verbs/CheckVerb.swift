@@ -73,18 +73,25 @@ enum CheckVerb {
         for index in findings.indices where findings[index].severity == .warning { findings[index].severity = .error }
       }
       if arguments.flag("--json") {
-        try terminal.output.write(json: ["findings": findings.map { FindingLine($0).fields }])
+        try terminal.output.write(json: ["findings": findings.map(\.fields)])
       } else if arguments.flag("--sarif") {
         try terminal.output.write(json: SARIFReport.fields(findings, rules: knownRules(formats)), formatVersion: nil)
       } else {
         let shown = arguments.flag("--all") ? findings : FindingFolding.fold(findings.filter { $0.allowance == nil })
         try terminal.output.write(text(shown, for: terminal.output), wraps: false)
       }
-      for failure in failures { terminal.report(failure) }
-      if terminal.error.isTerminal { terminal.report(FindingLine.summary(findings, of: inputs.count, "pattern")) }
-      let hasErrors = findings.contains { $0.severity == .error }
-      return Failure.worst([hasErrors ? .invalidInput : .done, failures.isEmpty ? .done : .failure])
+      return finish(findings, failures, of: inputs.count, "pattern", terminal)
     }
+  }
+
+  /// Reports what could not be checked and, at a terminal, the sum; returns the exit status.
+  static func finish(
+    _ findings: [Finding], _ failures: [String], of count: Int, _ noun: String, _ terminal: Terminal
+  ) -> ExitStatus {
+    for failure in failures { terminal.report(failure) }
+    if terminal.error.isTerminal { terminal.report(Finding.summary(findings, of: count, noun)) }
+    let hasErrors = findings.contains { $0.severity == .error }
+    return Failure.worst([hasErrors ? .invalidInput : .done, failures.isEmpty ? .done : .failure])
   }
 
   /// Applies safe fixes; returns the error message, if any.
@@ -134,7 +141,7 @@ enum CheckVerb {
   }
 
   static func text(_ findings: [Finding], for output: Output) -> String {
-    findings.map { FindingLine($0).text(for: output) }.joined()
+    findings.map { $0.text(for: output) }.joined()
   }
 
   private static func knownRules(_ formats: FormatRegistry) -> [Rule] {
@@ -193,30 +200,25 @@ enum CheckVerb {
   }
 }
 
-struct FindingLine {
-  let finding: Finding
-
-  init(_ finding: Finding) { self.finding = finding }
-
+extension Finding {
   /// `FILE:LINE:COLUMN: SEVERITY: MESSAGE (PATH); HINT [RULE]`, with its end of line.
   func text(for output: Output) -> String {
     let style: Output.Style =
-      switch finding.severity {
+      switch severity {
       case .error: .red
       case .warning: .yellow
       case .note: .dim
       }
-    var line = output.styled("\(finding.place): ".printable, .bold) + output.styled("\(finding.severity): ", style)
-    line += finding.message.printable
-    if !finding.place.path.isEmpty { line += " (\(finding.place.path))" }
-    if let suggestion = finding.suggestion { line += "; \(suggestion)" }
-    return line + " " + output.styled("[\(finding.rule.text)]", .dim) + "\n"
+    var line = output.styled("\(place): ".printable, .bold) + output.styled("\(severity): ", style) + message.printable
+    if !place.path.isEmpty { line += " (\(place.path))" }
+    if let suggestion { line += "; \(suggestion)" }
+    return line + " " + output.styled("[\(rule.text)]", .dim) + "\n"
   }
 
   var fields: JSONMembers {
-    ["file": finding.place.name] + finding.place.positionFields + [
-      "severity": "\(finding.severity)", "rule": finding.rule.text, "path": finding.place.path,
-      "message": finding.message, "suggestion": finding.suggestion, "allowed": finding.allowance.map { _ in true },
+    ["file": place.name] + place.positionFields + [
+      "severity": "\(severity)", "rule": rule.text, "path": place.path, "message": message, "suggestion": suggestion,
+      "allowed": allowance.map { _ in true },
     ]
   }
 

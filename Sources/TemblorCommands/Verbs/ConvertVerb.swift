@@ -126,7 +126,7 @@ struct ConvertRun {
       }
       let found = CopiedSounds.find(result.sounds, of: input)
       let losses = result.losses + found.losses
-      for loss in losses { terminal.report(LossLine(loss).text.printable) }
+      for loss in losses { terminal.report(loss.text.printable) }
       var files: [String] = []
       if isStrict, !losses.isEmpty {
         let count = "\(losses.count) \(losses.count == 1 ? "loss" : "losses")"
@@ -145,24 +145,20 @@ struct ConvertRun {
       }
       fields.append([
         "input": input.name, "from": result.source.id, "to": conversion.target.id, "files": files,
-        "losses": losses.map { LossLine($0).fields },
+        "losses": losses.map(\.fields),
       ])
     } catch { try work.attempt { _ in throw error } }
   }
 }
 
-struct LossLine {
-  private let placed: PatternConversion.PlacedLoss
-
-  init(_ placed: PatternConversion.PlacedLoss) { self.placed = placed }
-
+extension PatternConversion.PlacedLoss {
   /// `PLACE: KIND: MESSAGE`.
-  var text: String { "\(placed.place): \(placed.loss.kind.rawValue): \(placed.loss.message)" }
+  var text: String { "\(place): \(loss.kind.rawValue): \(loss.message)" }
 
   var fields: JSONMembers {
-    let size = placed.loss.size.flatMap { $0.isFinite ? $0 : nil }
-    return ["file": placed.place.name] + placed.place.positionFields + [
-      "path": placed.place.path, "kind": placed.loss.kind.rawValue, "message": placed.loss.message, "size": size,
+    ["file": place.name] + place.positionFields + [
+      "path": place.path, "kind": loss.kind.rawValue, "message": loss.message,
+      "size": loss.size.flatMap { $0.isFinite ? $0 : nil },
     ]
   }
 }

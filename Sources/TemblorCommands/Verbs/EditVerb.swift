@@ -63,29 +63,21 @@ enum EditVerb {
     let asJSON = arguments.flag("--json")
     guard !changes.isEmpty else {
       let rows = rows(of: editor.pattern, pointOrder: editor.pointOrder)
-      if asJSON {
-        try terminal.output.write(json: ["file": input.name, "parts": rows.map(\.fields)])
-      } else {
-        try terminal.output.write(ColumnText.lines(rows.map(\.words)).map { $0 + "\n" }.joined())
-      }
-      return
+      return try terminal.output.write(
+        arguments, json: ["file": input.name, "parts": rows.map(\.fields)], text: ColumnText.text(rows.map(\.words)))
     }
     let text = try editor.applying(changes).text
     let patch = LinePatch(from: file.bytes, to: text)
     if isDry {
-      if !asJSON {
-        try terminal.output.write(patch.text(name: input.name, isShown: terminal.output.isTerminal))
-        return
-      }
+      if !asJSON { return try terminal.output.write(patch.text(name: input.name, isShown: terminal.output.isTerminal)) }
     } else {
       try write(text, to: asked, of: input, isChanged: text != file.bytes, asJSON, terminal)
     }
     if asJSON {
-      let fields: JSONMembers = [
+      try terminal.output.write(json: [
         "file": input.name, "output": isDry ? nil : asked ?? input.name, "changes": changes.count,
         "removedLines": patch.removedCount, "addedLines": patch.addedCount,
-      ]
-      try terminal.output.write(json: fields)
+      ])
     } else if terminal.error.isTerminal {
       let count = "\(changes.count) change\(changes.count == 1 ? "" : "s")"
       terminal.report(

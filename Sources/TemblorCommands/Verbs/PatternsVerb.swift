@@ -42,7 +42,7 @@ enum PatternsVerb {
       let length = NumberFormatting.seconds(duration)
       return [name, String(repeating: " ", count: max(0, 7 - length.count)) + length, feeling]
     }
-    try terminal.output.write(ColumnText.lines(lines).map { $0 + "\n" }.joined())
+    try terminal.output.write(ColumnText.text(lines))
     return .done
   }
 }
@@ -104,7 +104,7 @@ enum DevicesVerb {
       return "No sound card was found: connect one, or write a file with --device wav:FILE.\n"
     }
     return "To play on a card, use its option, or save it with 'temblor setup':\n"
-      + ColumnText.lines(cards.map { ["  --device \($0.device)", $0.name] }).map { $0 + "\n" }.joined()
+      + ColumnText.text(cards.map { ["  --device \($0.device)", $0.name] })
   }
 
   static func text(_ devices: [OutputListing], for output: Output) -> String {

@@ -22,11 +22,8 @@ enum ProfilesVerb {
       return .done
     }
     let rows = library.entries().map(ProfileRow.init)
-    if arguments.flag("--json") {
-      try terminal.output.write(json: ["profiles": rows.map(\.fields)])
-    } else {
-      try terminal.output.write(ColumnText.lines(rows.map(\.columns)).map { $0 + "\n" }.joined())
-    }
+    try terminal.output.write(
+      arguments, json: ["profiles": rows.map(\.fields)], text: ColumnText.text(rows.map(\.columns)))
     var work = BatchWork(on: terminal)
     for error in rows.compactMap(\.error) { try work.attempt { _ in throw error } }
     for path in library.misnamedFiles() {
@@ -83,20 +80,14 @@ enum ProfilesCheckVerb {
     var findings: [Finding] = []
     var failures: [String] = []
     for word in words {
-      do {
-        let input = try ProfileInput.find(word, takesInput: true)
-        findings += input.findings
-      } catch { failures.append(Failure.message(error)) }
+      do { findings += try ProfileInput.find(word, takesInput: true).findings } catch {
+        failures.append(Failure.message(error))
+      }
     }
-    if arguments.flag("--json") {
-      try terminal.output.write(json: ["findings": findings.map { FindingLine($0).fields }])
-    } else {
-      try terminal.output.write(CheckVerb.text(findings, for: terminal.output), wraps: false)
-    }
-    for failure in failures { terminal.report(failure) }
-    if terminal.error.isTerminal { terminal.report(FindingLine.summary(findings, of: words.count, "profile")) }
-    let hasErrors = findings.contains { $0.severity == .error }
-    return Failure.worst([hasErrors ? .invalidInput : .done, failures.isEmpty ? .done : .failure])
+    try terminal.output.write(
+      arguments, json: ["findings": findings.map(\.fields)], text: CheckVerb.text(findings, for: terminal.output),
+      wraps: false)
+    return CheckVerb.finish(findings, failures, of: words.count, "profile", terminal)
   }
 }
 

@@ -134,7 +134,7 @@ struct RenderReport {
       switch $0 {
       case .written: .done
       // The reader of standard output has all it wants, as `head` does.
-      case .failed(let error as StreamError) where error.kind == .brokenPipe: .done
+      case .failed(let error as StreamError) where error.isBrokenPipe: .done
       case .failed(let error): Failure.status(of: error)
       }
     }
@@ -166,7 +166,7 @@ struct RenderReport {
         } else if statistics.peak > Self.leastLimited || protection?.cause != nil {
           changed.append("\(item.name.printable): \(text)")
         }
-      case .failed(let error as StreamError) where error.kind == .brokenPipe: continue
+      case .failed(let error as StreamError) where error.isBrokenPipe: continue
       case .failed(let error): failures.append(Failure.message(error))
       }
     }
@@ -187,9 +187,7 @@ struct RenderReport {
         return names + [
           "seconds": seconds, "peakDecibels": NumberFormatting.decibels(statistics.peak),
           "limitedFrames": Int(statistics.limitedFrameCount),
-        ] + ProtectionSummary(statistics)?.fields + [
-          "warnings": warnings.isEmpty ? nil : warnings.map { FindingLine($0).fields }
-        ]
+        ] + ProtectionSummary(statistics)?.fields + ["warnings": warnings.isEmpty ? nil : warnings.map(\.fields)]
       case .failed(let error): return names + ["error": Failure.message(error)]
       }
     }

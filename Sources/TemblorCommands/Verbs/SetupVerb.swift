@@ -280,10 +280,8 @@ final class TapTask: SessionTask {
 
   var keys: [KeyHelp] {
     [
-      KeyHelp(key: "Enter", meaning: "clearly felt"), KeyHelp(key: "+ -", meaning: "3 dB"),
-      KeyHelp(key: "right left", meaning: "1 dB"),
-      KeyHelp(key: players.count > 2 ? "1-\(players.count - 1)" : "1", meaning: "channel"),
-      KeyHelp(key: "a", meaning: "all channels"),
+      ("Enter", "clearly felt"), ("+ -", "3 dB"), ("right left", "1 dB"),
+      (players.count > 2 ? "1-\(players.count - 1)" : "1", "channel"), ("a", "all channels"),
     ]
   }
 

@@ -168,7 +168,7 @@ private struct TraceRun {
         }
       }
       let losses = written.losses.map {
-        LossLine(.init(loss: $0, place: $0.place ?? SourcePlace(name: isStream ? path : output)))
+        PatternConversion.PlacedLoss(loss: $0, place: $0.place ?? SourcePlace(name: isStream ? path : output))
       }
       for loss in losses { terminal.report(loss.text.printable) }
       if !isQuiet { terminal.report("\(path.printable): \(Self.sentence(trace))") }
@@ -213,9 +213,9 @@ private struct TraceRun {
       + "levels of its rendering: correlation \(correlation), distance \(decibels) dB"
   }
 
-  private static func fields(_ trace: SoundTrace, _ path: String, _ files: [String], _ losses: [LossLine])
-    -> JSONMembers
-  {
+  private static func fields(
+    _ trace: SoundTrace, _ path: String, _ files: [String], _ losses: [PatternConversion.PlacedLoss]
+  ) -> JSONMembers {
     [
       "input": path, "files": files, "kind": trace.kind.rawValue, "transients": trace.transientCount,
       "continuousEvents": trace.continuousCount, "controlPoints": trace.pointCount, "omittedEvents": trace.omittedCount,

@@ -72,9 +72,9 @@ import Testing
   }
 
   @Test func readsChoicesAsCases() throws {
-    let arguments = try parse("d", "--tone", "bright")
-    #expect(try arguments.choice("--tone", as: SampleProgram.Tone.self) == .bright)
-    #expect(try parse("d").choice("--tone", as: SampleProgram.Tone.self) == nil)
+    let tone = Option("--tone", value: "TONE", help: "").choice(of: SampleProgram.Tone.self)
+    #expect(try parse("d", "--tone", "bright")[tone] == .bright)
+    #expect(try parse("d")[tone] == nil)
   }
 
   @Test func acceptsBothEndsOfARange() throws {

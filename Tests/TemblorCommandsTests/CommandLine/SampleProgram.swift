@@ -63,7 +63,7 @@ enum SampleProgram {
     "completion", abstract: "Print a completion script.",
     arguments: [Argument("SHELL", help: "The shell to teach.", choices: Shell.allCases.map(\.rawValue))]
   ) { arguments, terminal in
-    guard let shell = try arguments.choice("SHELL", as: Shell.self) else { return .usage }
+    guard let shell = Shell(rawValue: arguments.argument("SHELL")) else { return .usage }
     try terminal.output.write(program.completionScript(for: shell))
     return .done
   }
