@@ -207,11 +207,7 @@ struct PlotOutputs: Equatable, Sendable {
       let stem = inputs.map(\.outputStem).joined(separator: "-")
       items.append(Item(inputs: inputs, path: place.file(stem, format.rawValue), format: format))
     }
-    try refuseClashes()
-  }
-
-  /// Two pictures of one name would overwrite one another, and one must not replace what it shows.
-  private func refuseClashes() throws(UsageError) {
+    // Two pictures of one name would overwrite one another, and one must not replace what it shows.
     try OutputNames.refuseClashes(items.compactMap { item in item.inputs.first.map { ($0.name, item.path) } })
     for item in items { try OutputNames.checkInputs(item.path, of: items.flatMap(\.inputs)) }
   }

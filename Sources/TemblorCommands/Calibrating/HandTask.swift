@@ -35,13 +35,11 @@ enum HandCalibrationRun {
       Touch the transducer as it is used. \(HandCalibration.tones(around: stated).count) slow tones rise and fall, \(tones.frequency.low.text(0)) to \(tones.frequency.high.text(0)) Hz, for about a minute and a half.
       Press the space bar once in each tone, where it is strongest. Tones can become loud: turn the amplifier down, and start with Enter.
       """)
-    var made: HandTask?
-    let outcome = try session.run(device, keepsAwake: false, recording: nil) { granted in
+    let (outcome, task) = try session.run(device) { granted in
       let task = try HandTask(tones, around: stated, on: granted, channel: channel, time: backend.time)
-      made = task
       return (task.engine, task)
     }
-    guard let task = made, outcome.ending == .over else {
+    guard outcome.ending == .over else {
       terminal.report("Not all tones were played; no profile was written.")
       return .failure
     }
@@ -124,10 +122,7 @@ final class HandTask: SessionTask {
     let engine = PlaybackEngine(rate: device.format.rate, routing: channels, profiles: profiles, strength: 0)
     (self.engine, self.time) = (engine, time)
     tones = HandCalibration.tones(around: stated)
-    players = try tones.map { tone in
-      let piece = try CompiledPattern(name: "tone", Self.pattern(tone, on: profile.frequency), for: engine)
-      return try engine.player(for: piece.plans, duration: piece.duration)
-    }
+    players = try tones.map { try engine.player(for: Self.pattern($0, on: profile.frequency)) }
     setLevel()
   }
 

@@ -316,12 +316,13 @@ extension ListenSession {
   }
 
   func translated<Result>(_ calls: () throws(PlaybackError) -> Result) throws(ListenError) -> Result {
-    do { return try calls() } catch {
-      switch error.kind {
-      case .tooManyCommands, .noResources: throw ListenError(.busy, error.description)
-      case .tooManyPlayers: throw ListenError(.busy, "too many sounds play or wait; stop some, or wait for their end")
-      }
-    }
+    do { return try calls() } catch { throw Self.refusal(error) }
+  }
+
+  private static func refusal(_ error: PlaybackError) -> ListenError {
+    let isFull = error.kind == .tooManyPlayers
+    return ListenError(
+      .busy, isFull ? "too many sounds play or wait; stop some, or wait for their end" : error.description)
   }
 
   func start(
@@ -343,12 +344,9 @@ extension ListenSession {
   }
 
   private func player(for pattern: HapticPattern) throws(ListenError) -> PatternPlayer {
-    do { return try engine.player(for: pattern) } catch let error as PlaybackError {
-      throw ListenError(
-        .busy,
-        error.kind == .tooManyPlayers
-          ? "too many sounds play or wait; stop some, or wait for their end" : error.description)
-    } catch { throw ListenError(.invalidValue, "\(error)") }
+    do { return try engine.player(for: pattern) } catch let error as PlaybackError { throw Self.refusal(error) } catch {
+      throw ListenError(.invalidValue, "\(error)")
+    }
   }
 
   /// A name that no sound has, such as `hum-3`.

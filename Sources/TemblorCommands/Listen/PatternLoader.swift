@@ -54,7 +54,7 @@ final class PatternLoader: Sendable {
     let make = { @Sendable [self] () throws(ListenError) in try piece(command) }
     let job = Job()
     guard loadsAside else {
-      job.finish(Self.outcome(of: make))
+      job.finish(Result(catching: make))
       return job
     }
     guard jobCount.load(ordering: .relaxed) < Self.maximumJobCount else {
@@ -63,7 +63,7 @@ final class PatternLoader: Sendable {
     jobCount.add(1, ordering: .relaxed)
     do throws(PlaybackError) {
       _ = try BackgroundThread { [self] in
-        job.finish(Self.outcome(of: make))
+        job.finish(Result(catching: make))
         jobCount.subtract(1, ordering: .relaxed)
         wake?.raise()
       }
@@ -72,10 +72,6 @@ final class PatternLoader: Sendable {
       throw ListenError(.busy, error.description)
     }
     return job
-  }
-
-  private static func outcome(of make: () throws(ListenError) -> CachedPattern) -> Result<CachedPattern, ListenError> {
-    do throws(ListenError) { return .success(try make()) } catch { return .failure(error) }
   }
 
   /// The pattern of a command, which may take any time, or its noise, some 20 ms for each profile.

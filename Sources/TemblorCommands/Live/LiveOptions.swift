@@ -102,10 +102,10 @@ struct LiveOptions {
   { LiveSession(on: backend, terminal: terminal, isQuiet: isQuiet || !isWatched, wantsRecords: wantsRecords || asJSON) }
 
   /// Plays in a session; with `isListened`, somebody hears or feels it, who is to know which band that is.
-  func play(
+  func play<Task: SessionTask>(
     in session: LiveSession, placeCount: Int = 0, recordingsOf channelCounts: [Int] = [], isListened: Bool = true,
-    makeTask: (PlaybackEngine) throws -> any SessionTask
-  ) throws -> LiveOutcome {
+    makeTask: (PlaybackEngine) throws -> Task
+  ) throws -> (outcome: LiveOutcome, task: Task) {
     do {
       return try session.run(
         device, keepsAwake: keepsAwake, recording: recordPath, upTo: recordSeconds, rotation: rotation

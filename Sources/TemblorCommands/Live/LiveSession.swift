@@ -31,11 +31,10 @@ final class LiveSession {
   /// Ends a wait of the session: [any thread].
   var wake: WakeSignal { inbox.wake }
 
-  func run(
-    _ options: DeviceOptions, keepsAwake: Bool, recording path: String?, upTo seconds: Double? = nil,
-    rotation: LiveRecording.Rotation? = nil,
-    prepare: (DeviceSummary) throws -> (engine: PlaybackEngine, task: any SessionTask)
-  ) throws -> LiveOutcome {
+  func run<Task: SessionTask>(
+    _ options: DeviceOptions, keepsAwake: Bool = false, recording path: String? = nil, upTo seconds: Double? = nil,
+    rotation: LiveRecording.Rotation? = nil, prepare: (DeviceSummary) throws -> (engine: PlaybackEngine, task: Task)
+  ) throws -> (outcome: LiveOutcome, task: Task) {
     // From here on a signal is reported first, so that what sounds can fade out.
     let notice = InterruptSignal()
     guard notice.descriptor >= 0, inbox.wake.descriptor >= 0 else { throw PlaybackError.noDescriptors }
@@ -57,7 +56,7 @@ final class LiveSession {
       throw error
     }
     end(playing, driver)
-    return outcome
+    return (outcome, task)
   }
 
   private struct Playing {
@@ -293,6 +292,7 @@ typealias KeyHelp = (key: String, meaning: String)
 extension SessionTask {
   var watched: [PollDescriptor] { [] }
   var keys: [KeyHelp] { [] }
+  var state: PlaybackStatus.State { .playing }
   var title: SessionTitle? { nil }
   var isBlind: Bool { false }
   func press(_ key: KeyPress) throws -> Bool { false }

@@ -35,8 +35,6 @@ struct SystemBackend: SessionBackend {
 }
 
 protocol EngineDriver: AnyObject {
-  var isOver: Bool { get }
-
   /// Fades out and lets the rest be heard, within a limit; nil for as long as the sink may take in good order.
   func stop(within limit: Duration?) -> Bool
 
@@ -170,7 +168,7 @@ final class SimulatedBackend: SessionBackend, @unchecked Sendable {
   private final class Driver: EngineDriver {
     private let loop: RenderLoop
     private let engine: PlaybackEngine
-    private(set) var isOver = false
+    private var isOver = false
 
     init(_ engine: PlaybackEngine, _ sink: any AudioSink, _ clock: VirtualTimeSource) {
       self.engine = engine

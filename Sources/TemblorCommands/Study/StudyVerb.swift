@@ -97,19 +97,16 @@ enum StudyVerb {
       guard session.hasKeys else {
         throw FileError("standard input", "is not a terminal; run the study in a terminal or use '--simulate'")
       }
-      var task: StudyTask?
-      let outcome = try live.play(in: session) { engine in
+      let (outcome, task) = try live.play(in: session) { engine in
         var job = job
         job.rate = Int(engine.rate)
         let renderings = try table.stimuli.map { try table.rendering(of: $0, for: engine.profiles, job: job) }
-        let made = try StudyTask(
+        return try StudyTask(
           record, renderings, on: engine, gap: try arguments[AuditionVerb.gap],
           question: arguments.value("--question") ?? kind.question, breakEvery: try arguments[breakEvery],
           console: session.console)
-        task = made
-        return made
       }
-      if let task { record = task.record }
+      record = task.record
       if outcome.status != .done { return outcome.status }
     }
     try terminal.output.line(record.sentence)

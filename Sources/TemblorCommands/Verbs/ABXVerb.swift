@@ -64,7 +64,7 @@ enum ABXVerb {
     var outcome = LiveOutcome()
     var failure: (any Error)?
     do {
-      outcome = try live.play(in: session, recordingsOf: takes.channelCounts) { engine in
+      (outcome, _) = try live.play(in: session, recordingsOf: takes.channelCounts) { engine in
         prepared = try takes.prepared(for: engine)
         let levels = prepared.levels(by: options.match)
         Self.report(levels, on: session.console)

@@ -45,7 +45,7 @@ enum AuditionVerb {
     formats: FormatRegistry = .standard
   ) throws -> ExitStatus {
     let options = try LiveOptions(arguments)
-    let match = try arguments[match]
+    var match = try arguments[match]
     let part = try LoopPart(arguments)
     let gap = try arguments[gap]
     let reading = try SharedOptions.reading(arguments)
@@ -57,21 +57,27 @@ enum AuditionVerb {
     try options.checkOutputs(reading: takes.sources)
     let session = options.session(on: backend, terminal)
     var prepared = PreparedTakes.none
-    var audition: AuditionTask?
-    let outcome = try options.play(in: session, recordingsOf: takes.channelCounts) { engine in
+    func region(on engine: PlaybackEngine) throws -> ClosedRange<Double>? {
       prepared = try takes.prepared(for: engine)
       if prepared.areEqual { session.console.report("The takes are equal, sample for sample.") }
-      let region = try part.region(of: prepared.duration)
-      guard session.hasKeys else {
+      return try part.region(of: prepared.duration)
+    }
+    let outcome: LiveOutcome
+    if session.hasKeys {
+      let (ended, audition) = try options.play(in: session, recordingsOf: takes.channelCounts) { engine in
+        let region = try region(on: engine)
+        return try AuditionTask(prepared, on: engine, match: match, region: region, gap: gap)
+      }
+      (outcome, match) = (ended, audition.match)
+    } else {
+      (outcome, _) = try options.play(in: session, recordingsOf: takes.channelCounts) { engine in
+        let region = try region(on: engine)
         return try SequentialAuditionTask(
           prepared.pieces, on: engine, gains: prepared.levels(by: match).gains, region: region, gap: gap,
           session: session)
       }
-      let made = try AuditionTask(prepared, on: engine, match: match, region: region, gap: gap)
-      audition = made
-      return made
     }
-    let levels = prepared.levels(by: audition?.match ?? match)
+    let levels = prepared.levels(by: match)
     let fields = prepared.pieces.enumerated().map { index, piece -> JSONMembers in
       [
         "letter": Take.letter(index), "name": piece.name, "sha256": takes.all[index].hash, "seconds": piece.duration,

@@ -63,7 +63,7 @@ enum FollowVerb {
     let session = options.session(on: backend, terminal)
     var task: FollowTask?
     defer { task?.end() }
-    let outcome = try options.play(in: session) { engine in
+    let (outcome, _) = try options.play(in: session) { engine in
       let made: FollowTask
       if let file {
         made = try FollowTask(file, following, delay: delay, on: engine, session: session, named: name)
@@ -148,7 +148,6 @@ final class FollowTask: SessionTask {
     try engine.attach(voice)
   }
 
-  var state: PlaybackStatus.State { .playing }
   var place: (position: Double, duration: Double?) {
     (duration.map { min($0, engine.seconds) } ?? engine.seconds, duration)
   }

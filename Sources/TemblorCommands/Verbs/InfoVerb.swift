@@ -235,7 +235,7 @@ struct SoundSummary {
     if count > 1 {
       for (index, levels) in measurement.channels.enumerated() {
         lines.append(
-          "  channel \(index + 1)".padding(to: 13) + level(levels)
+          "  channel \(index + 1)" + (index < 9 ? "  " : " ") + level(levels)
             + (levels.rms > 0 ? ", felt \(decibels(felt[index].decibels)) dB" : ""))
       }
     }
@@ -303,8 +303,4 @@ struct SoundSummary {
       "weightedDecibels": felt?.decibels ?? Decibels.silence, "nonFiniteSamples": levels.nonFiniteCount,
     ]
   }
-}
-
-extension String {
-  fileprivate func padding(to width: Int) -> String { self + String(repeating: " ", count: max(1, width - count)) }
 }

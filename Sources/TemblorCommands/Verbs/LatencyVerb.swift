@@ -22,14 +22,11 @@ enum LatencyVerb {
     let (count, seed) = (try arguments[count], try arguments[seed])
     let backend = SystemBackend()
     let session = options.session(on: backend, terminal, wantsRecords: true)
-    var probe: LatencyProbe?
-    let outcome = try options.play(in: session, isListened: false) { engine in
+    let (outcome, probe) = try options.play(in: session, isListened: false) { engine in
       if !arguments.flag("--audible") { engine.isMuted = true }
-      let made = try LatencyProbe(count, seed: UInt64(seed), on: engine, time: backend.time)
-      probe = made
-      return made
+      return try LatencyProbe(count, seed: UInt64(seed), on: engine, time: backend.time)
     }
-    let measurements = probe?.measurements ?? []
+    let measurements = probe.measurements
     if !options.asJSON { try terminal.output.write(text(measurements, outcome, for: terminal.output)) }
     let seconds: JSONMembers = rows(measurements).reduce([:]) { $0 + [$1.key: $1.values.fields] }
     return try options.report(outcome, ["taps": measurements.count, "seconds": seconds], terminal)
@@ -118,12 +115,9 @@ final class LatencyProbe: SessionTask {
   init(_ count: Int, seed: UInt64, on engine: PlaybackEngine, time: any TimeSource) throws {
     (self.count, self.engine, self.time) = (count, engine, time)
     chance = SplitMix64(seed: seed)
-    let tap = TapVerb.taps(1, gap: 1, intensity: 0.5, sharpness: 0.5)
-    let piece = try CompiledPattern(name: "tap", tap, for: engine)
-    player = try engine.player(for: piece.plans, duration: piece.duration)
+    player = try engine.player(for: TapVerb.taps(1, gap: 1, intensity: 0.5, sharpness: 0.5))
   }
 
-  var state: PlaybackStatus.State { .playing }
   var place: (position: Double, duration: Double?) { (engine.seconds, nil) }
 
   func perform(at now: Duration) throws -> SessionStep {

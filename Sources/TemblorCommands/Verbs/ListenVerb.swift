@@ -72,24 +72,21 @@ enum ListenVerb {
       on: backend, terminal: terminal,
       // Where lines are typed, no other is to be in their way.
       isQuiet: arguments.flag("--quiet") || standard.isTyped, wantsRecords: false)
-    var task: ListenTask?
-    let outcome = try options.play(in: session, isListened: false) { engine in
+    let (outcome, task) = try options.play(in: session, isListened: false) { engine in
       engine.restDelay = restDelay
       let device = backend.device
       // What just missed one period has the next.
       let period = Double(2 * (device?.format.periodSize ?? 0)) / engine.rate
-      let new = ListenTask(
+      ServiceManager.notify("READY=1")
+      return ListenTask(
         ListenSession(
           engine, device: device?.name ?? "none", array: options.routing.array, start: time(nil), wake: session.wake,
           formats: formats, folder: folder, loadsAside: true, message: Failure.message(_:)), standard: standard,
         listener: listener, inbox: backend.inbox, time: backend.time, period: .inSeconds(period), idleLimit: idleLimit,
         upkeep: upkeep)
-      task = new
-      ServiceManager.notify("READY=1")
-      return new
     }
     ServiceManager.notify("STOPPING=1")
-    task?.finish()
+    task.finish()
     return outcome.status
   }
 

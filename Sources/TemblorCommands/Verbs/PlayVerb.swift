@@ -44,7 +44,7 @@ enum PlayVerb {
     try options.checkOutputs(reading: patterns.loaded.flatMap(\.sources))
     let session = options.session(on: backend, terminal)
     let placeCount = patterns.loaded.map(\.composition.placeCount).max() ?? 0
-    let outcome = try options.play(in: session, placeCount: placeCount) { engine in
+    let (outcome, _) = try options.play(in: session, placeCount: placeCount) { engine in
       try Playlist(
         patterns.compile(for: engine, terminal), on: engine, passCount: loop == 0 ? nil : loop, gap: gap,
         shares: options.routing.shares(rate: engine.rate), session: session)
@@ -126,7 +126,7 @@ enum TapVerb {
     let pattern = taps(
       try arguments[count], gap: try arguments[gap], intensity: Float(intensity), sharpness: Float(sharpness))
     let session = options.session(on: SystemBackend(), terminal)
-    let outcome = try options.play(in: session) { engine in
+    let (outcome, _) = try options.play(in: session) { engine in
       try Playlist([CompiledPattern(name: "tap", pattern, for: engine)], on: engine, session: session)
     }
     return try options.report(outcome, [:], terminal)
@@ -180,18 +180,14 @@ enum WatchVerb {
     input.sounds = try SharedOptions.sounds(arguments)
     try options.checkOutputs(reading: input.sources)
     let session = options.session(on: backend, terminal)
-    var saved: SavedPattern?
     let placeCount = (try? LoadedPattern(input, reading: reading))?.composition.placeCount ?? 0
-    let outcome = try options.play(in: session, placeCount: placeCount) { engine in
-      let made = try SavedPattern(
+    let (outcome, saved) = try options.play(in: session, placeCount: placeCount) { engine in
+      try SavedPattern(
         input, at: path, reading: reading, on: engine, passCount: loop == 0 ? nil : loop, session: session,
         output: terminal.error)
-      saved = made
-      return made
     }
     return try options.report(
-      outcome, ["file": path, "goodVersions": saved?.goodCount ?? 0, "brokenVersions": saved?.brokenCount ?? 0],
-      terminal)
+      outcome, ["file": path, "goodVersions": saved.goodCount, "brokenVersions": saved.brokenCount], terminal)
   }
 }
 

@@ -32,13 +32,8 @@ enum RumbleVerb {
     try options.checkOutputs(reading: [])
     let pad = try pad(arguments.value("--name") ?? usualName, arguments.value("--copy"))
     let session = options.session(on: backend, terminal)
-    var task: RumbleTask?
-    let outcome = try options.play(in: session) { engine in
-      let made = try RumbleTask(pad, on: engine)
-      task = made
-      return made
-    }
-    return try options.report(outcome, ["uploads": task?.uploadCount ?? 0, "plays": task?.playCount ?? 0], terminal)
+    let (outcome, task) = try options.play(in: session) { try RumbleTask(pad, on: $0) }
+    return try options.report(outcome, ["uploads": task.uploadCount, "plays": task.playCount], terminal)
   }
 }
 

@@ -164,13 +164,11 @@ struct SetupQuestions {
     let session = LiveSession(on: backend, terminal: terminal, isQuiet: false, wantsRecords: false)
     let options = DeviceOptions(
       chosen.device ?? DeviceOptions.defaultDevice, channelCount: max(channelCount, chosen.haptics.max() ?? 1))
-    var made: TapTask?
-    _ = try session.run(options, keepsAwake: false, recording: nil) { granted in
+    let (_, made) = try session.run(options) { granted in
       let task = try TapTask(profile, on: granted, channel: chosen.haptics.first, strength: chosen.strength)
-      made = task
       return (task.engine, task)
     }
-    guard let made, made.isAccepted else { return nil }
+    guard made.isAccepted else { return nil }
     if !hasChannels { chosen.haptics = made.channel.map { [$0] } ?? [] }
     chosen.strength = made.savedStrength
     return chosen
@@ -269,7 +267,6 @@ final class TapTask: SessionTask {
 
   /// The strength to three places, never 0.
   var savedStrength: Double { max(0.001, (Double(engine.strength) * 1_000).rounded() / 1_000) }
-  var state: PlaybackStatus.State { .playing }
   var place: (position: Double, duration: Double?) { (engine.seconds, nil) }
 
   var title: SessionTitle? {
