@@ -105,6 +105,11 @@ enum SharedOptions {
   }
 }
 
+extension Int {
+  /// `1 voice`, `3 voices`.
+  func counted(_ noun: String) -> String { "\(self) \(noun)\(self == 1 ? "" : "s")" }
+}
+
 extension Completion {
   static func takes(_ formats: FormatRegistry) -> Completion {
     patterns(formats, or: "wav", "flac", "aiff", "caf", "ogg")

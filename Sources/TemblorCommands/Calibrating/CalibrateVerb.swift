@@ -117,7 +117,7 @@ enum CalibrateVerb {
         name: take.name,
         error: CalibrationError(
           .unsuitableRecording,
-          "the movement would be " + "\((abs(found) * 1_000).text(2)) ms "
+          "the movement would be \((abs(found) * 1_000).text(2)) ms "
             + "\(found < 0 ? "before" : "after") the signal; check '--channel' and '--reference'"))
     }
     let old = options.profile

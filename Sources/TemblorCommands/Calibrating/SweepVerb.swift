@@ -64,7 +64,7 @@ enum SweepVerb {
   /// `22 s, 10 to 1000 Hz at -12 dBFS for dayton-bst-1`.
   static func summary(_ options: SweepOptions) -> String {
     let signal = options.signal
-    return "\(signal.length.text(1)) s, " + "\(SweepOptions.text(signal.band.lowerBound)) to "
+    return "\(signal.length.text(1)) s, \(SweepOptions.text(signal.band.lowerBound)) to "
       + "\(SweepOptions.text(signal.band.upperBound)) Hz at \(SweepOptions.text(signal.level)) dBFS "
       + "for \(options.profile.name)"
   }

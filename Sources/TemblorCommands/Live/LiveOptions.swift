@@ -271,7 +271,7 @@ struct DeviceSummary: Equatable, Sendable {
 
   /// `default: 2 channels at 48000 Hz, float, periods of 240 in 960 frames`.
   var description: String {
-    "\(name.printable): \(format.channelCount) channel\(format.channelCount == 1 ? "" : "s") at "
+    "\(name.printable): \(format.channelCount.counted("channel")) at "
       + "\(Int(format.rate)) Hz, \(encoding), period \(format.periodSize), buffer \(format.bufferSize) frames"
   }
 

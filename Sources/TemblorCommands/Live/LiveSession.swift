@@ -380,8 +380,7 @@ extension SinkEventFolding.Report {
       return "\(what): \(milliseconds) ms of audio lost; the device or its sound server is late; "
         + "give the server real-time priority, or use a larger '--buffer-size'"
     case .droppedBuffer:
-      return "\(what): \(milliseconds) ms of audio lost; the device dropped its buffer; check its "
-        + "connection and power"
+      return "\(what): \(milliseconds) ms of audio lost; the device dropped its buffer; check its connection and power"
     }
   }
 

@@ -91,7 +91,7 @@ struct PlaybackStatus: Equatable, Sendable {
 
   /// `3 voices` where there is space, else `3v`.
   private func words(_ count: Int, _ word: String, _ detail: Detail) -> String {
-    if case .words = detail { return "\(count) \(word)\(count == 1 ? "" : "s")" }
+    if case .words = detail { return count.counted(word) }
     return "\(count)\(word.prefix(1))"
   }
 

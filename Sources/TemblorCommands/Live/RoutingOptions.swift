@@ -89,8 +89,7 @@ enum RoutingOptions {
   static func index(_ text: String, option: String) throws(UsageError) -> Int {
     guard let number = Int(text), (1...OutputRouting.maximumChannelCount).contains(number) else {
       throw UsageError(
-        "\(option.inQuotes) takes channel numbers from 1 to \(OutputRouting.maximumChannelCount), "
-          + "not \(text.inQuotes)")
+        "\(option.inQuotes) takes channel numbers from 1 to \(OutputRouting.maximumChannelCount), not \(text.inQuotes)")
     }
     return number - 1
   }

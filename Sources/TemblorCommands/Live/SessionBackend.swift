@@ -92,7 +92,7 @@ struct PatientOpening {
     guard watched[0].received != 0, let result = box.take() else {
       throw OutputError(
         .unresponsive, output: output,
-        "the device does not respond; reconnect it, restart its sound server, or choose another " + "device")
+        "the device does not respond; reconnect it, restart its sound server, or choose another device")
     }
     thread.wait(within: .zero)
     // Nobody else has it any more.

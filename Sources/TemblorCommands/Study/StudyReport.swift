@@ -97,7 +97,7 @@ enum StudyReport {
           stimulus: name, count: answers.count, figure: ends.0, low: answers.count > 1 ? ends.1 : nil,
           high: answers.count > 1 ? ends.2 : nil,
           sentence: texts[0] + (answers.count > 1 ? ", from \(texts[1]) to \(texts[2])" : "")
-            + "; \(answers.count) answer\(answers.count == 1 ? "" : "s")")
+            + "; \(answers.count.counted("answer"))")
       }
     }
   }

@@ -179,8 +179,7 @@ struct StudyRecord {
       for (column, field) in zip(StudyResults.columns, fields) where column != "profile" && row[column] != field {
         throw StudyResults.error(
           path, line,
-          "has \((row[column] ?? "").inQuotes) as \(column), and this study \(field.inQuotes); save to "
-            + "another file")
+          "has \((row[column] ?? "").inQuotes) as \(column), and this study \(field.inQuotes); save to another file")
       }
       results.append(fields)
       run.answer(answer)

@@ -5,7 +5,7 @@ enum AuditionVerb {
   static let take = Argument(
     "TAKE",
     help: "A pattern file of any format, the name of a shipped pattern, a sound file, or - for standard "
-      + "input; two to " + "\(AuditionTakes.most).", completion: .takes(.standard), isRepeatable: true)
+      + "input; two to \(AuditionTakes.most).", completion: .takes(.standard), isRepeatable: true)
 
   static let loop = Option(
     "--loop-range", value: "FROM-TO", help: "Loop this range in seconds, such as 0.5-1.2; '0.5-' runs to the end.",

@@ -227,8 +227,8 @@ extension Finding {
     let errors = findings.count { $0.severity == .error }
     let warnings = findings.count { $0.severity == .warning }
     let allowed = findings.count { $0.allowance != nil }
-    return "\(count) \(noun)\(count == 1 ? "" : "s"): \(errors) error\(errors == 1 ? "" : "s"), "
-      + "\(warnings) warning\(warnings == 1 ? "" : "s")" + (allowed > 0 ? ", \(allowed) allowed" : "")
+    return "\(count.counted(noun)): \(errors.counted("error")), \(warnings.counted("warning"))"
+      + (allowed > 0 ? ", \(allowed) allowed" : "")
   }
 }
 

@@ -79,7 +79,7 @@ enum EditVerb {
         "removedLines": patch.removedCount, "addedLines": patch.addedCount,
       ])
     } else if terminal.error.isTerminal {
-      let count = "\(changes.count) change\(changes.count == 1 ? "" : "s")"
+      let count = changes.count.counted("change")
       terminal.report(
         "\((asked ?? input.name).printable): \(count), \(patch.removedCount) lines become \(patch.addedCount)")
     }

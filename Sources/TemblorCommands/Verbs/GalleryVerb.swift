@@ -41,8 +41,7 @@ enum GalleryVerb {
       for result in results { try work.attempt { _ in takes.append(try result.get()) } }
       guard !takes.isEmpty else { return work.status }
       let page = try page(takes, title: arguments.value("--title") ?? usualTitle, studio: arguments.value("--studio"))
-      let count = "\(takes.count) pattern\(takes.count == 1 ? "" : "s")"
-      try PageOutput.write(page, to: path, saying: count, arguments, &work, terminal)
+      try PageOutput.write(page, to: path, saying: takes.count.counted("pattern"), arguments, &work, terminal)
       return work.status
     }
   }

@@ -114,8 +114,7 @@ struct PatternSummary {
   }
 
   var text: String {
-    let counted = counts.filter { $0.count > 0 }.map { "\($0.count) \($0.noun)\($0.count == 1 ? "" : "s")" }.joined(
-      separator: ", ")
+    let counted = counts.filter { $0.count > 0 }.map { $0.count.counted($0.noun) }.joined(separator: ", ")
     let voices = plan.maximumVoiceCount
     let level = NumberFormatting.decibels(Float(rootMeanSquare))
     let levels = LevelText(statistics, rate: plan.rate)
@@ -125,7 +124,7 @@ struct PatternSummary {
         + (plan.soundEnd < plan.length ? ", sound ends at \(NumberFormatting.seconds(soundSeconds))" : ""),
       "  contents   \(counted.isEmpty ? "no events" : counted)", "  profile    \(profile.name): \(band)",
       "  level      \(levels.peak), RMS \(level.text(1)) dBFS, " + (levels.limiting ?? "never limited"),
-      "  polyphony  \(voices) voice\(voices == 1 ? "" : "s") at most",
+      "  polyphony  \(voices.counted("voice")) at most",
     ]
     if let feeling = pattern.composition.notes { lines.insert("  about      \(feeling.printable)", at: 1) }
     let places = pattern.composition.places.map(\.title)
@@ -220,7 +219,7 @@ struct SoundSummary {
       name.printable,
       "  length     \(NumberFormatting.seconds(duration)), \(measurement.frameCount) frames at "
         + "\(measurement.rate.text(3)) Hz",
-      "  contents   \(count) channel\(count == 1 ? "" : "s"), \(measurement.encoding) in " + measurement.container,
+      "  contents   \(count.counted("channel")), \(measurement.encoding) in " + measurement.container,
       "  level      \(level(measurement.whole))",
     ]
     if measurement.whole.samplePeak > 0 {
@@ -245,7 +244,7 @@ struct SoundSummary {
   private func level(_ levels: Levels) -> String {
     guard levels.samplePeak > 0 else { return "silent" }
     return "peak \(decibels(levels.samplePeakDecibels)) dBFS, "
-      + "true peak \(decibels(levels.truePeakDecibels)) dBTP, " + "RMS \(decibels(levels.rmsDecibels)) dBFS, "
+      + "true peak \(decibels(levels.truePeakDecibels)) dBTP, RMS \(decibels(levels.rmsDecibels)) dBFS, "
       + "crest \(decibels(levels.crestDecibels ?? 0)) dB, DC \(levels.dc.text(5))"
   }
 

@@ -44,7 +44,7 @@ enum LatencyVerb {
   static func text(_ all: [LatencyProbe.Measurement], _ outcome: LiveOutcome, for output: Output) -> String {
     guard let device = outcome.device, !all.isEmpty else { return "no taps measured\n" }
     let rows = rows(all)
-    var text = "\(all.count) tap\(all.count == 1 ? "" : "s") on \(device.description)\n\n"
+    var text = "\(all.count.counted("tap")) on \(device.description)\n\n"
     text += padded("milliseconds", 16) + Distribution.columns.map { column($0.name) }.joined()
     for row in rows { text += "\n" + padded(row.name, 16) + row.values.quantiles.map { column(ms($0)) }.joined() }
     text += "\n\n"

@@ -131,7 +131,7 @@ struct ProfileSummary {
       rows.append(
         (
           "resonance",
-          "\(mode.resonance.text(3)) Hz, quality factor " + "\(mode.qualityFactor.text(3)), "
+          "\(mode.resonance.text(3)) Hz, quality factor \(mode.qualityFactor.text(3)), "
             + "\(decibels.text(1)) dB\(mode.gain < 0 ? ", inverted" : "")"
         ))
     }
@@ -249,6 +249,6 @@ extension ThermalParameters {
   var text: String {
     func seconds(_ value: Double) -> String { value.text(1) + " s" }
     return "time constants: coil \(seconds(coilTimeConstant)), "
-      + "magnet \(seconds(magnetTimeConstant)); coil fraction " + "\((coilFraction * 100).text(0)) %"
+      + "magnet \(seconds(magnetTimeConstant)); coil fraction \((coilFraction * 100).text(0)) %"
   }
 }

@@ -90,8 +90,7 @@ enum RenderVerb {
       throw UsageError("'--loop 0' repeats forever; set the length with '--duration'")
     }
     guard job.channelCount >= job.routing.minimumChannelCount else {
-      throw UsageError(
-        "channel \(job.routing.minimumChannelCount) is routed, but '--channels' is " + "\(job.channelCount)")
+      throw UsageError("channel \(job.routing.minimumChannelCount) is routed, but '--channels' is \(job.channelCount)")
     }
     let profiles = job.channels().profiles
     guard job.routing.array != nil || profiles.allSatisfy({ $0.name == profiles[0].name }) else {

@@ -110,7 +110,7 @@ enum SetupVerb {
       let output = try backend.open(name, options.request)
       let (device, has) = (output.name, output.format.channelCount)
       guard has >= count else {
-        throw UsageError("channel \(count) is routed, and \(device.inQuotes) has \(has) channel\(has == 1 ? "" : "s")")
+        throw UsageError("channel \(count) is routed, and \(device.inQuotes) has \(has.counted("channel"))")
       }
     } catch let error as OutputError where error.kind == .busy {}
   }

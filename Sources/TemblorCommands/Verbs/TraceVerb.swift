@@ -184,8 +184,7 @@ private struct TraceRun {
     if let channel {
       guard channel <= signal.channels.count else {
         let count = signal.channels.count
-        throw AnalysisError(
-          .unsupportedChannelCount, "has \(count) channel\(count == 1 ? "" : "s"); '--channel' is \(channel)")
+        throw AnalysisError(.unsupportedChannelCount, "has \(count.counted("channel")); '--channel' is \(channel)")
       }
       signal = Signal(signal.channels[channel - 1], rate: signal.rate)
     }
@@ -201,15 +200,14 @@ private struct TraceRun {
 
   /// `vibration: 3 transients, 1 continuous event, 12 control points; levels of its rendering: correlation 0.998, …`.
   private static func sentence(_ trace: SoundTrace) -> String {
-    func count(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
     guard trace.transientCount + trace.continuousCount > 0 else {
       return "\(trace.kind.rawValue): nothing was found; try one '--channel', or a lower '--threshold'"
     }
-    let omitted = trace.omittedCount > 0 ? ", \(count(trace.omittedCount, "weaker event")) left out" : ""
+    let omitted = trace.omittedCount > 0 ? ", \(trace.omittedCount.counted("weaker event")) left out" : ""
     let correlation = trace.agreement.correlation.text(3)
     let decibels = trace.agreement.decibels.text(1)
-    return "\(trace.kind.rawValue): \(count(trace.transientCount, "transient")), "
-      + "\(count(trace.continuousCount, "continuous event")), \(count(trace.pointCount, "control point"))\(omitted); "
+    return "\(trace.kind.rawValue): \(trace.transientCount.counted("transient")), "
+      + "\(trace.continuousCount.counted("continuous event")), \(trace.pointCount.counted("control point"))\(omitted); "
       + "levels of its rendering: correlation \(correlation), distance \(decibels) dB"
   }
 
