@@ -46,7 +46,7 @@ package struct CommandDescription: Sendable {
   var everyOption: [Option] { optionSections.flatMap(\.options) }
 
   var optionSections: [OptionGroup] {
-    let general = OptionGroup(title: "Options", options: options + [.help])
+    let general = OptionGroup("Options", options + [.help])
     return [general] + groups
   }
 

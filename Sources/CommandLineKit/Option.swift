@@ -107,7 +107,9 @@ package struct OptionGroup: Sendable, Equatable {
   package var title: String
   package var options: [Option]
 
-  package init(title: String, options: [any OptionDeclaration]) {
+  package init(_ title: String, _ options: any OptionDeclaration...) { self.init(title, options) }
+
+  package init(_ title: String, _ options: [any OptionDeclaration]) {
     self.title = title
     self.options = options.map(\.option)
   }

@@ -108,6 +108,13 @@ struct OutputPlace {
 }
 
 enum OutputNames {
+  /// - Parameter noun: Of what several go to a folder.
+  static func option(_ noun: String) -> Option {
+    Option(
+      "-o", "--output", value: "PATH", help: "Output file, or folder for several \(noun); - for standard output.",
+      completion: .file, writes: [])
+  }
+
   static let standardOutput = "-"
   static let pageEndings = ["html", "htm"]
 
@@ -144,6 +151,12 @@ struct PageOutput {
     let output = PageOutput(path: path, byteCount: page.count, isOpened: arguments.flag("--open"))
     if !arguments.flag("--quiet") { output.report(what, on: terminal) }
     try work.attempt { _ in try output.open() }
+  }
+
+  static func option(_ usual: String) -> Option {
+    Option(
+      "-o", "--output", value: "FILE", help: "Output file; - for standard output.", defaultText: usual,
+      completion: .file(endingIn: "html"), writes: OutputNames.pageEndings)
   }
 
   static let open = Option("--open", help: "Open the page in a browser.")

@@ -4,8 +4,8 @@ enum SharedOptions {
   static let patternHelp =
     "A pattern file of any format, a folder of them, the name of a shipped pattern, or - for standard input."
 
-  static func pattern(_ formats: FormatRegistry) -> Argument {
-    Argument(patternName, help: patternHelp, completion: .patterns(formats), isRepeatable: true)
+  static func pattern(_ formats: FormatRegistry, isOptional: Bool = false) -> Argument {
+    Argument(patternName, help: patternHelp, completion: .patterns(formats), isRepeatable: true, isOptional: isOptional)
   }
 
   static let profile = Option(

@@ -35,25 +35,20 @@ enum CalibrateVerb {
     ],
     groups: [
       OptionGroup(
-        title: "Recording",
-        options: [
-          Option("--channel", value: "N", help: "The channel of the sensor.", defaultText: "the only one, or 1"),
-          Option("--reference", value: "N", help: "Channel with the signal itself."), sensor,
-          Option(
-            "--impedance", value: "OHMS",
-            help: "Measure the impedance: the recording is the voltage at a resistor in series, 0.001 to 100 ohms."),
-          Option("--full-scale", value: "G", help: "Acceleration at full scale in g, 0.001 to 10000."),
-          Option("--accept-poor", help: "Accept a fit that leaves up to 10 %, is uncertain or changes with the level."),
-          Option("--date", value: "TEXT", help: "Date of the measurement.", defaultText: "today"),
-        ]), SweepOptions.group,
+        "Recording",
+        Option("--channel", value: "N", help: "The channel of the sensor.", defaultText: "the only one, or 1"),
+        Option("--reference", value: "N", help: "Channel with the signal itself."), sensor,
+        Option(
+          "--impedance", value: "OHMS",
+          help: "Measure the impedance: the recording is the voltage at a resistor in series, 0.001 to 100 ohms."),
+        Option("--full-scale", value: "G", help: "Acceleration at full scale in g, 0.001 to 10000."),
+        Option("--accept-poor", help: "Accept a fit that leaves up to 10 %, is uncertain or changes with the level."),
+        Option("--date", value: "TEXT", help: "Date of the measurement.", defaultText: "today")), SweepOptions.group,
       OptionGroup(
-        title: "Capture",
-        options: [
-          Option("-c", "--capture", value: "NAME", help: "ALSA input device."),
-          Option(
-            "--capture-channels", value: "N", help: "Number of channels to record, 1 to 64.",
-            defaultText: "as many as needed"), SweepVerb.playChannel,
-        ]), DeviceOptions.group,
+        "Capture", Option("-c", "--capture", value: "NAME", help: "ALSA input device."),
+        Option(
+          "--capture-channels", value: "N", help: "Number of channels to record, 1 to 64.",
+          defaultText: "as many as needed"), SweepVerb.playChannel), DeviceOptions.group,
     ],
     examples: [
       .init(

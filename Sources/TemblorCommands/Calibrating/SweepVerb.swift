@@ -89,20 +89,17 @@ enum SweepVerb {
 
 struct SweepOptions {
   static let group = OptionGroup(
-    title: "Signal",
-    options: [
-      Option(
-        "--from", value: "HZ", help: "Start frequency, 1 to 10000.",
-        defaultText: text(SweepSignal.defaultBand.lowerBound)),
-      Option(
-        "--to", value: "HZ", help: "End frequency, 4 to 1000 times the start frequency.",
-        defaultText: text(SweepSignal.defaultBand.upperBound)),
-      Option(
-        "--sweep-duration", value: "SECONDS", help: "Duration of each sweep, 0.5 to 30.",
-        defaultText: text(SweepSignal.defaultDuration)),
-      Option(
-        "--level", value: "DB", help: "Peak level in dBFS, -40 to -3.", defaultText: text(SweepSignal.defaultLevel)),
-    ])
+    "Signal",
+    Option(
+      "--from", value: "HZ", help: "Start frequency, 1 to 10000.",
+      defaultText: text(SweepSignal.defaultBand.lowerBound)),
+    Option(
+      "--to", value: "HZ", help: "End frequency, 4 to 1000 times the start frequency.",
+      defaultText: text(SweepSignal.defaultBand.upperBound)),
+    Option(
+      "--sweep-duration", value: "SECONDS", help: "Duration of each sweep, 0.5 to 30.",
+      defaultText: text(SweepSignal.defaultDuration)),
+    Option("--level", value: "DB", help: "Peak level in dBFS, -40 to -3.", defaultText: text(SweepSignal.defaultLevel)))
 
   static let profile = Option(
     "--profile", value: "PROFILE", help: "Profile of the transducer: a name from 'temblor profiles' or a file.",

@@ -1,22 +1,18 @@
 struct LiveOptions {
   static let soundGroup = OptionGroup(
-    title: "Sound",
-    options: [
-      SharedOptions.profile, SharedOptions.strength,
-      Option(
-        "--keep-awake",
-        help:
-          "Play an imperceptible tone (\(Int(KeepAwakeTone.frequency)) Hz at -60 dBFS) so that amplifiers do not enter standby."
-      ),
-      Option(
-        "--record", value: "FILE", help: "Also record the output to a 24-bit sound file.", completion: .file, writes: []
-      ), Option("--force", help: "Let --record replace a file that was not written by Temblor."),
-    ])
+    "Sound", SharedOptions.profile, SharedOptions.strength,
+    Option(
+      "--keep-awake",
+      help:
+        "Play an imperceptible tone (\(Int(KeepAwakeTone.frequency)) Hz at -60 dBFS) so that amplifiers do not enter standby."
+    ),
+    Option(
+      "--record", value: "FILE", help: "Also record the output to a 24-bit sound file.", completion: .file, writes: []
+    ), Option("--force", help: "Let --record replace a file that was not written by Temblor."))
 
   /// The sound options of a verb whose recording would tell too much.
   static let unrecordedSoundGroup = OptionGroup(
-    title: soundGroup.title,
-    options: soundGroup.options.filter { !$0.names.contains("--record") && !$0.names.contains("--force") })
+    soundGroup.title, soundGroup.options.filter { !$0.names.contains("--record") && !$0.names.contains("--force") })
 
   static let recordLimit = Option(
     "--record-limit", value: "MINUTES", help: "Stop the recording after this long, while playback goes on; 1 to 1440."
@@ -151,13 +147,10 @@ struct DeviceOptions: Sendable {
   private static let automatic = "auto"
 
   static let group = OptionGroup(
-    title: "Device",
-    options: [
-      device, SharedOptions.noConfig, rate, channels,
-      Option(
-        "--sample-format", value: "FORMAT", help: "Sample format.", defaultText: automatic,
-        choices: [automatic] + SampleEncoding.allCases.map(\.rawValue)), periodSize, bufferSize,
-    ])
+    "Device", device, SharedOptions.noConfig, rate, channels,
+    Option(
+      "--sample-format", value: "FORMAT", help: "Sample format.", defaultText: automatic,
+      choices: [automatic] + SampleEncoding.allCases.map(\.rawValue)), periodSize, bufferSize)
 
   static let device = Option(
     "-d", "--device", value: "NAME",

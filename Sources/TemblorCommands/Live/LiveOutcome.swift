@@ -13,10 +13,8 @@ struct LiveOutcome {
   var device: DeviceSummary?
   /// Frames rendered, those included that were missed.
   var frameCount: Int64 = 0
-  var underrunCount = 0
-  /// Those of them for which the program delivered frames too late.
-  var ownUnderrunCount = 0
-  var missedFrameCount = 0
+  /// What happened at the device.
+  var tally = SinkEventFolding()
   var isHeardToTheEnd = true
   var peak: Float = 0
   /// Frames in which a limiter held the level down.
@@ -33,8 +31,8 @@ struct LiveOutcome {
     let rate = device?.format.rate ?? 0
     return [
       "ending": ending.rawValue, "device": device?.fields, "frames": frameCount,
-      "seconds": rate > 0 ? Double(frameCount) / rate : 0, "underruns": underrunCount,
-      "ownUnderruns": ownUnderrunCount, "missedFrames": missedFrameCount, "heardToTheEnd": isHeardToTheEnd,
+      "seconds": rate > 0 ? Double(frameCount) / rate : 0, "underruns": tally.underrunCount,
+      "ownUnderruns": tally.ownUnderrunCount, "missedFrames": tally.missedFrameCount, "heardToTheEnd": isHeardToTheEnd,
       "peakDecibels": NumberFormatting.decibels(peak), "limitedFrames": limitedFrameCount,
     ] + protection?.fields + ["rendering": rate > 0 ? blocks.fields(rate: rate) : nil, "recording": recording?.fields]
   }

@@ -17,7 +17,6 @@ final class LiveSession {
   private let wantsRecords: Bool
   private let inbox = EventInbox()
   private var outcome = LiveOutcome()
-  private var tally = SinkEventFolding()
   private lazy var keyboard: (any Keyboard)? = backend.keyboard()
 
   init(on backend: any SessionBackend, terminal: Terminal, isQuiet: Bool, wantsRecords: Bool) {
@@ -91,7 +90,7 @@ final class LiveSession {
     watched += (keyboard?.watched ?? []) + task.watched
     let limits = [
       limit, console.timeout(isIdle: task.state == .idle), keyboard?.timeout(at: backend.time.now),
-      tally.timeout(at: backend.time.now), wantsRecords ? Self.recordInterval : nil,
+      outcome.tally.timeout(at: backend.time.now), wantsRecords ? Self.recordInterval : nil,
     ]
     backend.time.wait(for: &watched, timeout: limits.compactMap { $0 }.min())
   }
@@ -104,14 +103,11 @@ final class LiveSession {
     takeRecords(driver, playing)
     takePeaks(playing.engine)
     takeProtection(playing.engine)
-    report(tally.takeDue(at: nil), playing.engine)
+    report(outcome.tally.takeDue(at: nil), playing.engine)
     console.clear()
     outcome.frameCount = playing.engine.position
     outcome.limitedFrameCount = playing.engine.limitedFrameCount
-    outcome.underrunCount = tally.underrunCount
-    outcome.ownUnderrunCount = tally.ownUnderrunCount
-    outcome.missedFrameCount = tally.missedFrameCount
-    outcome.isHeardToTheEnd = hasEnded && !tally.hasFailed
+    outcome.isHeardToTheEnd = hasEnded && !outcome.tally.hasFailed
     if let protection = outcome.protection, protection.cause != nil {
       console.remark(protection.text)
       if protection.cause == .excursion, playing.engine.profiles.contains(where: { $0.hardware?.measured != nil }) {
@@ -130,16 +126,16 @@ final class LiveSession {
     var isOver = false
     for event in inbox.take() {
       switch event {
-      case .notice(let notice): report(tally.add(notice, at: backend.time.now), engine)
+      case .notice(let notice): report(outcome.tally.add(notice, at: backend.time.now), engine)
       case .ended: isOver = true
       }
     }
-    report(tally.takeDue(at: backend.time.now), engine)
+    report(outcome.tally.takeDue(at: backend.time.now), engine)
     return isOver
   }
 
   private func report(_ reports: [SinkEventFolding.Report], _ engine: PlaybackEngine) {
-    for report in reports { console.report(report.line(rate: engine.rate, lacksPriority: tally.lacksPriority)) }
+    for report in reports { console.report(report.line(rate: engine.rate, lacksPriority: outcome.tally.lacksPriority)) }
   }
 
   private func takeRecords(_ driver: any EngineDriver, _ playing: Playing) {
@@ -183,7 +179,7 @@ final class LiveSession {
     return PlaybackStatus(
       state: engine.isMuted ? .muted : task.state, position: position, duration: duration,
       peaks: task.isBlind ? [] : peaks, voiceCount: task.title == nil ? voiceCount : nil,
-      underrunCount: tally.underrunCount, strength: Double(engine.strength), title: task.title,
+      underrunCount: outcome.tally.underrunCount, strength: Double(engine.strength), title: task.title,
       protection: task.isBlind ? nil : takeProtection(engine))
   }
 

@@ -1,20 +1,18 @@
 enum RoutingOptions {
   static let group = OptionGroup(
-    title: "Channels",
-    options: [
-      Option(
-        "--haptics", value: "LIST",
-        help: "Haptic channels, numbered from 1, each with an optional gain in dB, such as 1,2:-6; or none.",
-        defaultText: "all"),
-      Option(
-        "--audio", value: "LIST", help: "Audio channels, alternating left and right; a single channel carries both.",
-        defaultText: "the first two"), channel,
-      Option(
-        "--array", value: "FILE",
-        help:
-          "Array file with the channels and positions of several transducers; replaces --haptics, --channel and --profile. See Profiles/README.md.",
-        completion: .file(endingIn: "json")),
-    ])
+    "Channels",
+    Option(
+      "--haptics", value: "LIST",
+      help: "Haptic channels, numbered from 1, each with an optional gain in dB, such as 1,2:-6; or none.",
+      defaultText: "all"),
+    Option(
+      "--audio", value: "LIST", help: "Audio channels, alternating left and right; a single channel carries both.",
+      defaultText: "the first two"), channel,
+    Option(
+      "--array", value: "FILE",
+      help:
+        "Array file with the channels and positions of several transducers; replaces --haptics, --channel and --profile. See Profiles/README.md.",
+      completion: .file(endingIn: "json")))
 
   static let channel = Option(
     "--channel", value: "N=WORDS",

@@ -17,12 +17,9 @@ enum StudioVerb {
           completion: .patterns(formats), isRepeatable: true, isOptional: true)
       ],
       options: [
-        Option(
-          "-o", "--output", value: "FILE", help: "Output file; - for standard output.", defaultText: usualOutput,
-          completion: .file(endingIn: "html"), writes: OutputNames.pageEndings),
+        PageOutput.option(usualOutput),
         Option("--serve", help: "Serve the page on this machine, and save to the files."), port.option,
-        SharedOptions.profile, SharedOptions.noConfig, PageOutput.open,
-        Option("-q", "--quiet", help: "Print errors only."),
+        SharedOptions.profile, SharedOptions.noConfig, PageOutput.open, LiveOptions.quiet,
       ],
       examples: [
         .init("temblor studio mine.ahap --open", "Write studio.html with a pattern and show it."),

@@ -15,12 +15,7 @@ enum CheckVerb {
         A file can suppress a warning or note, with a reason:
 
           "Metadata": { "AllowedRules": { "transient-count": "the aftershocks of an earthquake" } }
-        """,
-      arguments: [
-        Argument(
-          SharedOptions.patternName, help: SharedOptions.patternHelp, completion: .patterns(formats),
-          isRepeatable: true, isOptional: true)
-      ],
+        """, arguments: [SharedOptions.pattern(formats, isOptional: true)],
       options: [
         Option(
           "--profile", value: "PROFILE", help: "Also check against the hardware of a profile (name or file).",

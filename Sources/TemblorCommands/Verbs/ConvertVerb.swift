@@ -33,30 +33,25 @@ enum ConvertVerb {
           choices: writable.map(\.id)),
         Option(
           "--from", value: "FORMAT", help: "Format to read, for content that may be of several.",
-          defaultText: "recognized by content", choices: formats.formats.map(\.id)),
-        Option(
-          "-o", "--output", value: "PATH", help: "Output file, or folder for several patterns; - for standard output.",
-          completion: .file, writes: []),
+          defaultText: "recognized by content", choices: formats.formats.map(\.id)), OutputNames.option("patterns"),
         Option("--strict", help: "Write nothing and exit with status 2 if anything is lost."), SharedOptions.json,
         Option("-q", "--quiet", help: "Do not print notes and warnings about the input."),
       ],
       groups: [
         OptionGroup(
-          title: "Writing",
-          options: [
-            Option(
-              "--dialect", value: "NAME",
-              help: "Variant of the format: "
-                + writable.filter { !$0.dialects.isEmpty }.map { "\($0.dialects.joinedWithOr) for \($0.id)" }.joined(
-                  separator: "; ") + ".", defaultText: "the first", completion: .words(writable.flatMap(\.dialects))),
-            Option(
-              "--split",
-              help: "Write parts that act on their own to files of their own, NAME_PART, wherever the format has them."),
-            Option("--merge", help: "Write one file even where its parts then act on each other."),
-            Option("--bake", help: "Write what the format cannot hold as sound files that the pattern plays."), reduce,
-            loops, rate,
-          ]), OptionGroup(title: "Reading", options: [amplitude, SharedOptions.curveTimes]),
-        OptionGroup(title: "Sound files", options: SharedOptions.soundOptions),
+          "Writing",
+          Option(
+            "--dialect", value: "NAME",
+            help: "Variant of the format: "
+              + writable.filter { !$0.dialects.isEmpty }.map { "\($0.dialects.joinedWithOr) for \($0.id)" }.joined(
+                separator: "; ") + ".", defaultText: "the first", completion: .words(writable.flatMap(\.dialects))),
+          Option(
+            "--split",
+            help: "Write parts that act on their own to files of their own, NAME_PART, wherever the format has them."),
+          Option("--merge", help: "Write one file even where its parts then act on each other."),
+          Option("--bake", help: "Write what the format cannot hold as sound files that the pattern plays."), reduce,
+          loops, rate), OptionGroup("Reading", [amplitude, SharedOptions.curveTimes]),
+        OptionGroup("Sound files", SharedOptions.soundOptions),
       ],
       examples: [
         .init("temblor convert mine.ahap --to haptic", "Write mine.haptic."),

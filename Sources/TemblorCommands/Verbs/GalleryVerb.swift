@@ -16,12 +16,9 @@ enum GalleryVerb {
         Patterns that cannot be read are reported and skipped. The same patterns and options give an identical page.
         """, arguments: [SharedOptions.pattern(formats)],
       options: [
-        Option(
-          "-o", "--output", value: "FILE", help: "Output file; - for standard output.", defaultText: usualOutput,
-          completion: .file(endingIn: "html"), writes: OutputNames.pageEndings),
+        PageOutput.option(usualOutput),
         Option("--title", value: "TITLE", help: "Title of the page.", defaultText: usualTitle), SharedOptions.profile,
-        SharedOptions.noConfig, PageOutput.open, PageOutput.studio, SharedOptions.curveTimes,
-        Option("-q", "--quiet", help: "Print errors only."),
+        SharedOptions.noConfig, PageOutput.open, PageOutput.studio, SharedOptions.curveTimes, LiveOptions.quiet,
       ] + SharedOptions.soundOptions,
       examples: [
         .init("temblor gallery Patterns -o index.html", "Write a page of a folder."),

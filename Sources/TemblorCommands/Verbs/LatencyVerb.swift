@@ -52,8 +52,7 @@ enum LatencyVerb {
     if output.isTerminal { text += histogram(total) + "\n" }
     let blocks = outcome.blocks
     text += "Render load: mean \(percent(blocks.meanShare)), "
-    text += "peak \(percent(blocks.worstShare)); \(outcome.underrunCount) underrun"
-    text += outcome.underrunCount == 1 ? ".\n" : "s.\n"
+    text += "peak \(percent(blocks.worstShare)); \(outcome.tally.underrunCount.counted("underrun")).\n"
     text += "Median latency \(ms(total.quantile(0.5))) ms, "
     text += "99th percentile \(ms(total.quantile(0.99))) ms, "
     text += "without amplifier and transducer.\n"

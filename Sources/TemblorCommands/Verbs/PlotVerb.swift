@@ -29,9 +29,7 @@ enum PlotVerb {
             + "standard input.", completion: .takes(formats), isRepeatable: true)
       ],
       options: [
-        Option(
-          "-o", "--output", value: "PATH", help: "Output file, or folder for several pictures; - for standard output.",
-          completion: .file, writes: []), format, width, theme,
+        OutputNames.option("pictures"), format, width, theme,
         Option(
           "--show", value: "LIST",
           help: "Panels to draw: \(PlotPart.allCases.map(\.rawValue).joinedWithOr), or several separated by commas "
@@ -72,7 +70,7 @@ enum PlotVerb {
             try write(plot, item, style: style, on: terminal)
           } else {
             if index > 0 { try terminal.output.line() }
-            try terminal.output.write(style.text(of: plot), wraps: false)
+            try terminal.output.write(plot, width: style.columns)
           }
         } catch let error as StreamError { throw error } catch {
           work.fail(message(error, about: group), Failure.status(of: error))
@@ -127,8 +125,6 @@ extension PlotVerb {
     var width: Int
     /// Columns of text.
     var columns: Int
-    var isColoured: Bool
-    var isUnicode: Bool
 
     init(_ arguments: ParsedArguments, on terminal: Terminal) throws(UsageError) {
       theme = try arguments[PlotVerb.theme]
@@ -137,13 +133,9 @@ extension PlotVerb {
       let asked = try arguments[PlotVerb.width.int(in: isPicture ? Plot.widths : 20...1_000)]
       width = asked ?? PlotVerb.standardWidth
       columns = asked ?? terminal.output.width
-      isColoured = terminal.output.isColoured
-      isUnicode = terminal.output.isUnicode
       if !isPicture, arguments.value("--format") != nil { throw UsageError("'--format' requires '--output'") }
       parts = try Self.parts(arguments.value("--show"))
     }
-
-    func text(of plot: Plot) -> String { plot.terminalText(width: columns, colors: isColoured, unicode: isUnicode) }
 
     private static func parts(_ list: String?) throws(UsageError) -> Set<PlotPart> {
       guard let list else { return Set(PlotPart.allCases) }
@@ -156,6 +148,13 @@ extension PlotVerb {
       }
       return parts
     }
+  }
+}
+
+extension Output {
+  /// Draws a plot as text of so many columns.
+  func write(_ plot: Plot, width: Int) throws {
+    try write(plot.terminalText(width: width, colors: isColoured, unicode: isUnicode), wraps: false)
   }
 }
 

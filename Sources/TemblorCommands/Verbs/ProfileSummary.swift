@@ -38,13 +38,11 @@ struct ProfileSummary {
 
   private var laws: [(label: String, help: String)] {
     let transient = profile.transient
+    let change = Self.change(from: profile.frequency, to: placed.frequency)
     var rows = [
       ("origin", origin.printable),
-      (
-        "frequency",
-        profile.frequency.text + ", " + profile.frequency.scale.rawValue
-          + Self.change(from: profile.frequency, to: placed.frequency)
-      ), ("intensity", intensity), ("level", Self.level(profile.level) + " per continuous event at full intensity"),
+      ("frequency", "\(profile.frequency.text), \(profile.frequency.scale.rawValue)\(change)"),
+      ("intensity", intensity), ("level", Self.level(profile.level) + " per continuous event at full intensity"),
       ("waveform", Self.sines(profile.partials.map { ($0.ratio, $0.gain) })), ("transients", burst),
       ("transient level", Self.level(transient.level)),
       ("transient waveform", Self.sines(transient.partials.map { ($0.ratio, $0.gain) }) + squareness),
@@ -128,21 +126,14 @@ struct ProfileSummary {
     }
     for mode in hardware.modes {
       let decibels = NumberFormatting.decibels(Float(abs(mode.gain)))
-      rows.append(
-        (
-          "resonance",
-          "\(mode.resonance.text(3)) Hz, quality factor \(mode.qualityFactor.text(3)), "
-            + "\(decibels.text(1)) dB\(mode.gain < 0 ? ", inverted" : "")"
-        ))
+      let figures = "\(mode.resonance.text(3)) Hz, quality factor \(mode.qualityFactor.text(3)), \(decibels.text(1)) dB"
+      rows.append(("resonance", figures + (mode.gain < 0 ? ", inverted" : "")))
     }
     if hardware.model != nil {
       let doubt = hardware.uncertainty ?? hardware.assumedUncertainty
+      let factor = doubt.qualityFactor.text(2) + (hardware.uncertainty == nil ? " (assumed)" : "")
       rows.append(
-        (
-          "uncertainty",
-          "resonance ±\((doubt.resonance * 100).text(1)) %, quality factor within a factor of "
-            + doubt.qualityFactor.text(2) + (hardware.uncertainty == nil ? " (assumed)" : "")
-        ))
+        ("uncertainty", "resonance ±\((doubt.resonance * 100).text(1)) %, quality factor within a factor of \(factor)"))
     }
     if let measured = hardware.measured {
       let residual = measured.residual.text(1)

@@ -28,29 +28,25 @@ enum RenderVerb {
         The file extension selects the format: wav, flac, aiff, w64, rf64, caf or ogg. The same pattern and options give identical files, except for the serial number of an ogg stream.
         """, arguments: [SharedOptions.pattern(formats)],
       options: [
-        Option(
-          "-o", "--output", value: "PATH", help: "Output file, or folder for several patterns; - for standard output.",
-          completion: .file, writes: []), RenderOutputs.container, sampleFormat, SharedOptions.rate, channels,
-        RoutingOptions.pan, SharedOptions.json, Option("-q", "--quiet", help: "Print errors only."),
+        OutputNames.option("patterns"), RenderOutputs.container, sampleFormat, SharedOptions.rate, channels,
+        RoutingOptions.pan, SharedOptions.json, LiveOptions.quiet,
       ],
       groups: [
         OptionGroup(
-          title: "Sound",
-          options: [
-            SharedOptions.profile, SharedOptions.noConfig, SharedOptions.strength,
-            Option("--normalize", help: "Scale the peak to -1 dBFS."),
-            Option(
-              "--acceleration",
-              help:
-                "Write the simulated acceleration of the profile's transducer instead of the drive signal; 1 is the peak for a full-scale sine at resonance. Values beyond the range of the format are clipped. Channels without haptics are unchanged."
-            ),
-            Option(
-              "--raw",
-              help:
-                "Write the model's signal as it is, without limiter, removal of offsets, hardware stage and edges, to compare it with other decoders; with '--profile mpeg', HJIF and HMPG keep their own amplitudes and frequencies. It may click; '--sample-format float' keeps what is beyond full scale."
-            ), Option("--stems", help: "Write haptics and audio to separate files, NAME.haptic and NAME.audio."),
-          ]), OptionGroup(title: "Time", options: [loop, duration, tail, SharedOptions.curveTimes]),
-        OptionGroup(title: "Sound files", options: SharedOptions.soundOptions), RoutingOptions.group,
+          "Sound", SharedOptions.profile, SharedOptions.noConfig, SharedOptions.strength,
+          Option("--normalize", help: "Scale the peak to -1 dBFS."),
+          Option(
+            "--acceleration",
+            help:
+              "Write the simulated acceleration of the profile's transducer instead of the drive signal; 1 is the peak for a full-scale sine at resonance. Values beyond the range of the format are clipped. Channels without haptics are unchanged."
+          ),
+          Option(
+            "--raw",
+            help:
+              "Write the model's signal as it is, without limiter, removal of offsets, hardware stage and edges, to compare it with other decoders; with '--profile mpeg', HJIF and HMPG keep their own amplitudes and frequencies. It may click; '--sample-format float' keeps what is beyond full scale."
+          ), Option("--stems", help: "Write haptics and audio to separate files, NAME.haptic and NAME.audio.")),
+        OptionGroup("Time", [loop, duration, tail, SharedOptions.curveTimes]),
+        OptionGroup("Sound files", SharedOptions.soundOptions), RoutingOptions.group,
       ],
       examples: [
         .init("temblor render heartbeat", "Write heartbeat.wav."),

@@ -42,9 +42,7 @@ enum TraceVerb {
           isRepeatable: true)
       ],
       options: [
-        Option(
-          "-o", "--output", value: "PATH", help: "Output file, or folder for several patterns; - for standard output.",
-          completion: .file, writes: []),
+        OutputNames.option("patterns"),
         Option(
           "--format", value: "FORMAT", help: "Format to write if the output name does not set one.",
           defaultText: HapticFormat.ahap.id, choices: writable.map(\.id)), kind, style, events, tolerance, threshold,
@@ -226,9 +224,7 @@ private struct TraceRun {
     let pattern = PlotSubject(name: "pattern", composition: composition, profile: job.profile)
     for subject in [sound, pattern] {
       let plot = try Plot(of: [subject], parts: [.score], seconds: nil)
-      let output = terminal.output
-      try output.write(
-        plot.terminalText(width: output.width, colors: output.isColoured, unicode: output.isUnicode), wraps: false)
+      try terminal.output.write(plot, width: terminal.output.width)
     }
   }
 }

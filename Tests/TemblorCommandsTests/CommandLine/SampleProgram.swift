@@ -30,9 +30,7 @@ enum SampleProgram {
         choices: Tone.allCases.map(\.rawValue)), Option("-v", "--verbose", help: "Tell more; twice, tell all."),
     ],
     groups: [
-      OptionGroup(
-        title: "Paper",
-        options: [
+      OptionGroup("Paper", [
           Option("--size", value: "COUNT", help: "Dots on each side.", defaultText: "512"),
           Option("--gain", value: "DB", help: "Make it [lighter]: \"up\" or 'down'."),
           Option(
