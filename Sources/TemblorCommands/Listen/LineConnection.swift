@@ -307,8 +307,7 @@ final class SocketFile {
 
   init(_ path: String) throws(FileError) {
     self.path = path
-    let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
-    descriptor = socket(AF_UNIX, kind, 0)
+    descriptor = Self.makeSocket()
     guard descriptor >= 0 else {
       stamp = nil
       throw .system(path, "cannot be opened")
@@ -323,6 +322,10 @@ final class SocketFile {
     // Somebody may have removed the file and put another there.
     if let stamp, FileStamp(path) == stamp { unsafe unlink(path) }
     close(descriptor)
+  }
+
+  private static func makeSocket() -> Int32 {
+    socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
   }
 
   private static func bind(_ descriptor: Int32, to path: String) throws(FileError) -> FileStamp? {
@@ -360,8 +363,7 @@ final class SocketFile {
     guard status.st_mode & S_IFMT == S_IFSOCK else {
       throw FileError(path, "exists and is not a socket; choose another path")
     }
-    let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
-    let probe = socket(AF_UNIX, kind, 0)
+    let probe = makeSocket()
     guard probe >= 0 else { throw .system(path, "cannot be opened") }
     defer { close(probe) }
     let result = unsafe withAddress(&address) { unsafe connect(probe, $0, $1) }
@@ -371,7 +373,7 @@ final class SocketFile {
     guard unsafe unlink(path) == 0 else { throw .system(path, "cannot be replaced") }
   }
 
-  private static func address(_ path: String) throws(FileError) -> sockaddr_un {
+  static func address(_ path: String) throws(FileError) -> sockaddr_un {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
     let bytes = Array(path.utf8)
@@ -383,13 +385,12 @@ final class SocketFile {
     return address
   }
 
-  private static func withAddress(_ address: inout sockaddr_un, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32)
-    -> Int32
-  {
+  static func withAddress<Result>(
+    _ address: inout sockaddr_un, length: Int = MemoryLayout<sockaddr_un>.size,
+    _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
+  ) -> Result {
     unsafe withUnsafePointer(to: &address) { pointer in
-      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        unsafe body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
-      }
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe body($0, socklen_t(length)) }
     }
   }
 }

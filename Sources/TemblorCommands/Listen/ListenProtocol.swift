@@ -135,6 +135,10 @@ struct ListenWord: Equatable {
     return words
   }
 
+  private static let escapes: [(letter: Unicode.Scalar, meant: Unicode.Scalar)] = [
+    ("\"", "\""), ("\\", "\\"), ("n", "\n"), ("t", "\t"),
+  ]
+
   private static func quoted(_ rest: inout Substring.UnicodeScalarView) throws(ListenError) -> String {
     rest.removeFirst()
     var text = String.UnicodeScalarView()
@@ -142,14 +146,11 @@ struct ListenWord: Equatable {
       switch scalar {
       case "\"": return String(text)
       case "\\":
-        switch rest.popFirst() {
-        case "n": text.append("\n")
-        case "t": text.append("\t")
-        case "\"": text.append("\"")
-        case "\\": text.append("\\")
-        case nil: throw ListenError(.unclosedQuote, "missing closing quote")
-        default: throw ListenError(.unclosedQuote, #"invalid escape in quotes; use \", \\, \n or \t"#)
+        guard let letter = rest.popFirst() else { throw ListenError(.unclosedQuote, "missing closing quote") }
+        guard let meant = escapes.first(where: { $0.letter == letter })?.meant else {
+          throw ListenError(.unclosedQuote, #"invalid escape in quotes; use \", \\, \n or \t"#)
         }
+        text.append(meant)
       default: text.append(scalar)
       }
     }
@@ -166,13 +167,8 @@ struct ListenWord: Equatable {
     if isPlain && !text.isEmpty { return text }
     var written = "\""
     for scalar in text.unicodeScalars {
-      switch scalar {
-      case "\"": written += #"\""#
-      case "\\": written += #"\\"#
-      case "\n": written += #"\n"#
-      case "\t": written += #"\t"#
-      default: written.unicodeScalars.append(scalar)
-      }
+      let letter = escapes.first { $0.meant == scalar }?.letter
+      written.unicodeScalars += letter.map { ["\\", $0] } ?? [scalar]
     }
     // What remains of control characters would break the line or the sender's terminal.
     return (written + "\"").printable

@@ -1,74 +1,26 @@
 import Glibc
 
-/// The takes that a user wants to hear in turn, all of them or none: letters must stay where they are.
-struct AuditionTakes: Sendable {
-  static let most = 9
-
-  let all: [AuditionTake]
-
-  /// Reads takes; reports what is wrong and answers the status where any cannot be played.
-  static func read(
-    _ words: [String], reading: ReadingOptions, formats: FormatRegistry, sounds: PatternInput.SoundLookup,
-    _ terminal: Terminal
-  ) throws(UsageError) -> (takes: AuditionTakes?, status: ExitStatus) {
-    let (inputs, problems) = TakeInput.find(words, formats: formats, sounds: sounds)
-    var work = BatchWork(on: terminal, problems: problems)
-    if problems.isEmpty, !(2...most).contains(inputs.count) {
-      throw UsageError("'audition' takes two to \(most) patterns or sound files, not \(inputs.count)")
-    }
-    var takes: [AuditionTake] = []
-    for input in inputs {
-      do { takes.append(try AuditionTake(input, reading: reading)) } catch {
-        work.fail(Failure.message(error), Failure.status(of: error))
-      }
-    }
-    return (work.status == .done ? AuditionTakes(all: takes) : nil, work.status)
-  }
-
-  var sources: [String] {
-    all.flatMap { take in
-      switch take.content {
-      case .pattern(let pattern): pattern.sources
-      case .recording: [take.name]
-      }
-    }
-  }
-
-  var channelCounts: [Int] { all.compactMap(\.channelCount) }
-}
-
+/// One of the things that are listened to in turn: of pattern and recording, one is there.
 struct AuditionTake: Sendable {
-  enum Content: Sendable {
-    case pattern(LoadedPattern)
-    case recording(Sound)
-  }
+  static let most = 9
 
   let name: String
   /// What an output made from it is called, without folder and ending.
   let stem: String
-  let content: Content
+  fileprivate let pattern: LoadedPattern?
+  fileprivate let recording: Sound?
   /// The SHA-256 of its file.
   let hash: String
 
   init(_ input: TakeInput, reading: ReadingOptions) throws {
-    name = input.name
-    stem = FileSystem.stem(of: input.outputStem)
+    (name, stem) = (input.name, FileSystem.stem(of: input.outputStem))
     switch input {
-    case .pattern(let pattern):
-      let loaded = try LoadedPattern(pattern, reading: reading)
-      content = .pattern(loaded)
-      hash = SHA256.hash(of: loaded.file.bytes)
+    case .pattern(let input):
+      let loaded = try LoadedPattern(input, reading: reading)
+      (pattern, recording, hash) = (loaded, nil, SHA256.hash(of: loaded.file.bytes))
     case .sound(let path):
       let (sound, hash) = try Self.read(path)
-      content = .recording(sound)
-      self.hash = hash
-    }
-  }
-
-  var channelCount: Int? {
-    switch content {
-    case .pattern: nil
-    case .recording(let sound): sound.channelCount
+      (pattern, recording, self.hash) = (nil, sound, hash)
     }
   }
 
@@ -87,13 +39,53 @@ struct AuditionTake: Sendable {
     guard sound.frameCount > 0 else { throw FileError(path, "contains no audio") }
     return (sound, hash.finish())
   }
+
+  /// Reads takes, all of them or none, since letters must stay where they are; reports what is wrong.
+  static func read(
+    _ words: [String], reading: ReadingOptions, formats: FormatRegistry, sounds: PatternInput.SoundLookup,
+    _ terminal: Terminal
+  ) throws(UsageError) -> (takes: [AuditionTake]?, status: ExitStatus) {
+    let (inputs, problems) = TakeInput.find(words, formats: formats, sounds: sounds)
+    var work = BatchWork(on: terminal, problems: problems)
+    if problems.isEmpty, !(2...most).contains(inputs.count) {
+      throw UsageError("'audition' takes two to \(most) patterns or sound files, not \(inputs.count)")
+    }
+    var takes: [AuditionTake] = []
+    for input in inputs {
+      do { takes.append(try AuditionTake(input, reading: reading)) } catch {
+        work.fail(Failure.message(error), Failure.status(of: error))
+      }
+    }
+    return (work.status == .done ? takes : nil, work.status)
+  }
 }
 
-struct PreparedTakes: Sendable {
-  let pieces: [CompiledPattern]
-  let signals: [Signal]
+extension [AuditionTake] {
+  var sources: [String] { flatMap { $0.pattern?.sources ?? [$0.name] } }
+  var channelCounts: [Int] { compactMap { $0.recording?.channelCount } }
 
-  static let none = PreparedTakes(pieces: [], signals: [])
+  func prepared(for engine: PlaybackEngine) throws -> PreparedTakes {
+    let channels = RecordingChannels(engine.routing)
+    let sounds = try map { try $0.recording?.resampled(to: engine.rate, path: $0.name) }
+    let pieces = try zip(self, sounds).map { take, sound in
+      let plans = try sound.map(channels.plans) ?? take.pattern?.plans(for: engine.profiles, rate: engine.rate) ?? []
+      let length = sound.map { Int64($0.frameCount) } ?? plans.map(\.length).max() ?? 0
+      return CompiledPattern(name: take.name, plans: plans, duration: Double(length) / engine.rate)
+    }
+    let count = Swift.min(channels.count, sounds.compactMap { $0?.channelCount }.max() ?? 1)
+    let signals = zip(pieces, sounds).map { piece, sound in
+      sound.map { channels.signal(of: $0, channelCount: count) } ?? piece.signal(channelCount: count)
+    }
+    return PreparedTakes(pieces: pieces, signals: signals)
+  }
+}
+
+/// Factors for takes, none above 1, and by what they were found.
+typealias MatchedLevels = (match: LevelMatch, gains: [Double])
+
+struct PreparedTakes: Sendable {
+  var pieces: [CompiledPattern] = []
+  var signals: [Signal] = []
 
   /// Seconds of the longest.
   var duration: Double { pieces.map(\.duration).max() ?? 0 }
@@ -102,45 +94,9 @@ struct PreparedTakes: Sendable {
   /// The factors by which a match makes all as strong as the weakest.
   func levels(by match: LevelMatch) -> MatchedLevels {
     let gains = match.gains(for: signals)
-    guard match == .loudness, gains.contains(where: { $0 != 1 }) else {
-      return MatchedLevels(match: match, gains: gains)
-    }
+    guard match == .loudness, gains.contains(where: { $0 != 1 }) else { return (match, gains) }
     // Two measures never agree to the last bit unless one stands in for the other.
-    let rendersAcceleration = LevelMatch.weighted.gains(for: signals) == gains
-    return MatchedLevels(match: rendersAcceleration ? .weighted : .loudness, gains: gains)
-  }
-}
-
-extension AuditionTakes {
-  func prepared(for engine: PlaybackEngine) throws -> PreparedTakes {
-    let channels = RecordingChannels(engine.routing)
-    let sounds = try all.map { take in try take.sound(at: engine.rate) }
-    let pieces = try zip(all, sounds).map { take, sound in try take.piece(for: engine, sound: sound, on: channels) }
-    let count = min(channels.count, sounds.compactMap { $0?.channelCount }.max() ?? 1)
-    let signals = zip(pieces, sounds).map { piece, sound in
-      sound.map { channels.signal(of: $0, channelCount: count) } ?? piece.signal(channelCount: count)
-    }
-    return PreparedTakes(pieces: pieces, signals: signals)
-  }
-}
-
-extension AuditionTake {
-  fileprivate func sound(at rate: Double) throws -> Sound? {
-    guard case .recording(let sound) = content else { return nil }
-    return try sound.resampled(to: rate, path: name)
-  }
-
-  fileprivate func piece(for engine: PlaybackEngine, sound: Sound?, on channels: RecordingChannels) throws
-    -> CompiledPattern
-  {
-    if let sound {
-      return CompiledPattern(
-        name: name, plans: try channels.plans(of: sound), duration: Double(sound.frameCount) / engine.rate)
-    }
-    guard case .pattern(let pattern) = content else { throw FileError(name, "cannot be played") }
-    let plans = try pattern.plans(for: engine.profiles, rate: engine.rate)
-    let length = plans.map(\.length).max() ?? 0
-    return CompiledPattern(name: name, plans: plans, duration: Double(length) / engine.rate)
+    return (LevelMatch.weighted.gains(for: signals) == gains ? .weighted : .loudness, gains)
   }
 }
 
@@ -151,12 +107,6 @@ extension CompiledPattern {
     let samples = rendering.samples()
     return Signal(channels: Array(repeating: samples, count: channelCount), rate: plan.rate)
   }
-}
-
-struct MatchedLevels: Equatable, Sendable {
-  var match: LevelMatch
-  /// One for each take, none above 1.
-  var gains: [Double]
 }
 
 /// Where the channels of a recording are heard: on the outputs that carry haptics in turn, else as audio; as their mean

@@ -40,10 +40,10 @@ enum ABXVerb {
     let gap = try arguments[AuditionVerb.gap]
     let reading = try SharedOptions.reading(arguments)
     let words = [arguments.argument("A"), arguments.argument("B")]
-    let (read, status) = try AuditionTakes.read(
+    let (read, status) = try AuditionTake.read(
       words, reading: reading, formats: formats, sounds: try SharedOptions.sounds(arguments), terminal)
     guard let takes = read else { return status }
-    guard takes.all.count == 2 else { throw UsageError("A and B must each be one pattern or sound file, not a folder") }
+    guard takes.count == 2 else { throw UsageError("A and B must each be one pattern or sound file, not a folder") }
 
     if let path = options.path { try OutputGuard(reading: takes.sources).check(path, option: "--save") }
     try live.checkOutputs(reading: takes.sources)
@@ -60,7 +60,7 @@ enum ABXVerb {
     // Made now, so that what cannot be saved is reported before anybody has listened for an hour.
     var file = try path.map { path throws(FileError) in try AtomicFileWriter(path) }
     var blind: ABXTask?
-    var prepared = PreparedTakes.none
+    var prepared = PreparedTakes()
     var outcome = LiveOutcome()
     var failure: (any Error)?
     do {
@@ -101,12 +101,12 @@ enum ABXVerb {
   }
 
   private static func record(
-    _ test: ABXTest, _ takes: AuditionTakes, _ prepared: PreparedTakes, _ options: ABXOptions, _ live: LiveOptions
+    _ test: ABXTest, _ takes: [AuditionTake], _ prepared: PreparedTakes, _ options: ABXOptions, _ live: LiveOptions
   ) -> ABXRecord {
     let levels = prepared.levels(by: options.match)
-    let sides = takes.all.indices.map { index in
+    let sides = takes.indices.map { index in
       ABXRecord.Take(
-        name: takes.all[index].name, hash: takes.all[index].hash, gain: levels.gains[index],
+        name: takes[index].name, hash: takes[index].hash, gain: levels.gains[index],
         duration: prepared.pieces[index].duration)
     }
     return ABXRecord(
@@ -124,8 +124,8 @@ enum ABXVerb {
 
   private static let unmatched = "Levels were not matched; a difference in level alone may explain the result."
 
-  private static func usualPath(_ takes: AuditionTakes, at time: CalendarTime) -> String {
-    "abx-\(takes.all[0].stem)-\(takes.all[1].stem)-\(time.fileText).json"
+  private static func usualPath(_ takes: [AuditionTake], at time: CalendarTime) -> String {
+    "abx-\(takes[0].stem)-\(takes[1].stem)-\(time.fileText).json"
   }
 
   private static func report(_ levels: MatchedLevels, on console: LiveConsole) {

@@ -5,7 +5,7 @@ enum AuditionVerb {
   static let take = Argument(
     "TAKE",
     help: "A pattern file of any format, the name of a shipped pattern, a sound file, or - for standard "
-      + "input; two to \(AuditionTakes.most).", completion: .takes(.standard), isRepeatable: true)
+      + "input; two to \(AuditionTake.most).", completion: .takes(.standard), isRepeatable: true)
 
   static let loop = Option(
     "--loop-range", value: "FROM-TO", help: "Loop this range in seconds, such as 0.5-1.2; '0.5-' runs to the end.",
@@ -49,14 +49,14 @@ enum AuditionVerb {
     let part = try LoopPart(arguments)
     let gap = try arguments[gap]
     let reading = try SharedOptions.reading(arguments)
-    let (read, status) = try AuditionTakes.read(
+    let (read, status) = try AuditionTake.read(
       arguments.values(take.name), reading: reading, formats: formats, sounds: try SharedOptions.sounds(arguments),
       terminal)
     guard let takes = read else { return status }
 
     try options.checkOutputs(reading: takes.sources)
     let session = options.session(on: backend, terminal)
-    var prepared = PreparedTakes.none
+    var prepared = PreparedTakes()
     func region(on engine: PlaybackEngine) throws -> ClosedRange<Double>? {
       prepared = try takes.prepared(for: engine)
       if prepared.areEqual { session.console.report("The takes are equal, sample for sample.") }
@@ -80,7 +80,7 @@ enum AuditionVerb {
     let levels = prepared.levels(by: match)
     let fields = prepared.pieces.enumerated().map { index, piece -> JSONMembers in
       [
-        "letter": Take.letter(index), "name": piece.name, "sha256": takes.all[index].hash, "seconds": piece.duration,
+        "letter": Take.letter(index), "name": piece.name, "sha256": takes[index].hash, "seconds": piece.duration,
         "gain": levels.gains[index],
       ]
     }

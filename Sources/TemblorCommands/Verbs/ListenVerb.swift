@@ -302,24 +302,18 @@ package enum ServiceManager {
 
   /// Reports a state to the service manager, such as `READY=1`, where it wants to know: sd_notify(3).
   package static func notify(_ state: String) {
-    guard let path = variable("NOTIFY_SOCKET"), path.hasPrefix("/") || path.hasPrefix("@") else { return }
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    var bytes = Array(path.utf8)
-    guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { return }
+    guard let path = variable("NOTIFY_SOCKET"), path.hasPrefix("/") || path.hasPrefix("@"),
+      var address = try? SocketFile.address(path)
+    else { return }
     // A name without a file begins with a zero.
-    if bytes[0] == UInt8(ascii: "@") { bytes[0] = 0 }
-    unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
+    if path.hasPrefix("@") { address.sun_path.0 = 0 }
     let kind = Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
     let descriptor = socket(AF_UNIX, kind, 0)
     guard descriptor >= 0 else { return }
     defer { close(descriptor) }
-    let length = socklen_t(MemoryLayout<sa_family_t>.size + bytes.count)
     let text = Array(state.utf8)
-    _ = unsafe withUnsafePointer(to: &address) { pointer in
-      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        unsafe sendto(descriptor, text, text.count, Int32(MSG_NOSIGNAL), $0, length)
-      }
+    _ = unsafe SocketFile.withAddress(&address, length: MemoryLayout<sa_family_t>.size + path.utf8.count) {
+      unsafe sendto(descriptor, text, text.count, Int32(MSG_NOSIGNAL), $0, $1)
     }
   }
 
