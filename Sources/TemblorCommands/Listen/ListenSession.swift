@@ -11,15 +11,15 @@ package final class ListenSession {
   var client = 0
   var nameCount = 0
   let array: TransducerArray?
-  private let device: String
+  let device: String
   private let wake: WakeSignal?
   private var events: [ListenReply] = []
   private var endFrame: Int64 = 0
   var trouble = SinkEventFolding()
-  private let start: Int
+  let start: Int
   /// The greatest magnitude since the start, and since it was last answered.
   private var (greatestPeak, recentPeak): (Float, Float) = (0, 0)
-  private var lateCommandCount = 0
+  private(set) var lateCommandCount = 0
   private var isLate = false
   /// The pattern of the command that is done, where it was loaded before.
   private var loaded: Result<PatternLoader.CachedPattern, ListenError>?
@@ -102,7 +102,7 @@ package final class ListenSession {
     [.number("duration", try piece(command).duration)]
   }
 
-  func stats(_: ListenCommand) -> [ListenReply.Field] { [.json(figures.fields.line)] }
+  func stats(_: ListenCommand) -> [ListenReply.Field] { [.json(fields.line)] }
   func list(_: ListenCommand) -> [ListenReply.Field] { names.map { .text($0) } }
 
   func help(_ command: ListenCommand) throws(ListenError) -> [ListenReply.Field] {
@@ -127,17 +127,11 @@ package final class ListenSession {
     ]
   }
 
-  private func takePeak() {
+  /// The greatest magnitude since the start.
+  @discardableResult func takePeak() -> Float {
     for channel in engine.routing.channels.indices { recentPeak = max(recentPeak, engine.takePeak(ofChannel: channel)) }
     greatestPeak = max(greatestPeak, recentPeak)
-  }
-
-  var figures: ListenFigures {
-    takePeak()
-    return ListenFigures(
-      start: start, seconds: engine.seconds, device: device, rate: engine.rate, events: trouble.groups,
-      longestCall: engine.longestCall.inSeconds, lateCommandCount: lateCommandCount, peak: Double(greatestPeak),
-      limitedSeconds: Double(engine.limitedFrameCount) / engine.rate)
+    return greatestPeak
   }
 
   package enum Activity { case playing, paused, idle }
@@ -172,17 +166,6 @@ package final class ListenSession {
       let left = Double(frame - engine.position) / engine.rate - Self.nearSeconds / 2
       return .seconds(max(0.001, left))
     }
-  }
-
-  func keep(_ voice: ListenPlayer) {
-    if let wake { voice.player.endHandler = { wake.raise() } }
-    voices.append(voice)
-  }
-
-  func drop(_ voice: ListenPlayer) {
-    voices.removeAll { $0 === voice }
-    guard voice.successionFrame == nil else { return }
-    tellEnd(of: voice, "stopped", at: engine.position)
   }
 
   /// Releases what has ended, and reports it; starts taps whose time is near.
@@ -336,7 +319,8 @@ extension ListenSession {
     voice.duckGain = duckGain(of: voice, at: moment.frame)
     if voice.totalGain != 1 { try player.setGain(voice.totalGain, over: 0) }
     try player.start(at: moment.time, from: place)
-    keep(voice)
+    if let wake { player.endHandler = { wake.raise() } }
+    voices.append(voice)
     if priority > 0 { try duckBelow(voice, at: moment) }
     let time = ListenReply.Field.number("time", Double(moment.frame) / engine.rate)
     guard let name else { return [time] }
@@ -463,7 +447,10 @@ extension ListenSession {
     } else {
       voice.stopFrame = min(voice.stopFrame ?? .max, moment.frame)
     }
-    if isToCome { drop(voice) }
+    if isToCome {
+      voices.removeAll { $0 === voice }
+      if voice.successionFrame == nil { tellEnd(of: voice, "stopped", at: engine.position) }
+    }
   }
 
   private func each(_ name: String?, _ change: (ListenPlayer) throws(PlaybackError) -> Void) throws(ListenError)

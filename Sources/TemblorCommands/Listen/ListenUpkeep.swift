@@ -28,7 +28,7 @@ final class ListenUpkeep {
       let count = session.engine.turnCount
       // Not where the render thread has done nothing since the last time.
       if count != turnCount {
-        notify("WATCHDOG=1\nSTATUS=" + session.figures.summary)
+        notify("WATCHDOG=1\nSTATUS=" + session.summary)
         feedTime = now + watchdogInterval
         turnCount = count
       }
@@ -37,7 +37,7 @@ final class ListenUpkeep {
       fileTime = now + Self.fileInterval
       do throws(FileError) {
         var writer = try AtomicFileWriter(file)
-        try writer.write(Array(session.figures.openMetrics.utf8))
+        try writer.write(Array(session.openMetrics.utf8))
         // After a power failure there are new figures.
         try writer.commit(isFlushed: false)
         isFailing = false
@@ -51,57 +51,48 @@ final class ListenUpkeep {
   }
 }
 
-struct ListenFigures {
-  /// When the session began, in seconds since 1970.
-  var start: Int
-  var seconds: Double
-  var device: String
-  var rate: Double
-  /// What happened at the device, by kind and cause.
-  var events: [SinkEventFolding.Group]
-  /// The longest that a call of the device has taken, in seconds.
-  var longestCall: Double
-  var lateCommandCount: Int
-  var peak: Double
-  var limitedSeconds: Double
-
-  private var missedSeconds: Double { Double(events.reduce(0) { $0 + $1.missedFrameCount }) / rate }
+/// What can be counted in a session, for people, programs and collectors.
+extension ListenSession {
+  private var missedSeconds: Double { Double(trouble.missedFrameCount) / engine.rate }
+  private var limitedSeconds: Double { Double(engine.limitedFrameCount) / engine.rate }
 
   var summary: String {
     let missed = missedSeconds.text(1)
-    return "\(device.printable) at \(Int(rate)) Hz; \(missed) s lost"
+    return "\(device.printable) at \(Int(engine.rate)) Hz; \(missed) s lost"
   }
 
   var fields: JSONMembers {
     [
-      "formatVersion": 1, "since": start, "seconds": seconds, "device": device, "rate": Int(rate),
+      "formatVersion": 1, "since": start, "seconds": engine.seconds, "device": device, "rate": Int(engine.rate),
       "missedSeconds": missedSeconds,
       "events": .list(
-        events.map { event in
+        trouble.groups.map { event in
           .fields([
             "kind": event.kind.name, "cause": event.cause?.name, "count": event.count,
-            "missedSeconds": Double(event.missedFrameCount) / rate,
+            "missedSeconds": Double(event.missedFrameCount) / engine.rate,
           ])
-        }) as JSONPiece, "longestCallSeconds": longestCall, "lateCommands": lateCommandCount, "peak": peak,
-      "limitedSeconds": limitedSeconds,
+        }) as JSONPiece, "longestCallSeconds": engine.longestCall.inSeconds, "lateCommands": lateCommandCount,
+      "peak": Double(takePeak()), "limitedSeconds": limitedSeconds,
     ]
   }
 
   /// The text of OpenMetrics 1.0, which collectors of files read.
   var openMetrics: String {
-    let labels = events.map { event in
+    let labels = trouble.groups.map { event in
       "{kind=\"\(event.kind.name)\"" + (event.cause.map { ",cause=\"\($0.name)\"" } ?? "") + "}"
     }
-    let missed = zip(labels, events).map { ($0, Double($1.missedFrameCount) / rate) }
+    let missed = zip(labels, trouble.groups).map { ($0, Double($1.missedFrameCount) / engine.rate) }
     return [
       Self.family("start_time_seconds", "gauge", "When the session began.", [("", Double(start))]),
-      Self.family("session_seconds", "gauge", "How long the session has lasted.", [("", seconds)]),
-      Self.family("events", "counter", "Events at the device.", zip(labels, events).map { ($0, Double($1.count)) }),
+      Self.family("session_seconds", "gauge", "How long the session has lasted.", [("", engine.seconds)]),
+      Self.family(
+        "events", "counter", "Events at the device.", zip(labels, trouble.groups).map { ($0, Double($1.count)) }),
       Self.family("missed_seconds", "counter", "Audio that could not be heard.", missed),
-      Self.family("longest_call_seconds", "gauge", "The longest call of the device.", [("", longestCall)]),
+      Self.family(
+        "longest_call_seconds", "gauge", "The longest call of the device.", [("", engine.longestCall.inSeconds)]),
       Self.family("late_commands", "counter", "Commands that came too late.", [("", Double(lateCommandCount))]),
       Self.family("limited_seconds", "counter", "Audio that a limiter held down.", [("", limitedSeconds)]),
-      Self.family("peak", "gauge", "The greatest magnitude.", [("", peak)]), "# EOF\n",
+      Self.family("peak", "gauge", "The greatest magnitude.", [("", Double(takePeak()))]), "# EOF\n",
     ].joined()
   }
 

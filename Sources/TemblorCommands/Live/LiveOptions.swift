@@ -256,10 +256,7 @@ struct DeviceSummary: Equatable, Sendable {
   var isHardware = false
 
   init(_ output: OpenedOutput) {
-    name = output.name
-    format = output.format
-    encoding = output.encoding
-    isHardware = output.isHardware
+    (name, format, encoding, isHardware) = (output.name, output.format, output.encoding, output.isHardware)
   }
 
   /// `default: 2 channels at 48000 Hz, float, periods of 240 in 960 frames`.

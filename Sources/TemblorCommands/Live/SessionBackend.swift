@@ -16,13 +16,35 @@ protocol SessionBackend: Sendable {
 }
 
 struct SystemBackend: SessionBackend {
-  var outputs = OutputRegistry.standard
+  /// How long opening may take; a sound server that has to be started needs some seconds.
+  private static let limit = Duration.seconds(10)
 
+  var outputs = OutputRegistry.standard
   var time: any TimeSource { SystemTimeSource() }
   func keyboard() -> (any Keyboard)? { RawTerminal() }
 
+  /// Opens an output on a thread of its own, so that a signal and a limit in time end the wait for one that hangs.
   func open(_ output: String, _ request: OutputRequest) throws(OutputError) -> sending OpenedOutput {
-    try PatientOpening(outputs, output, request, time: time).wait()
+    let box = Locked<Result<OpenedOutput, OutputError>?>(nil)
+    let thread: BackgroundThread
+    do throws(PlaybackError) {
+      thread = try BackgroundThread { [outputs, time] in
+        let opened = Result { () throws(OutputError) in try outputs.open(output, request, time: time) }
+        box.withLock { $0 = opened }
+      }
+    } catch { throw OutputError(.other, output: output, error.description) }
+    let notice = InterruptSignal()
+    var watched = [PollDescriptor(thread.end.descriptor), PollDescriptor(notice.descriptor)]
+    SystemTimeSource().wait(for: &watched, timeout: Self.limit)
+    guard watched[0].received != 0, let result = box.withLock({ $0.take() }) else {
+      throw OutputError(
+        .unresponsive, output: output,
+        "the device does not respond; reconnect it, restart its sound server, or choose another device")
+    }
+    thread.wait(within: .zero)
+    // Nobody else has it any more.
+    nonisolated(unsafe) let opened = try result.get()
+    return unsafe opened
   }
 
   func play(
@@ -44,65 +66,8 @@ protocol EngineDriver: AnyObject {
 
 extension LivePlayback: EngineDriver {}
 
-/// Opens an output on a thread of its own, so that a signal and a limit in time end the wait for one that
-/// hangs.
-struct PatientOpening {
-  /// How long opening may take; a sound server that has to be started needs some seconds.
-  private static let limit = Duration.seconds(10)
-
-  private final class Box: Sendable {
-    private struct Result: @unchecked Sendable { var value: Swift.Result<OpenedOutput, OutputError> }
-
-    private let result = Mutex<Result?>(nil)
-
-    func put(_ value: consuming Swift.Result<OpenedOutput, OutputError>) {
-      let value = Result(value: value)
-      result.withLock { $0 = value }
-    }
-
-    func take() -> Swift.Result<OpenedOutput, OutputError>? {
-      let taken = result.withLock { result in
-        defer { result = nil }
-        return result
-      }
-      return taken?.value
-    }
-  }
-
-  private let output: String
-  private let box = Box()
-  private let thread: BackgroundThread
-  init(_ outputs: OutputRegistry, _ output: String, _ request: OutputRequest, time: any TimeSource) throws(OutputError)
-  {
-    self.output = output
-    let box = box
-    do throws(PlaybackError) {
-      thread = try BackgroundThread {
-        do throws(OutputError) { box.put(.success(try outputs.open(output, request, time: time))) } catch {
-          box.put(.failure(error))
-        }
-      }
-    } catch { throw OutputError(.other, output: output, error.description) }
-  }
-
-  func wait() throws(OutputError) -> sending OpenedOutput {
-    let notice = InterruptSignal()
-    var watched = [PollDescriptor(thread.end.descriptor), PollDescriptor(notice.descriptor)]
-    SystemTimeSource().wait(for: &watched, timeout: Self.limit)
-    guard watched[0].received != 0, let result = box.take() else {
-      throw OutputError(
-        .unresponsive, output: output,
-        "the device does not respond; reconnect it, restart its sound server, or choose another device")
-    }
-    thread.wait(within: .zero)
-    // Nobody else has it any more.
-    nonisolated(unsafe) let opened = try result.get()
-    return unsafe opened
-  }
-}
-
 /// No device, a clock that runs as fast as the machine can, and keys at steady times; used by one thread.
-final class SimulatedBackend: SessionBackend, @unchecked Sendable {
+final class SimulatedBackend: SessionBackend, TimeSource, Keyboard, @unchecked Sendable {
   static let keyInterval = Duration.milliseconds(100)
   private static let periodSize = 480
 
@@ -112,8 +77,12 @@ final class SimulatedBackend: SessionBackend, @unchecked Sendable {
   private var driver: Driver?
 
   init(keys: [KeyPress]) { self.keys = keys + [.character("q")] }
-  var time: any TimeSource { BackendTime(backend: self) }
-  func keyboard() -> (any Keyboard)? { BackendKeyboard(backend: self) }
+  var time: any TimeSource { self }
+  var now: Duration { clock.now }
+  func keyboard() -> (any Keyboard)? { self }
+  var watched: [PollDescriptor] { [] }
+  var isClosed: Bool { false }
+  func timeout(at now: Duration) -> Duration? { nil }
 
   func open(_ output: String, _ request: OutputRequest) throws(OutputError) -> sending OpenedOutput {
     var request = request
@@ -131,7 +100,7 @@ final class SimulatedBackend: SessionBackend, @unchecked Sendable {
     return made
   }
 
-  private func wait(for descriptors: inout [PollDescriptor], timeout: Duration?) {
+  func wait(for descriptors: inout [PollDescriptor], timeout: Duration?) {
     let end = timeout.map { clock.now + $0 }
     while true {
       SystemTimeSource().wait(for: &descriptors, timeout: .zero)
@@ -142,27 +111,10 @@ final class SimulatedBackend: SessionBackend, @unchecked Sendable {
     }
   }
 
-  private func takeKeys() -> [KeyPress] {
+  func keys(at now: Duration) -> [KeyPress] {
     guard !keys.isEmpty, clock.now >= nextKeyTime else { return [] }
     nextKeyTime = clock.now + Self.keyInterval
     return [keys.removeFirst()]
-  }
-
-  private struct BackendTime: TimeSource {
-    let backend: SimulatedBackend
-    var now: Duration { backend.clock.now }
-    func wait(for descriptors: inout [PollDescriptor], timeout: Duration?) {
-      backend.wait(for: &descriptors, timeout: timeout)
-    }
-  }
-
-  private final class BackendKeyboard: Keyboard {
-    private let backend: SimulatedBackend
-    init(backend: SimulatedBackend) { self.backend = backend }
-    var watched: [PollDescriptor] { [] }
-    var isClosed: Bool { false }
-    func timeout(at now: Duration) -> Duration? { nil }
-    func keys(at now: Duration) -> [KeyPress] { backend.takeKeys() }
   }
 
   private final class Driver: EngineDriver {

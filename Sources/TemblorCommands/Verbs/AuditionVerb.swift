@@ -57,6 +57,7 @@ enum AuditionVerb {
     try options.checkOutputs(reading: takes.sources)
     let session = options.session(on: backend, terminal)
     var prepared = PreparedTakes()
+
     func region(on engine: PlaybackEngine) throws -> ClosedRange<Double>? {
       prepared = try takes.prepared(for: engine)
       if prepared.areEqual { session.console.report("The takes are equal, sample for sample.") }
@@ -95,6 +96,7 @@ final class AuditionTask: SessionTask {
   private var levels: [LevelMatch: MatchedLevels] = [:]
   private(set) var match: LevelMatch
   private(set) var chosen = 0
+
   init(_ takes: PreparedTakes, on engine: PlaybackEngine, match: LevelMatch, region: ClosedRange<Double>?, gap: Double)
     throws
   {
