@@ -185,7 +185,7 @@ package struct Terminal: Sendable {
   package func report(_ message: String) { try? error.line(message) }
 }
 
-/// One line on standard error that shows how far the work is, rewritten in place; silent where that is no terminal.
+/// One line on standard error that shows how far the work is, rewritten in place; silent where that is not a terminal.
 ///
 /// The cursor waits at the line's start: a terminal that wraps the line again for a narrower window keeps it there, so
 /// that all pieces of the line are behind it and are erased.

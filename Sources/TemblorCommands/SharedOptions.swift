@@ -183,11 +183,15 @@ extension Output {
     try write(json.finish().span)
   }
 
-  /// Writes an object with `--json`, else a text.
+  /// Writes an object with `--json`, rows with `--csv` where a verb has them, else a text.
   func write(
-    _ arguments: ParsedArguments, json fields: @autoclosure () -> JSONMembers, text: @autoclosure () -> String,
-    wraps: Bool = true
-  ) throws { if arguments.flag("--json") { try write(json: fields()) } else { try write(text(), wraps: wraps) } }
+    _ arguments: ParsedArguments, json fields: @autoclosure () -> JSONMembers, csv rows: [JSONMembers]? = nil,
+    text: @autoclosure () -> String, wraps: Bool = true
+  ) throws {
+    if arguments.flag("--json") { return try write(json: fields()) }
+    if let rows, arguments.flag("--csv") { return try write(csv: rows) }
+    try write(text(), wraps: wraps)
+  }
 
   /// Writes what `--csv` prints: a column for each key in order of appearance; a row without a value has it empty.
   func write(csv rows: [JSONMembers]) throws {

@@ -22,7 +22,7 @@ package final class ListenSession {
   private(set) var lateCommandCount = 0
   private var isLate = false
   /// The pattern of the command that is done, where it was loaded before.
-  private var loaded: Result<PatternLoader.CachedPattern, ListenError>?
+  private var loaded: Result<CompiledPattern, ListenError>?
 
   /// A session in which nothing plays.
   ///
@@ -49,7 +49,7 @@ package final class ListenSession {
 
   /// Does what a request asks for, with its pattern or one loaded here; `quit` and `shutdown` are the owner's.
   func answer(
-    _ request: ListenRequest, client: Int = 0, with piece: Result<PatternLoader.CachedPattern, ListenError>? = nil
+    _ request: ListenRequest, client: Int = 0, with piece: Result<CompiledPattern, ListenError>? = nil
   ) -> ListenReply {
     collect()
     self.client = client
@@ -93,7 +93,7 @@ package final class ListenSession {
 
   // MARK: -
 
-  private func piece(_ command: ListenCommand) throws(ListenError) -> PatternLoader.CachedPattern {
+  private func piece(_ command: ListenCommand) throws(ListenError) -> CompiledPattern {
     guard let loaded else { return try loader.piece(command) }
     return try loaded.get()
   }
@@ -497,7 +497,7 @@ extension ListenSession {
   }
 }
 
-extension PatternLoader.CachedPattern {
+extension CompiledPattern {
   init(noise command: ListenCommand, profiles: [TransducerProfile], rate: Double) throws(ListenError) {
     name = "noise"
     duration = 0

@@ -8,23 +8,11 @@ final class PatternLoader: Sendable {
   /// Requests that may be loading at once; beyond, one is refused.
   static let maximumJobCount = 128
 
-  struct CachedPattern: Sendable {
-    var name: String
-    var plans: [RenderPlan]
-    /// Seconds.
-    var duration: Double
-  }
-
-  final class Job: Sendable {
-    private let state = Mutex<Result<CachedPattern, ListenError>?>(nil)
-
-    /// What came of it; nil while it is loading.
-    var result: Result<CachedPattern, ListenError>? { state.withLock { $0 } }
-    fileprivate func finish(_ result: Result<CachedPattern, ListenError>) { state.withLock { $0 = result } }
-  }
+  /// What came of loading; nil meanwhile.
+  typealias Job = Locked<Result<CompiledPattern, ListenError>?>
 
   private struct Entry {
-    var piece: CachedPattern
+    var piece: CompiledPattern
     var sources: [(path: String, stamp: FileStamp?)]
 
     var isCurrent: Bool { sources.allSatisfy { FileStamp($0.path) == $0.stamp } }
@@ -52,9 +40,9 @@ final class PatternLoader: Sendable {
 
   func begin(_ command: ListenCommand, wake: WakeSignal?) throws(ListenError) -> Job {
     let make = { @Sendable [self] () throws(ListenError) in try piece(command) }
-    let job = Job()
+    let job = Job(nil)
     guard loadsAside else {
-      job.finish(Result(catching: make))
+      job.withLock { $0 = Result(catching: make) }
       return job
     }
     guard jobCount.load(ordering: .relaxed) < Self.maximumJobCount else {
@@ -63,7 +51,7 @@ final class PatternLoader: Sendable {
     jobCount.add(1, ordering: .relaxed)
     do throws(PlaybackError) {
       _ = try BackgroundThread { [self] in
-        job.finish(Result(catching: make))
+        job.withLock { $0 = Result(catching: make) }
         jobCount.subtract(1, ordering: .relaxed)
         wake?.raise()
       }
@@ -75,14 +63,14 @@ final class PatternLoader: Sendable {
   }
 
   /// The pattern of a command, which may take any time, or its noise, some 20 ms for each profile.
-  func piece(_ command: ListenCommand) throws(ListenError) -> CachedPattern {
+  func piece(_ command: ListenCommand) throws(ListenError) -> CompiledPattern {
     guard let word = command.text("PATTERN") else {
-      return try CachedPattern(noise: command, profiles: profiles, rate: rate)
+      return try CompiledPattern(noise: command, profiles: profiles, rate: rate)
     }
     return try piece(word)
   }
 
-  func piece(_ word: String) throws(ListenError) -> CachedPattern {
+  func piece(_ word: String) throws(ListenError) -> CompiledPattern {
     if let entry = entries.withLock({ $0.value(word) }), entry.isCurrent { return entry.piece }
     entries.withLock { $0.forget(word) }
     let input = try input(word)
@@ -93,7 +81,7 @@ final class PatternLoader: Sendable {
     do {
       let pattern = try LoadedPattern(input)
       let sources = pattern.sources.filter { $0 != place }.map { (path: $0, stamp: FileStamp($0)) }
-      let piece = CachedPattern(
+      let piece = CompiledPattern(
         name: input.outputStem, plans: try pattern.plans(for: profiles, rate: rate),
         duration: pattern.composition.duration)
       let entry = Entry(piece: piece, sources: [(place, stamp)] + sources)
@@ -169,8 +157,7 @@ package struct ListenQueue {
   private var lines: ArraySlice<LineReader.Line> = []
   private var loading: (request: ListenRequest, job: PatternLoader.Job)?
   /// The request that found no space, to be tried once more.
-  private var waiting:
-    (request: ListenRequest, piece: Result<PatternLoader.CachedPattern, ListenError>?, since: Duration)?
+  private var waiting: (request: ListenRequest, piece: Result<CompiledPattern, ListenError>?, since: Duration)?
 
   package init() {}
   package var isEmpty: Bool { lines.isEmpty && waiting == nil && loading == nil }
@@ -178,7 +165,7 @@ package struct ListenQueue {
   /// When there is something to do again; nothing where there are no lines.
   package func next(period: Duration) -> Duration? {
     if let waiting { return waiting.since + period }
-    if let loading { return loading.job.result == nil ? nil : .zero }
+    if let loading { return loading.job.withLock { $0 } == nil ? nil : .zero }
     return lines.isEmpty ? nil : .zero
   }
 
@@ -197,9 +184,9 @@ package struct ListenQueue {
     while count < Self.turn {
       count += 1
       let request: ListenRequest
-      var piece: Result<PatternLoader.CachedPattern, ListenError>?
+      var piece: Result<CompiledPattern, ListenError>?
       if let (loaded, job) = loading {
-        guard let result = job.result else { return nil }
+        guard let result = job.withLock({ $0 }) else { return nil }
         loading = nil
         (request, piece) = (loaded, result)
       } else {

@@ -30,19 +30,11 @@ enum PatternsVerb {
       return (name, plan.duration, pattern.composition.notes ?? "")
     }
     let fields = rows.map { ["name": $0, "duration": $1, "description": $2] as JSONMembers }
-    if arguments.flag("--json") {
-      try terminal.output.write(json: ["patterns": fields])
-      return .done
-    }
-    if arguments.flag("--csv") {
-      try terminal.output.write(csv: fields)
-      return .done
-    }
     let lines = rows.map { name, duration, feeling in
       let length = NumberFormatting.seconds(duration)
       return [name, String(repeating: " ", count: max(0, 7 - length.count)) + length, feeling]
     }
-    try terminal.output.write(ColumnText.text(lines))
+    try terminal.output.write(arguments, json: ["patterns": fields], csv: fields, text: ColumnText.text(lines))
     return .done
   }
 }

@@ -7,10 +7,7 @@ enum ProfilesVerb {
 
       The exit status is 2 if a file in these folders is invalid.
       """, options: [Option("--names", help: "Print only the names, one per line."), SharedOptions.json],
-    verbs: [
-      ProfilesShowVerb.description, ProfilesCheckVerb.description, ProfilesNewVerb.description,
-      ProfilesSchemaVerb.description,
-    ],
+    verbs: [show, check, ProfilesNewVerb.description, schema],
     examples: [
       .init("temblor profiles", "List the profiles."), .init("temblor profiles show phone", "Show a profile."),
       .init("temblor profiles new puck --low 25 --high 80", "Create a profile."),
@@ -32,11 +29,9 @@ enum ProfilesVerb {
     }
     return work.status
   }
-}
 
-/// `temblor profiles show`: what a profile does.
-enum ProfilesShowVerb {
-  static let description = CommandDescription(
+  /// `temblor profiles show`: what a profile does.
+  private static let show = CommandDescription(
     "show", abstract: "Show a profile.",
     arguments: [
       Argument(
@@ -61,11 +56,9 @@ enum ProfilesShowVerb {
     try terminal.output.write(sheet.text(for: terminal.output))
     return .done
   }
-}
 
-/// `temblor profiles check`: what is wrong with profiles, and where.
-enum ProfilesCheckVerb {
-  static let description = CommandDescription(
+  /// `temblor profiles check`: what is wrong with profiles, and where.
+  private static let check = CommandDescription(
     "check", abstract: "Check profiles for errors.",
     discussion: """
       Each finding is printed as FILE:LINE:COLUMN: SEVERITY: MESSAGE (PATH); HINT [RULE]. Errors prevent a profile from being used; warnings and notes do not. The exit status is 2 if there is an error.
@@ -89,11 +82,9 @@ enum ProfilesCheckVerb {
       wraps: false)
     return CheckVerb.finish(findings, failures, of: words.count, "profile", terminal)
   }
-}
 
-/// `temblor profiles schema`: the schema that editors complete and check profiles by.
-enum ProfilesSchemaVerb {
-  static let description = CommandDescription(
+  /// `temblor profiles schema`: the schema that editors complete and check profiles by.
+  private static let schema = CommandDescription(
     "schema", abstract: "Print the JSON Schema of profiles.",
     discussion: """
       Editors with JSON Schema support complete and validate a profile that refers to the schema:
