@@ -86,7 +86,7 @@ package struct ParsedArguments: Sendable {
       case (nil, let upper?): " of at most \(upper)"
       case (nil, nil): ""
       }
-    return UsageError("\(name.inQuotes) takes \(what)\(limits), not \(text.inQuotes)")
+    return .takes(name, "\(what)\(limits)", not: text)
   }
 }
 
@@ -98,6 +98,11 @@ package struct UsageError: Error, Equatable, CustomStringConvertible {
 
   package static func unknown(_ what: String, _ word: String, among names: [String]) -> UsageError {
     UsageError("unknown \(what) \(word.inQuotes)" + Suggestion.question(word, among: names))
+  }
+
+  /// `'--gap' takes seconds, not 'soon'`
+  package static func takes(_ name: String, _ what: String, not text: some StringProtocol) -> UsageError {
+    UsageError("\(name.inQuotes) takes \(what), not \(String(text).inQuotes)")
   }
 
   package static func notAllowed(_ name: String, _ value: String, choices: [String]) -> UsageError {

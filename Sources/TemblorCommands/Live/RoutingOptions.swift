@@ -40,7 +40,10 @@ enum RoutingOptions {
     for other in ["--haptics", "--channel", "--profile"] where !arguments.values(other).isEmpty {
       throw UsageError("'--array' cannot be used with \(other.inQuotes)")
     }
-    let array = try Self.array(at: path)
+    let text = try FileSystem.read(path, limit: ProfileFile.maximumByteCount)
+    let array = try ArrayCheckResult(
+      text: text, name: path, folder: FileSystem.folder(of: path), library: .fromEnvironment()
+    ).outcome.mapError(ProfileRefusal.init).get()
     routing.array = array
     routing.pan = try pan.map { text throws(UsageError) in try PanArgument.path(text, in: array.layout) }
     return routing
@@ -54,13 +57,6 @@ enum RoutingOptions {
       }
       channels.append(new)
     }
-  }
-
-  private static func array(at path: String) throws -> TransducerArray {
-    let text = try FileSystem.read(path, limit: ProfileFile.maximumByteCount)
-    return try ArrayCheckResult(
-      text: text, name: path, folder: FileSystem.folder(of: path), library: .fromEnvironment()
-    ).outcome.mapError(ProfileRefusal.init).get()
   }
 
   static let none = "none"
@@ -86,17 +82,15 @@ enum RoutingOptions {
   /// A channel's number as an index from 0.
   static func index(_ text: String, option: String) throws(UsageError) -> Int {
     guard let number = Int(text), (1...OutputRouting.maximumChannelCount).contains(number) else {
-      throw UsageError(
-        "\(option.inQuotes) takes channel numbers from 1 to \(OutputRouting.maximumChannelCount), not \(text.inQuotes)")
+      throw UsageError.takes(option, "channel numbers from 1 to \(OutputRouting.maximumChannelCount)", not: text)
     }
     return number - 1
   }
 
   static func gain(_ text: String, option: String) throws(UsageError) -> Float {
     guard let number = Double(text), decibels.contains(number) else {
-      throw UsageError(
-        "\(option.inQuotes) takes gains from \(Int(decibels.lowerBound)) to "
-          + "\(Int(decibels.upperBound)) dB, not \(text.inQuotes)")
+      let (least, most) = (Int(decibels.lowerBound), Int(decibels.upperBound))
+      throw UsageError.takes(option, "gains from \(least) to \(most) dB", not: text)
     }
     return Float(NumberFormatting.amplitude(decibels: number))
   }
@@ -115,8 +109,7 @@ extension ChannelRouting.Channel {
     let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     self.init(index: try RoutingOptions.index(String(parts[0]), option: option))
     guard parts.count == 2, !parts[1].isEmpty else {
-      throw UsageError(
-        "\(option.inQuotes) takes a channel and its settings, such as '1=haptics,gain=-3', not " + text.inQuotes)
+      throw UsageError.takes(option, "a channel and its settings, such as '1=haptics,gain=-3'", not: text)
     }
     for word in parts[1].split(separator: ",", omittingEmptySubsequences: false) {
       try read(String(word), option: option, profileNamed)
@@ -159,9 +152,8 @@ extension ChannelRouting.Channel {
     let numbers = text.split(separator: ":", omittingEmptySubsequences: false).map { Double($0) ?? .nan }
     let ranges = [ChannelFilter.frequencies, ChannelFilter.gains, ChannelFilter.qualityFactors]
     guard numbers.count == 3, zip(ranges, numbers).allSatisfy({ $0.contains($1) }) else {
-      throw UsageError(
-        "\(option.inQuotes) takes eq=HZ:DB:Q with \(ranges[0].inWords) Hz, \(ranges[1].inWords) dB and a Q of "
-          + "\(ranges[2].inWords), such as 'eq=45:-3:2', not \("eq=\(text)".inQuotes)")
+      let words = "\(ranges[0].inWords) Hz, \(ranges[1].inWords) dB and a Q of \(ranges[2].inWords)"
+      throw UsageError.takes(option, "eq=HZ:DB:Q with \(words), such as 'eq=45:-3:2'", not: "eq=\(text)")
     }
     return .band(hertz: numbers[0], decibels: numbers[1], qualityFactor: numbers[2])
   }
@@ -173,18 +165,14 @@ extension ChannelRouting.Channel {
       if parts[0] == "low" { return .lowPass(hertz: hertz) }
       if parts[0] == "high" { return .highPass(hertz: hertz) }
     }
-    throw UsageError(
-      "\(option.inQuotes) takes crossover=low:HZ or crossover=high:HZ with \(ChannelFilter.frequencies.inWords) Hz, not "
-        + "crossover=\(text)".inQuotes)
+    let range = ChannelFilter.frequencies.inWords
+    throw UsageError.takes(option, "crossover=low:HZ or crossover=high:HZ with \(range) Hz", not: "crossover=\(text)")
   }
 
   /// `2ms` as seconds.
   private static func delay(_ text: String, option: String) throws(UsageError) -> Double {
     guard text.hasSuffix("ms"), let number = Double(text.dropLast(2)), (0...maximumDelay * 1_000).contains(number)
-    else {
-      throw UsageError(
-        "\(option.inQuotes) takes delays from 0ms to \(Int(maximumDelay * 1_000))ms, not " + text.inQuotes)
-    }
+    else { throw UsageError.takes(option, "delays from 0ms to \(Int(maximumDelay * 1_000))ms", not: text) }
     return number / 1_000
   }
 }
@@ -215,7 +203,7 @@ enum PanArgument {
     for word in text.split(separator: ",", omittingEmptySubsequences: false) {
       let parts = word.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
       guard parts.count == 2, let time = Double(parts[0]), (0...FrameConversion.longest).contains(time) else {
-        throw UsageError("'--pan' takes seconds and positions, such as '0:-1,2.5:1', not \(String(word).inQuotes)")
+        throw UsageError.takes("--pan", "seconds and positions, such as '0:-1,2.5:1'", not: word)
       }
       if let last = points.last, time <= last.time {
         throw UsageError("'--pan' takes increasing times; \(parts[0]) is out of order")
@@ -228,6 +216,6 @@ enum PanArgument {
 
   private static func checked(_ text: String, _ layout: TransducerArray.Layout) throws(UsageError) -> ArrayPosition {
     if let position = ArrayPosition(text, in: layout) { return position }
-    throw UsageError("'--pan' takes \(layout.positionMeaning), not \(text.inQuotes)")
+    throw UsageError.takes("--pan", layout.positionMeaning, not: text)
   }
 }

@@ -177,7 +177,7 @@ struct LoopPart: Equatable {
     let numbers = parts.map { Double($0) }
     guard parts.count == 2, let start = parts[0].isEmpty ? 0 : numbers[0], start.isFinite,
       parts[1].isEmpty || numbers[1]?.isFinite == true
-    else { throw UsageError("'--loop-range' takes a range in seconds, such as '0.5-1.2', not \(word.inQuotes)") }
+    else { throw UsageError.takes("--loop-range", "a range in seconds, such as '0.5-1.2'", not: word) }
     self.start = start
     end = numbers[1]
     if let end, end - start < PatternPlayer.shortestLoop {

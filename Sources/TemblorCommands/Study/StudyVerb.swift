@@ -196,7 +196,7 @@ struct StudyRecord {
   mutating func simulate(_ word: String) throws {
     let threshold = Double(word)
     guard threshold != nil || ["right", "wrong", "random"].contains(word) else {
-      throw UsageError("'--simulate' takes right, wrong, random or a number, not \(word.inQuotes)")
+      throw UsageError.takes("--simulate", "right, wrong, random or a number", not: word)
     }
     var chance = SplitMix64(seed: seed ^ 0x5eed)
     while let trial = run.trial {

@@ -297,9 +297,8 @@ struct SimulatedListener: Equatable {
     word = Word(rawValue: text)
     letters = word == nil ? text.lowercased().compactMap { Side(rawValue: String($0)) } : []
     guard word != nil || (letters.count == text.count && !letters.isEmpty) else {
-      throw UsageError(
-        "'--simulate' takes \(Word.allCases.map(\.rawValue).joinedWithOr), or one letter per trial, such as 'abba', not \(text.inQuotes)"
-      )
+      let words = Word.allCases.map(\.rawValue).joinedWithOr
+      throw UsageError.takes("--simulate", "\(words), or one letter per trial, such as 'abba'", not: text)
     }
   }
 

@@ -214,7 +214,7 @@ struct ToleranceText {
   }
 
   private static func notTaken(_ words: String) -> UsageError {
-    UsageError("'--tolerance' takes limits such as 0.5dB,5ms,2%, not \(words.inQuotes)")
+    .takes("--tolerance", "limits such as 0.5dB,5ms,2%", not: words)
   }
 
   /// `0.5 dB, 5 ms and 2 %`; a limit that was not given is marked so.

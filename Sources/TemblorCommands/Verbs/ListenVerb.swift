@@ -255,19 +255,15 @@ final class ListenBackend: SessionBackend {
   func keyboard() -> (any Keyboard)? { nil }
 
   func open(_ output: String, _ request: OutputRequest) throws(OutputError) -> sending OpenedOutput {
-    do throws(OutputError) {
-      let opened = try backend.open(output, request)
-      let device = DeviceSummary(opened)
-      granted.withLock { $0 = device }
-      return opened
-    } catch {
+    let opened: OpenedOutput
+    do throws(OutputError) { opened = try backend.open(output, request) } catch {
       guard !needsDevice else { throw error }
       report("\(error.message); continuing without sound")
-      let nothing = OpenedOutput(sink: NullSink(request.format, time: time), name: "none")
-      let device = DeviceSummary(nothing)
-      granted.withLock { $0 = device }
-      return nothing
+      opened = OpenedOutput(sink: NullSink(request.format, time: time), name: "none")
     }
+    let device = DeviceSummary(opened)
+    granted.withLock { $0 = device }
+    return opened
   }
 
   func play(
