@@ -177,9 +177,7 @@ extension Program {
   private func bashWords(_ words: [String]) -> String {
     words.map { $0.escaping([" ", "\\", "$", "`", "'", "\""]) }.joined(separator: " ").shellQuoted
   }
-}
 
-extension Program {
   /// A script for zsh, to be found along `fpath` as `_NAME` or read with `source`.
   func zshCompletion() -> String {
     let function = "_" + shellName
@@ -301,9 +299,7 @@ extension Program {
   }
 
   private func zshText(_ help: String) -> String { help.firstSentence.escaping(["[", "]", ":", "\\"]) }
-}
 
-extension Program {
   /// A script for fish 3.0 and later.
   func fishCompletion() -> String {
     var text = """

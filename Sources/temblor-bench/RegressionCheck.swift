@@ -93,9 +93,7 @@ enum RegressionCheck {
       if let name = member.key, let number = member.number { thresholds[name] = number }
     }
   }
-}
 
-extension RegressionCheck {
   static let workloads: [Workload] = voices + files
 
   private static let voices: [Workload] = [

@@ -189,34 +189,27 @@ struct CalibrationTake {
     let channel = try arguments.int("--channel", in: OutputRouting.channelCounts)
     let reference = try arguments.int("--reference", in: OutputRouting.channelCounts)
     if let channel, channel == reference { throw UsageError("'--reference' and '--channel' must differ") }
+    let name = path ?? capture ?? ""
+    self.name = name
     let sound: Sound
     if let path {
       for option in ["--device", "--play-channel", "--capture-channels"]
       where arguments.value(option) != nil && arguments.origins[option] == nil {
         throw UsageError("'\(option)' requires '--capture'")
       }
-      name = path
-      sound = try Self.read(path)
-      origin = nil
+      let descriptor = try FileSystem.open(path)
+      defer { close(descriptor) }
+      (sound, origin) = (try Sound(readingDescriptor: descriptor, path: path), nil)
     } else {
       let least = max(channel ?? 1, reference ?? 1)
       let count = try arguments.int("--capture-channels", in: OutputRouting.channelCounts) ?? least
       guard count >= least else { throw UsageError("channel \(least) is used, but '--capture-channels' is \(count)") }
       try options.checkLimits()
       let player = try SweepPlayer(arguments, options: options, time: time)
-      let taken = try player.record(from: capture ?? "", channelCount: count)
-      name = capture ?? ""
-      sound = taken.sound
-      origin = taken.origin
+      (sound, origin) = try player.record(from: name, channelCount: count)
     }
     sensor = try Self.channel(channel ?? (reference == 1 ? 2 : 1), of: sound, name: name)
-    self.reference = try reference.map { try Self.channel($0, of: sound, name: path ?? capture ?? "") }
-  }
-
-  private static func read(_ path: String) throws -> Sound {
-    let descriptor = try FileSystem.open(path)
-    defer { close(descriptor) }
-    return try Sound(readingDescriptor: descriptor, path: path)
+    self.reference = try reference.map { try Self.channel($0, of: sound, name: name) }
   }
 
   private static func channel(_ number: Int, of sound: Sound, name: String) throws -> CalibrationRecording {

@@ -166,12 +166,6 @@ struct SweepOptions {
 
 /// Plays the sweep on a device, and records meanwhile where asked to.
 struct SweepPlayer {
-  struct Take {
-    let sound: Sound
-    /// The second of the sound at which the signal's first sample left the device, by both clocks.
-    let origin: Double?
-  }
-
   private let device: String
   private let request: OutputRequest
   private let options: SweepOptions
@@ -205,7 +199,8 @@ struct SweepPlayer {
     try run(samples, count: samples.count, on: sink) { _ in true }
   }
 
-  func record(from device: String, channelCount: Int) throws -> Take {
+  /// The sound, and the second of it at which the signal's first sample left the device, by both clocks.
+  func record(from device: String, channelCount: Int) throws -> (sound: Sound, origin: Double?) {
     let sink = try open()
     let rate = sink.format.rate
     let samples: [Float]
@@ -230,9 +225,8 @@ struct SweepPlayer {
       }
       capture.stop()
       origins.sort()
-      return Take(
-        sound: Sound(interleaved: recorded, channelCount: channelCount, rate: rate),
-        origin: origins.isEmpty ? nil : origins[origins.count / 2])
+      let sound = Sound(interleaved: recorded, channelCount: channelCount, rate: rate)
+      return (sound, origins.isEmpty ? nil : origins[origins.count / 2])
     } catch let error as ALSAError { throw OutputError(error) }
   }
 

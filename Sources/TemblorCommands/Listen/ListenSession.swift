@@ -216,9 +216,7 @@ package final class ListenSession {
     }
     tell(name, [missed] + (report.count > 1 ? [count] : []) + [.pair("text", event.text)])
   }
-}
 
-extension ListenSession {
   func play(_ command: ListenCommand) throws(ListenError) -> [ListenReply.Field] {
     let piece = try piece(command)
     try checkShare()
@@ -338,9 +336,7 @@ extension ListenSession {
     repeat { nameCount += 1 } while names.contains("\(word)-\(nameCount)")
     return "\(word)-\(nameCount)"
   }
-}
 
-extension ListenSession {
   func set(_ command: ListenCommand) throws(ListenError) -> [ListenReply.Field] {
     guard let parameter = command.text("PARAMETER").flatMap(ListenParameter.init) else { return [] }
     let (value, ramp) = (command.number("VALUE"), command.number("over"))
@@ -467,9 +463,7 @@ extension ListenSession {
     throw ListenError(
       .unknownName, "no sound named \(name.inQuotes) is playing" + Suggestion.question(name, among: names))
   }
-}
 
-extension ListenSession {
   /// Noises that can play or wait at once; each has samples of its own.
   static let maximumNoiseCount = 16
 

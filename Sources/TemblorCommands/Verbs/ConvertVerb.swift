@@ -60,17 +60,50 @@ enum ConvertVerb {
     ) { arguments, terminal in
       let (inputs, problems) = PatternInput.find(
         arguments.values(SharedOptions.patternName), formats: formats, sounds: try SharedOptions.sounds(arguments))
-      let work = BatchWork(on: terminal, problems: problems)
+      var work = BatchWork(on: terminal, problems: problems)
       let outputs = try ConvertOutputs(
         arguments, inputs: inputs.map(TakeInput.pattern), problemCount: problems.count, formats: formats,
         isFound: inputs.contains(where: \.isFromFolder))
-      let conversion = try conversion(arguments, to: outputs.format, formats)
-      var run = ConvertRun(
-        conversion: conversion, formats: formats, outputs: outputs, isStrict: arguments.flag("--strict"),
-        isQuiet: arguments.flag("--quiet"), terminal: terminal, work: work)
-      for (input, path) in zip(inputs, outputs.paths) { try run.convert(input, to: path) }
-      if arguments.flag("--json") { try terminal.output.write(json: ["conversions": run.fields]) }
-      return run.work.status
+      var conversion = try conversion(arguments, to: outputs.format, formats)
+      var (fields, sounds): ([JSONMembers], CopiedSounds) = ([], CopiedSounds())
+      for (input, path) in zip(inputs, outputs.paths) {
+        try work.attempt { work in
+          let isStream = path == OutputNames.standardOutput
+          let stem = isStream ? input.outputStem : FileSystem.stem(of: path)
+          conversion.writing.name = FileSystem.name(of: stem)
+          let result = try conversion.convert(try input.file(), formats: formats)
+          if !arguments.flag("--quiet") {
+            for finding in result.findings where finding.rule == FormatRegistry.misnamed.id {
+              terminal.report("\(finding)".printable)
+            }
+          }
+          let found = CopiedSounds.find(result.sounds, of: input)
+          let losses = result.losses + found.losses
+          for loss in losses { terminal.report(loss.text.printable) }
+          var files: [String] = []
+          if arguments.flag("--strict"), !losses.isEmpty {
+            let count = "\(losses.count) \(losses.count == 1 ? "loss" : "losses")"
+            work.fail("\(input.name): not converted: \(count) with '--strict'".printable, .invalidInput)
+          } else if isStream {
+            guard result.files.count == 1 else {
+              throw FileError(input.name, "becomes \(result.files.count) files; use '--output FILE' or '--merge'")
+            }
+            let bytes = result.files[0].bytes
+            try terminal.output.write(bytes.span)
+          } else {
+            let folder = FileSystem.folder(of: path)
+            try sounds.check(found.files, folder: folder, inputs: outputs.inputs)
+            files = try outputs.write(result.files, to: path)
+            files += try sounds.copy(found.files, to: folder)
+          }
+          fields.append([
+            "input": input.name, "from": result.source.id, "to": conversion.target.id, "files": files,
+            "losses": losses.map(\.fields),
+          ])
+        }
+      }
+      if arguments.flag("--json") { try terminal.output.write(json: ["conversions": fields]) }
+      return work.status
     }
   }
 
@@ -93,56 +126,6 @@ enum ConvertVerb {
         isBaked: arguments.flag("--bake"), rate: try arguments[rate]))
     conversion.leavesOutSounds = arguments.flag("--without-sounds")
     return conversion
-  }
-}
-
-struct ConvertRun {
-  let conversion: PatternConversion
-  let formats: FormatRegistry
-  let outputs: ConvertOutputs
-  let isStrict: Bool
-  let isQuiet: Bool
-  let terminal: Terminal
-  var work: BatchWork
-  var fields: [JSONMembers] = []
-  var sounds = CopiedSounds()
-
-  mutating func convert(_ input: PatternInput, to path: String) throws {
-    do {
-      var conversion = conversion
-      let isStream = path == OutputNames.standardOutput
-      let stem = isStream ? input.outputStem : FileSystem.stem(of: path)
-      conversion.writing.name = FileSystem.name(of: stem)
-      let result = try conversion.convert(try input.file(), formats: formats)
-      if !isQuiet {
-        for finding in result.findings where finding.rule == FormatRegistry.misnamed.id {
-          terminal.report("\(finding)".printable)
-        }
-      }
-      let found = CopiedSounds.find(result.sounds, of: input)
-      let losses = result.losses + found.losses
-      for loss in losses { terminal.report(loss.text.printable) }
-      var files: [String] = []
-      if isStrict, !losses.isEmpty {
-        let count = "\(losses.count) \(losses.count == 1 ? "loss" : "losses")"
-        work.fail("\(input.name): not converted: \(count) with '--strict'".printable, .invalidInput)
-      } else if isStream {
-        guard result.files.count == 1 else {
-          throw FileError(input.name, "becomes \(result.files.count) files; use '--output FILE' or '--merge'")
-        }
-        let bytes = result.files[0].bytes
-        try terminal.output.write(bytes.span)
-      } else {
-        let folder = FileSystem.folder(of: path)
-        try sounds.check(found.files, folder: folder, inputs: outputs.inputs)
-        files = try outputs.write(result.files, to: path)
-        files += try sounds.copy(found.files, to: folder)
-      }
-      fields.append([
-        "input": input.name, "from": result.source.id, "to": conversion.target.id, "files": files,
-        "losses": losses.map(\.fields),
-      ])
-    } catch { try work.attempt { _ in throw error } }
   }
 }
 

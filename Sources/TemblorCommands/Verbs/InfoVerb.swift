@@ -160,9 +160,7 @@ struct PatternSummary {
       "usesAbsoluteCurveTimes": usesAbsoluteCurveTimes, "description": pattern.composition.notes,
     ]
   }
-}
 
-extension PatternSummary {
   /// Each haptic event's kind and end, and time, intensity and sharpness of its corners.
   fileprivate var tracks: JSONMembers {
     let events = pattern.composition.layers.map(\.pattern).flatMap { pattern -> [JSONMembers] in

@@ -69,11 +69,7 @@ enum LatencyVerb {
     }.joined()
   }
 
-  private static func ms(_ seconds: Double) -> String {
-    let hundredths = Int((seconds * 100_000).rounded())
-    let rest = hundredths % 100
-    return "\(hundredths / 100).\(rest < 10 ? "0" : "")\(rest)"
-  }
+  private static func ms(_ seconds: Double) -> String { NumberFormatting.fixed(seconds * 1_000, places: 2) }
 
   private static func percent(_ share: Double) -> String { "\((share * 100).text(1)) %" }
 

@@ -113,9 +113,7 @@ enum PlotVerb {
     }
     return Failure.message(error)
   }
-}
 
-extension PlotVerb {
   struct Style {
     var parts: Set<PlotPart>
     /// Nil for that of the page that an SVG is shown on.
