@@ -44,11 +44,7 @@ package struct CommandDescription: Sendable {
   }
 
   var everyOption: [Option] { optionSections.flatMap(\.options) }
-
-  var optionSections: [OptionGroup] {
-    let general = OptionGroup("Options", options + [.help])
-    return [general] + groups
-  }
+  var optionSections: [OptionGroup] { [OptionGroup("Options", options + [.help])] + groups }
 
   package func option(named name: String) -> Option? {
     // Every value of a command line is looked for: the lists are not joined for it.

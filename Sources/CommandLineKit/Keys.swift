@@ -73,7 +73,11 @@ struct KeyDecoder {
   /// The keys that are complete with these bytes, or because their rest did not come in time.
   mutating func decode(_ bytes: [UInt8], at now: Duration) -> [KeyPress] {
     var keys: [KeyPress] = []
-    if let deadline, now >= deadline { keys += giveUp() }
+    // A lone escape is the key; any other rest was none.
+    if let deadline, now >= deadline {
+      if pending == [0x1B] { keys.append(.escape) }
+      (pending, self.deadline) = ([], nil)
+    }
     if bytes.isEmpty { return keys }
     pending += bytes
     var start = 0
@@ -85,15 +89,6 @@ struct KeyDecoder {
     pending.removeFirst(start)
     deadline = pending.isEmpty ? nil : now + Self.patience
     return keys
-  }
-
-  /// Takes what waits for its rest as it is: a lone escape is the key, the rest was none.
-  private mutating func giveUp() -> [KeyPress] {
-    defer {
-      pending = []
-      deadline = nil
-    }
-    return pending == [0x1B] ? [.escape] : []
   }
 
   /// The first key and its length, no key for what means nothing, and nothing at all where more is needed.

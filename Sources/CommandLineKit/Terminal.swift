@@ -134,11 +134,8 @@ extension String {
 extension Substring {
   /// Columns on a terminal, on which colours (ECMA-48's SGR) take none.
   fileprivate var columnCount: Int {
-    var (count, isEscape) = (0, false)
-    for character in self {
-      if isEscape { isEscape = character != "m" } else if character == "\u{1B}" { isEscape = true } else { count += 1 }
-    }
-    return count
+    let pieces: [Substring] = split(separator: "\u{1B}", omittingEmptySubsequences: false)
+    return pieces.dropFirst().reduce(pieces[0].count) { $0 + $1.drop { $0 != "m" }.dropFirst().count }
   }
 }
 

@@ -93,7 +93,6 @@ enum CalibrateVerb {
     }
     let sensors = try arguments[sensor].map { [$0] } ?? TransducerMeasurement.Sensor.allCases
     let fullScale = try arguments.double("--full-scale", in: 0.001...10_000)
-    let plotFormat = try plotFormat(arguments.value("--plot"))
     let take = try CalibrationTake(arguments, options: options, time: backend.time)
     let calibration: Calibration
     var latency: Double?
@@ -125,8 +124,8 @@ enum CalibrateVerb {
       to: old, in: Calibration.Conditions(date: date, latency: latency, fullScale: fullScale))
     let change = ProfileChange(old, new, arguments)
     let report = CalibrationReport(calibration: calibration, change: change, latency: latency, take: take)
-    if let path = arguments.value("--plot"), let plotFormat {
-      try AtomicFileWriter.write(report.plot.draw(as: plotFormat), to: path)
+    if let path = arguments.value("--plot"), let format = PlotFormat(ofName: path) {
+      try AtomicFileWriter.write(report.plot.draw(as: format), to: path)
     }
     try change.finish("measured", report.figures, report.sentences, arguments, terminal)
     return .done
@@ -173,13 +172,5 @@ enum CalibrateVerb {
         .init("residual", found.residual),
       ], ["The Q factor is that without the resistor, on an amplifier of no resistance."], arguments, terminal)
     return .done
-  }
-
-  private static func plotFormat(_ path: String?) throws(UsageError) -> PlotFormat? {
-    guard let path else { return nil }
-    guard let format = PlotFormat(ofName: path) else {
-      throw UsageError("unknown file extension of \(path.inQuotes); use .png, .svg or .pdf")
-    }
-    return format
   }
 }

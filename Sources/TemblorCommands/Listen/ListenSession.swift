@@ -134,9 +134,7 @@ package final class ListenSession {
     return greatestPeak
   }
 
-  package enum Activity { case playing, paused, idle }
-
-  package var activity: Activity {
+  var activity: PlaybackStatus.State {
     if voices.contains(where: { $0.hasStarted && !$0.isPaused }) { return .playing }
     return voices.contains { $0.isPaused } ? .paused : .idle
   }

@@ -41,11 +41,11 @@ struct AuditionTake: Sendable {
   }
 
   /// Reads takes, all of them or none, since letters must stay where they are; reports what is wrong.
-  static func read(
-    _ words: [String], reading: ReadingOptions, formats: FormatRegistry, sounds: PatternInput.SoundLookup,
-    _ terminal: Terminal
-  ) throws(UsageError) -> (takes: [AuditionTake]?, status: ExitStatus) {
-    let (inputs, problems) = TakeInput.find(words, formats: formats, sounds: sounds)
+  static func read(_ words: [String], _ arguments: ParsedArguments, _ formats: FormatRegistry, _ terminal: Terminal)
+    throws -> (takes: [AuditionTake]?, status: ExitStatus)
+  {
+    let reading = try SharedOptions.reading(arguments)
+    let (inputs, problems) = TakeInput.find(words, formats: formats, sounds: try SharedOptions.sounds(arguments))
     var work = BatchWork(on: terminal, problems: problems)
     if problems.isEmpty, !(2...most).contains(inputs.count) {
       throw UsageError("'audition' takes two to \(most) patterns or sound files, not \(inputs.count)")

@@ -69,8 +69,9 @@ struct LiveOptions {
     isQuiet = arguments.flag("--quiet")
     // Not for a verb that answers commands.
     asJSON = arguments.command.option(named: "--json") != nil && arguments.flag("--json")
-    if let recordPath, let unsupportedReason = LiveRecording.unsupportedReason(to: recordPath) {
-      throw UsageError(unsupportedReason)
+    if let recordPath, SoundFileFormat.container(ofName: recordPath) == nil {
+      throw UsageError(
+        "unknown file extension of \(recordPath.inQuotes); use .wav, .flac, .aiff, .w64, .rf64, .caf or .ogg")
     }
   }
 

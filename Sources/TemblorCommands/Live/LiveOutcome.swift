@@ -67,10 +67,7 @@ struct RenderLoadStatistics: Equatable, Sendable {
 }
 
 extension Duration {
-  var inSeconds: Double {
-    let (seconds, attoseconds) = components
-    return Double(seconds) + Double(attoseconds) * 1e-18
-  }
+  var inSeconds: Double { Double(components.seconds) + Double(components.attoseconds) * 1e-18 }
 
   /// A duration of some seconds, rounded to nanoseconds.
   static func inSeconds(_ seconds: Double) -> Duration { .nanoseconds(Int64(seconds * 1e9)) }
@@ -221,11 +218,6 @@ final class LiveRecording {
         comment: "recorded, rendering model \(RenderPlan.modelVersion)"),
       failureHandler: { failureHandler(SinkEvent(.degraded, text: "\(path): \($0.description); \(ending)")) },
       change: rotation == nil ? nil : change)
-  }
-
-  static func unsupportedReason(to path: String) -> String? {
-    guard SoundFileFormat.container(ofName: path) == nil else { return nil }
-    return "unknown file extension of \(path.inQuotes); use .wav, .flac, .aiff, .w64, .rf64, .caf or .ogg"
   }
 
   /// Whether nothing is at a path, or a file that this program wrote, whose tags at its start name it; W64 has no tags.

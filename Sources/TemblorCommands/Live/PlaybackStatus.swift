@@ -1,10 +1,13 @@
 import Glibc
 
 struct PlaybackStatus: Equatable, Sendable {
-  enum State: Sendable {
-    case playing, paused, muted
+  /// The raw value is the mark of the line.
+  enum State: String, Sendable {
+    case playing = ">"
+    case paused = "="
+    case muted = "x"
     /// Nothing plays, and something is waited for.
-    case idle
+    case idle = "-"
   }
 
   var state = State.playing
@@ -24,7 +27,7 @@ struct PlaybackStatus: Equatable, Sendable {
 
   /// The live line in at most so many columns: what matters least goes first.
   func line(width: Int, for output: Output) -> (text: String, length: Int) {
-    var best = Parts(times: [mark], counts: [])
+    var best = Parts(times: [state.rawValue], counts: [])
     for detail in Detail.allCases {
       let parts = parts(detail)
       if parts.length + meterRoom(detail) <= width {
@@ -71,8 +74,8 @@ struct PlaybackStatus: Equatable, Sendable {
     let held = protection.map { [(text: $0.text, isAlarm: $0.cause != nil)] } ?? []
     let percent = "\(Int((min(1, max(0, strength)) * 100).rounded()))%"
     let times = [time(position)] + (duration.map { ["/", time($0)] } ?? [])
-    let short = [mark] + (title.map { [$0.short] } ?? [])
-    let long = [mark] + (title.map { [$0.long] } ?? [])
+    let short = [state.rawValue] + (title.map { [$0.short] } ?? [])
+    let long = [state.rawValue] + (title.map { [$0.long] } ?? [])
     let remarks = title.map { $0.remarks.map { "  \($0)" } } ?? []
     switch detail {
     case .words:
@@ -93,15 +96,6 @@ struct PlaybackStatus: Equatable, Sendable {
   private func words(_ count: Int, _ word: String, _ detail: Detail) -> String {
     if case .words = detail { return count.counted(word) }
     return "\(count)\(word.prefix(1))"
-  }
-
-  private var mark: String {
-    switch state {
-    case .playing: ">"
-    case .paused: "="
-    case .muted: "x"
-    case .idle: "-"
-    }
   }
 
   /// `1:02.3`, with hours where there are any.

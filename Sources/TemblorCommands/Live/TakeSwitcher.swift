@@ -97,7 +97,6 @@ final class TakeSwitcher {
   }
 
   func step(_ count: Double) throws { try move(to: min(place, duration) + count * duration * Self.stepShare) }
-  func moveToBeginning() throws { try move(to: beginning) }
 
   // MARK: What repeats
 
@@ -145,7 +144,7 @@ final class TakeSwitcher {
     case .right: try step(1)
     case .pageUp: try step(-4)
     case .pageDown: try step(4)
-    case .home: try moveToBeginning()
+    case .home: try move(to: beginning)
     case .character("["): try beginRegionHere()
     case .character("]"): try endRegionHere()
     case .backspace: try setRegion(nil)

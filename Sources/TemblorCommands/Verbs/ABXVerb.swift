@@ -38,10 +38,8 @@ enum ABXVerb {
     let options = try ABXOptions(arguments)
     let part = try LoopPart(arguments)
     let gap = try arguments[AuditionVerb.gap]
-    let reading = try SharedOptions.reading(arguments)
     let words = [arguments.argument("A"), arguments.argument("B")]
-    let (read, status) = try AuditionTake.read(
-      words, reading: reading, formats: formats, sounds: try SharedOptions.sounds(arguments), terminal)
+    let (read, status) = try AuditionTake.read(words, arguments, formats, terminal)
     guard let takes = read else { return status }
     guard takes.count == 2 else { throw UsageError("A and B must each be one pattern or sound file, not a folder") }
 
@@ -56,7 +54,7 @@ enum ABXVerb {
       throw FileError("standard input", "is not a terminal; run the test in a terminal or use '--simulate'")
     }
     let start = now()
-    let path = options.path ?? (isSimulated ? nil : Self.usualPath(takes, at: start))
+    let path = options.path ?? (isSimulated ? nil : "abx-\(takes[0].stem)-\(takes[1].stem)-\(start.fileText).json")
     // Made now, so that what cannot be saved is reported before anybody has listened for an hour.
     var file = try path.map { path throws(FileError) in try AtomicFileWriter(path) }
     var blind: ABXTask?
@@ -86,18 +84,14 @@ enum ABXVerb {
         record.device = outcome.device?.name
       }
       if !done.trials.isEmpty {
-        try file?.write(content(record, of: path))
+        let isTable = path?.lowercased().hasSuffix(".csv") == true
+        try file?.write(isTable ? Array(record.table.text.utf8) : record.json())
         try file?.commit()
       }
       try Self.report(record, savedTo: path, asJSON: live.asJSON, terminal)
     }
     if let failure { throw failure }
     return outcome.status
-  }
-
-  private static func content(_ record: ABXRecord, of path: String?) -> [UInt8] {
-    guard let path, path.lowercased().hasSuffix(".csv") else { return record.json() }
-    return Array(record.table.text.utf8)
   }
 
   private static func record(
@@ -118,14 +112,10 @@ enum ABXVerb {
   private static func report(_ record: ABXRecord, savedTo path: String?, asJSON: Bool, _ terminal: Terminal) throws {
     if asJSON { return try terminal.output.write(record.json().span) }
     try terminal.output.line(record.test.result.sentence)
-    if record.match == LevelMatch.none.rawValue, !record.test.isVoid { try terminal.output.line(Self.unmatched) }
+    if record.match == LevelMatch.none.rawValue, !record.test.isVoid {
+      try terminal.output.line("Levels were not matched; a difference in level alone may explain the result.")
+    }
     if let path, !record.test.trials.isEmpty { try terminal.output.line("\(path.printable): written") }
-  }
-
-  private static let unmatched = "Levels were not matched; a difference in level alone may explain the result."
-
-  private static func usualPath(_ takes: [AuditionTake], at time: CalendarTime) -> String {
-    "abx-\(takes[0].stem)-\(takes[1].stem)-\(time.fileText).json"
   }
 
   private static func report(_ levels: MatchedLevels, on console: LiveConsole) {

@@ -48,10 +48,7 @@ enum AuditionVerb {
     var match = try arguments[match]
     let part = try LoopPart(arguments)
     let gap = try arguments[gap]
-    let reading = try SharedOptions.reading(arguments)
-    let (read, status) = try AuditionTake.read(
-      arguments.values(take.name), reading: reading, formats: formats, sounds: try SharedOptions.sounds(arguments),
-      terminal)
+    let (read, status) = try AuditionTake.read(arguments.values(take.name), arguments, formats, terminal)
     guard let takes = read else { return status }
 
     try options.checkOutputs(reading: takes.sources)

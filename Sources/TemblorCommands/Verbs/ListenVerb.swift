@@ -56,7 +56,9 @@ enum ListenVerb {
   ) throws -> ExitStatus {
     let options = try LiveOptions(arguments)
     try options.checkOutputs(reading: [])
-    let listener = try listener(arguments)
+    let listener =
+      try arguments.value("--socket").map { path throws(FileError) in try SocketListener(path) }
+      ?? ServiceManager.activatedSocket.map { SocketListener(activated: $0) }
     let idleLimit = try arguments[untilIdle].map(Duration.inSeconds)
     let folder = try arguments.value("--folder").map { path throws(FileError) in
       guard FileSystem.entry(at: path) == .folder, let real = FileSystem.realPath(path) else {
@@ -88,11 +90,6 @@ enum ListenVerb {
     ServiceManager.notify("STOPPING=1")
     task.finish()
     return outcome.status
-  }
-
-  private static func listener(_ arguments: ParsedArguments) throws(FileError) -> SocketListener? {
-    if let path = arguments.value("--socket") { return try SocketListener(path) }
-    return ServiceManager.activatedSocket.map { SocketListener(activated: $0) }
   }
 }
 
@@ -126,13 +123,7 @@ final class ListenTask: SessionTask {
     return standard.watched + (listener?.watched() ?? [])
   }
 
-  var state: PlaybackStatus.State {
-    switch session.activity {
-    case .playing: .playing
-    case .paused: .paused
-    case .idle: .idle
-    }
-  }
+  var state: PlaybackStatus.State { session.activity }
   var place: (position: Double, duration: Double?) { (session.engine.seconds, nil) }
 
   func perform(at now: Duration) -> SessionStep {
@@ -231,9 +222,8 @@ final class EventInbox: Sendable {
   func take() -> [LivePlayback.Event] {
     wake.lower()
     return events.withLock { events in
-      let all = events
-      events = []
-      return all
+      defer { events = [] }
+      return events
     }
   }
 }

@@ -199,25 +199,17 @@ enum ProfilesNewVerb {
       try terminal.output.write(text.span)
       return .done
     }
-    try write(
-      text, named: arguments.argument("NAME"), to: arguments.value("--output"), replaces: arguments.flag("--force"),
-      on: terminal)
-    return .done
-  }
-
-  static func write(_ text: [UInt8], named name: String, to output: String?, replaces: Bool, on terminal: Terminal)
-    throws
-  {
-    let library = ProfileLibrary.fromEnvironment()
-    guard let path = output ?? library.userPath(of: name) else {
+    let (name, output) = (arguments.argument("NAME"), arguments.value("--output"))
+    guard let path = output ?? ProfileLibrary.fromEnvironment().userPath(of: name) else {
       throw UsageError("no folder for user profiles: HOME is not set; use '--output FILE'")
     }
-    if FileSystem.entry(at: path) != .nothing && !replaces {
+    if FileSystem.entry(at: path) != .nothing && !arguments.flag("--force") {
       throw FileError(path, "already exists; use '--force' to replace it")
     }
     if output == nil { try FileSystem.makeFolder(FileSystem.folder(of: path)) }
     try AtomicFileWriter.write(text, to: path)
     try terminal.output.write(advice(name, path: path, isFound: output == nil))
+    return .done
   }
 
   private static func text(_ arguments: ParsedArguments) throws -> [UInt8] {

@@ -44,7 +44,13 @@ enum SetupVerb {
   ) throws -> ExitStatus {
     try SharedOptions.refuseBoth("--show", "--forget", in: arguments)
     if arguments.flag("--show") {
-      try show(choices, terminal)
+      let saved = try choices.read()
+      if let path = choices.path, saved != SavedChoices() {
+        try terminal.output.line("\(path.printable):")
+        try terminal.output.write(saved.text.span)
+      } else {
+        try terminal.output.line("Nothing is saved; 'temblor setup' chooses and saves.")
+      }
       return .done
     }
     if arguments.flag("--forget") {
@@ -88,15 +94,6 @@ enum SetupVerb {
     }
     try terminal.output.line("\(try choices.save(chosen).printable): written")
     return .done
-  }
-
-  private static func show(_ choices: Choices, _ terminal: Terminal) throws {
-    let saved = try choices.read()
-    guard let path = choices.path, saved != SavedChoices() else {
-      return try terminal.output.line("Nothing is saved; 'temblor setup' chooses and saves.")
-    }
-    try terminal.output.line("\(path.printable):")
-    try terminal.output.write(saved.text.span)
   }
 
   /// Channels that the device must have; nothing is played. One that is busy is taken as it is.
