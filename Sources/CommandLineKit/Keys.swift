@@ -1,10 +1,8 @@
 internal import Glibc
 internal import SystemSupport
 
-/// The keyboard, key by key and without echo, until it is let go; Ctrl-C and Ctrl-Z keep their meaning.
-///
-/// The terminal is given back as it was at the end, before a signal ends or stops the process, and while
-/// the process runs in the background.
+/// The keyboard, key by key and without echo; Ctrl-C and Ctrl-Z keep their meaning. The terminal is as it was at the
+/// end, before a signal ends or stops the process, and while that runs in the background.
 package final class RawTerminal {
   private let descriptor: Int32
   private var decoder = KeyDecoder()

@@ -13,8 +13,7 @@ package struct Option: Sendable {
   /// What shells offer for the value; the choices where there are any.
   package var completion: Completion
   package var isRepeatable: Bool
-  /// For the name of a file to write, the endings it may have, without dots, or none where the verb decides;
-  /// nothing for an option that names no such file.
+  /// Endings, without dots, of a file to write, none where the verb decides; nil for an option that names no such file.
   package var outputEndings: [String]?
 
   package init(

@@ -72,7 +72,6 @@ struct OutputPlace {
   let path: String
   let isFolder: Bool
 
-  /// - Parameter output: What was named; nil for the current folder.
   /// - Throws: `UsageError` for a name for several files that is plainly meant for one.
   init(_ output: String?, count: Int, _ noun: String, isFolder: Bool = false) throws(UsageError) {
     path = output ?? ""

@@ -1,4 +1,3 @@
-/// `temblor calibrate`: a transducer's figures from a recording of the sweep.
 enum CalibrateVerb {
   private static let sensor = Option(
     "--sensor", value: "KIND", help: "Quantity that the sensor measures.", defaultText: "what fits best"

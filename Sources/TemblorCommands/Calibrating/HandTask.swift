@@ -108,10 +108,7 @@ final class HandTask: SessionTask {
   private var endCount = 0
   private var decibels = levels.start
 
-  /// - Parameters:
-  ///   - profile: That of the tones.
-  ///   - stated: The resonance that they are around, in hertz.
-  ///   - channel: The one that plays, from 1; nil for all.
+  /// `stated` is the resonance that tones are around, in hertz; `channel` the one that plays, from 1, nil for all.
   init(
     _ profile: TransducerProfile, around stated: Double, on device: DeviceSummary, channel: Int?, time: any TimeSource
   ) throws {

@@ -1,4 +1,3 @@
-/// `temblor sweep`: the signal that a transducer is measured with.
 enum SweepVerb {
   static let description = CommandDescription(
     "sweep", abstract: "Write or play the measurement signal for a transducer.",
@@ -234,8 +233,7 @@ struct SweepPlayer {
     try OutputRegistry.standard.open(device, request, time: time).sink
   }
 
-  /// Hands frames over, with silence behind them, until a count is reached or `isDone` says so.
-  /// - Parameter isDone: Asked after each turn with the frames that were handed over.
+  /// Hands frames over, with silence behind them, until a count is reached or `isDone` says so, asked after each turn.
   private func run(_ samples: [Float], count: Int, on sink: any AudioSink, isDone: (Int) throws -> Bool) throws {
     let channels = sink.format.channelCount
     let wake = try WakeSignal()

@@ -1,9 +1,7 @@
 import Glibc
 
-/// A client: lines in, lines out, neither of which is waited for.
-///
-/// Either a connected socket, or standard input and output, which outlive it, may belong to another job and
-/// go on being read when nobody takes what is written.
+/// A client: lines in, lines out, neither of which is waited for; a socket, or standard input and output, which outlive
+/// it, may belong to another job and go on being read when nobody takes what is written.
 package final class LineConnection {
   /// Bytes that wait for a reader who does not read; beyond, a socket breaks and other lines are dropped.
   static let longestQueue = 1 << 20
@@ -189,9 +187,7 @@ struct SendBuffer {
   }
 }
 
-/// A socket in the file system at which several clients send lines and are answered; only this user can connect.
-///
-/// Nothing here waits: `watched()` says what to wait for, `receive()` what came.
+/// A socket in the file system at which several clients of this user send lines and are answered; nothing here waits.
 package final class SocketListener {
   static let maximumClientCount = 64
 
@@ -288,8 +284,7 @@ package final class SocketListener {
     nextClient += 1
   }
 
-  /// Closes a connection for which there is no descriptor, lest it wake the program for ever; answers whether there
-  /// was one.
+  /// Closes a connection for which there is no descriptor, lest it wake the program for ever; whether there was one.
   private func turnAway() -> Bool {
     if spare >= 0 { close(spare) }
     let descriptor = Glibc.accept(self.descriptor, nil, nil)

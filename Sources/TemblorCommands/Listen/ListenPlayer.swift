@@ -111,9 +111,7 @@ struct PanSegment {
   }
 }
 
-/// Taps that wait for their time on the control side, so that they take no player: a binary heap by frame.
-///
-/// Adding and taking cost the logarithm of the count; a tap takes 32 bytes.
+/// Taps that wait for their time without a player: a binary heap by frame, of 32 bytes a tap.
 struct TapSchedule {
   static let maximumCount = 100_000
 

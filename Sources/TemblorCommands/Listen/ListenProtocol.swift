@@ -50,8 +50,7 @@ package struct ListenReply: Equatable, Sendable {
 
   /// The line, without its end.
   let line: String
-  /// Why it refuses, where it does; what was busy may be done a period later, and what was done of it by then does no
-  /// harm when it is done again.
+  /// Why it refuses; what was busy may be done a period later, and what was done of it does no harm when done again.
   private(set) var refusal: ListenError.Kind?
 
   /// `@7 ok name=heartbeat time=1.5`

@@ -1,6 +1,4 @@
-/// Does what commands ask for on an engine, and reports what becomes of it.
-///
-/// Answers at once and never waits; belongs to one thread. In virtual time it does the same as in real time.
+/// Does what commands ask for on an engine, and reports what becomes of it; never waits, and belongs to one thread.
 package final class ListenSession {
   package let engine: PlaybackEngine
   /// What was started and has not ended, as of the last look, in the order it was asked for.
@@ -24,13 +22,9 @@ package final class ListenSession {
   /// The pattern of the command that is done, where it was loaded before.
   private var loaded: Result<CompiledPattern, ListenError>?
 
-  /// A session in which nothing plays.
-  ///
   /// - Parameters:
   ///   - start: When it begins, in seconds since 1970.
   ///   - wake: Raised on another thread when there may be events to take.
-  ///   - folder: The only folder of which files are opened, as a real path; nil for any.
-  ///   - loadsAside: Whether patterns are read on threads of their own; else at once.
   package init(
     _ engine: PlaybackEngine, device: String, array: TransducerArray? = nil, start: Int = 0, wake: WakeSignal? = nil,
     formats: FormatRegistry = .standard, folder: String? = nil, loadsAside: Bool = false,
@@ -284,8 +278,7 @@ package final class ListenSession {
     _ = try translated { () throws(PlaybackError) in try start(player, as: nil, at: moment) }
   }
 
-  /// Refuses a sound where its client has as many as are free: one client can hold half of all, and leaves
-  /// space for others.
+  /// Refuses a sound where its client has as many as are free: one can hold half of all, and leaves space for others.
   func checkShare() throws(ListenError) {
     let all = Renderer.maximumPlayerCount / engine.profiles.count
     let own = voices.count { $0.client == client && $0.name != nil }

@@ -75,8 +75,7 @@ struct LiveOptions {
     }
   }
 
-  /// Refuses a recording, or a file in the place of a device, that would replace what is played or the other, and a
-  /// recording that would replace what this program has not written.
+  /// Refuses a recording or a file as device that would replace what is played, the other, or what others have written.
   func checkOutputs(reading sources: [String]) throws(UsageError) {
     let inputs = OutputGuard(reading: sources)
     if let recordPath {

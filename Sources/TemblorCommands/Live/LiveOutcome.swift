@@ -146,8 +146,7 @@ final class LiveRecording {
     let path: String
     let rotation: Rotation?
     private var file: AtomicFileWriter?
-    /// What the writer writes to: its own, so that a disk that hangs never writes to a descriptor that became
-    /// another file's.
+    /// A descriptor of its own, so that a disk that hangs never writes to one that became another file's.
     private(set) var descriptor: Int32 = -1
     private var isEmpty = true
 
@@ -175,8 +174,7 @@ final class LiveRecording {
       } catch { throw SoundFileError(kind: .systemRefused, path: error.path, description: error.reason) }
     }
 
-    /// Gives the file its name and closes it, so that deleting it frees its space; of several, one without frames
-    /// is left out.
+    /// Names the file and closes it, so that deleting it frees its space; of several, one without frames is left out.
     func finish(isKept: Bool = true) throws(FileError) {
       defer {
         file = nil

@@ -211,8 +211,7 @@ final class LiveSession {
 /// A tone too weak to be heard or felt, so that amplifiers stay on between patterns: on all channels that carry
 /// haptics, whatever the strength is; mute silences it too.
 final class KeepAwakeTone {
-  /// Its frequency in hertz: the lowest that amplifiers for shakers and subwoofers pass, where the ear hears
-  /// least.
+  /// Its frequency in hertz: the lowest that amplifiers for shakers pass, where the ear hears least.
   static let frequency = 20.0
   /// Its level: −60 dBFS, 50 dB below what a pattern can reach.
   static let level = 0.001

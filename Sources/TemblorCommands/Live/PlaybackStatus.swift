@@ -109,9 +109,7 @@ struct PlaybackStatus: Equatable, Sendable {
   }
 }
 
-/// Levels of channels as block characters: bars where there is space, else a column for each.
-///
-/// Where even that is too wide, neighbouring channels share a column, which shows the highest.
+/// Levels of channels as bars, as a column each where space is short, or a column for several, which shows the highest.
 struct LevelMeter {
   /// The level at which a meter is empty, in dBFS: what is 48 dB below the peak is not felt.
   static let floor = -48.0

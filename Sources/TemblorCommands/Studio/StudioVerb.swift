@@ -1,4 +1,3 @@
-/// `temblor studio`: a page that plays, shows and changes patterns.
 enum StudioVerb {
   private static let usualOutput = "studio.html"
 

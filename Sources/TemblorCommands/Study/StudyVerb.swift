@@ -1,4 +1,3 @@
-/// `temblor study`: an experiment from a table of stimuli.
 enum StudyVerb {
   private static let procedure = Option(
     "--procedure", value: "NAME",

@@ -1,4 +1,3 @@
-/// `temblor abx`: whether a difference between two takes can be heard at all.
 enum ABXVerb {
   static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {
     CommandDescription(
@@ -185,10 +184,8 @@ struct ABXOptions {
   }
 }
 
-/// A blind test under way: A, B and X under one play head, and keys that say which of the two X is.
-///
-/// Every change goes through silence, each trial begins with A from the beginning, and both takes run all the
-/// time: nothing but the sound of X depends on what it is.
+/// A blind test under way: A, B and X under one play head. Every change goes through silence, each trial begins with A,
+/// and both takes run all the time: nothing but the sound of X depends on what it is.
 final class ABXTask: SessionTask {
   private let deck: TakeSwitcher
   private let gains: [Double]

@@ -1,6 +1,5 @@
 import Glibc
 
-/// `temblor audition`: patterns and recordings in turn, under one play head.
 enum AuditionVerb {
   static let take = Argument(
     "TAKE",

@@ -1,4 +1,3 @@
-/// `temblor check`: what is wrong with patterns, and where.
 enum CheckVerb {
   static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {
     CommandDescription(

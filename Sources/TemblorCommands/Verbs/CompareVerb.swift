@@ -1,4 +1,3 @@
-/// `temblor compare`: what differs between patterns or sounds, in words and figures.
 enum CompareVerb {
   private static let align = Option(
     "--align", value: "HOW", help: "Align takes by best fit (auto), by first sound (start), or not at all (none).",

@@ -1,4 +1,3 @@
-/// `temblor convert`: patterns in another format.
 enum ConvertVerb {
   private static let reduce = Option(
     "--reduce", value: "TOLERANCE",

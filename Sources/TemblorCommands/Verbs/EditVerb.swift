@@ -1,4 +1,3 @@
-/// `temblor edit`: changes of a pattern's text that leave the rest of it as it is.
 enum EditVerb {
   static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {
     CommandDescription(

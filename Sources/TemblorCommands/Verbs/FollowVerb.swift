@@ -1,4 +1,3 @@
-/// `temblor follow`: live sound becomes live vibration.
 enum FollowVerb {
   private static let monitor = "monitor"
   private static let from = Option(

@@ -1,4 +1,3 @@
-/// `temblor formats`: the formats of patterns, and what conversions between them keep.
 enum FormatsVerb {
   static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {
     let ids = formats.formats.map(\.id)
@@ -80,7 +79,6 @@ enum FormatsVerb {
   }
 }
 
-/// `temblor format`: patterns in canonical form.
 enum FormatVerb {
   static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {
     CommandDescription(

@@ -1,7 +1,6 @@
 import Glibc
 import Synchronization
 
-/// `temblor gallery`: many patterns on one page.
 enum GalleryVerb {
   /// The rate of a gallery's sounds in hertz, but for patterns that need more: haptics end below 1 kHz.
   static let rate = 8_000
@@ -131,8 +130,7 @@ enum ReportOutput {
     return TakeOrigin(path: "\(input.name), a shipped pattern", bytes: file.bytes)
   }
 
-  /// What the page plays of each take, at the lowest rate that holds it: patterns are rendered at
-  /// that rate, recordings are resampled.
+  /// What the page plays of each take, at the lowest rate that holds it: patterns rendered at it, recordings resampled.
   private static func pageSounds(_ inputs: [TakeInput], takes: [Take], job: RenderJob) throws -> [PageSounds] {
     var sounds: [PageSounds] = []
     for (input, take) in zip(inputs, takes) {

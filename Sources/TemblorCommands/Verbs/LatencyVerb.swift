@@ -1,4 +1,3 @@
-/// `temblor latency`: how long a tap takes from the call to the device.
 enum LatencyVerb {
   private static let count = Option("--count", value: "N", help: "Number of taps, 1 to 100000.")
     .int(in: 1...100_000, default: 200)

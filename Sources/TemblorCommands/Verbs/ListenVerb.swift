@@ -1,7 +1,6 @@
 import Glibc
 import Synchronization
 
-/// `temblor listen`: commands in lines from standard input and a socket.
 enum ListenVerb {
   private static let untilIdle = Option(
     "--until-idle", value: "SECONDS",

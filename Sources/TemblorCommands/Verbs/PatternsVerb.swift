@@ -1,4 +1,3 @@
-/// `temblor patterns`: the patterns that come with Temblor.
 enum PatternsVerb {
   static let description = CommandDescription(
     "patterns", abstract: "List the shipped patterns, or print one.",
@@ -61,7 +60,6 @@ struct SoundCard: Equatable {
   }
 }
 
-/// `temblor devices`: what can be played on.
 enum DevicesVerb {
   static let description = CommandDescription(
     "devices", abstract: "List output devices.",

@@ -1,4 +1,3 @@
-/// `temblor play`: patterns on a device.
 enum PlayVerb {
   private static let loop = Option(
     "--loop", value: "N",
@@ -101,7 +100,6 @@ struct LivePatterns {
   }
 }
 
-/// `temblor tap`: transients at once.
 enum TapVerb {
   private static let count = Option("--count", value: "N", help: "Number of taps, 1 to 10000.").int(
     in: 1...10_000, default: 1)
@@ -142,7 +140,6 @@ enum TapVerb {
   }
 }
 
-/// `temblor watch`: a pattern, again at every save.
 enum WatchVerb {
   private static let loop = Option(
     "--loop", value: "N",

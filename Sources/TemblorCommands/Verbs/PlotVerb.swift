@@ -1,4 +1,3 @@
-/// `temblor plot`: patterns and sounds as pictures or as text.
 enum PlotVerb {
   private static let format = Option(
     "--format", value: "FORMAT", help: "Picture format if the output name does not set one.",

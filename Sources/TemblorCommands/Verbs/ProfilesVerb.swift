@@ -1,4 +1,3 @@
-/// `temblor profiles`: the profiles there are, and verbs about them.
 enum ProfilesVerb {
   static let description = CommandDescription(
     "profiles", abstract: "List, show, check and create profiles.",
@@ -30,7 +29,6 @@ enum ProfilesVerb {
     return work.status
   }
 
-  /// `temblor profiles show`: what a profile does.
   private static let show = CommandDescription(
     "show", abstract: "Show a profile.",
     arguments: [
@@ -57,7 +55,6 @@ enum ProfilesVerb {
     return .done
   }
 
-  /// `temblor profiles check`: what is wrong with profiles, and where.
   private static let check = CommandDescription(
     "check", abstract: "Check profiles for errors.",
     discussion: """
@@ -83,7 +80,6 @@ enum ProfilesVerb {
     return CheckVerb.finish(findings, failures, of: words.count, "profile", terminal)
   }
 
-  /// `temblor profiles schema`: the schema that editors complete and check profiles by.
   private static let schema = CommandDescription(
     "schema", abstract: "Print the JSON Schema of profiles.",
     discussion: """
@@ -162,7 +158,6 @@ extension ClosedRange<Double> {
   var text: String { FrequencyMapping.hertz(lowerBound) + "–" + FrequencyMapping.hertz(upperBound) }
 }
 
-/// `temblor profiles new`: a profile to begin with.
 enum ProfilesNewVerb {
   /// The band of a profile that starts from no other: where most shakers are felt.
   static let defaultBand = FrequencyMapping(low: 20, high: 80)

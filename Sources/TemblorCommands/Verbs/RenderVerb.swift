@@ -1,4 +1,3 @@
-/// `temblor render`: patterns to sound files.
 enum RenderVerb {
   private static let sampleFormat = Option("--sample-format", value: "FORMAT", help: "Sample format.")
     .choice(default: SampleFormat.s16)

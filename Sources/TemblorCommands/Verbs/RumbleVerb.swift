@@ -1,4 +1,3 @@
-/// `temblor rumble`: games rumble a shaker.
 enum RumbleVerb {
   private static let usualName = "Temblor"
 

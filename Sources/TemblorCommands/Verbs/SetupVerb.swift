@@ -1,4 +1,3 @@
-/// `temblor setup`: device, profile, channel and level, chosen once for all verbs.
 enum SetupVerb {
   private static let haptics = Option(
     "--haptics", value: "LIST", help: "Channels of the transducers, numbered from 1, such as 2 or 3,4; or all.")

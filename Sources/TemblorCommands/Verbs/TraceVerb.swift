@@ -1,4 +1,3 @@
-/// `temblor trace`: patterns from sounds.
 enum TraceVerb {
   private static let kind = Option(
     "--as", value: "KIND",
