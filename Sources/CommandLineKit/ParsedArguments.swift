@@ -148,18 +148,15 @@ extension ParsedArguments {
       guard let endings = option.outputEndings else { continue }
       for path in given[option.key] ?? [] where path != Self.standardOutput {
         try inputs.check(path, option: option.key)
-        try Self.checkEnding(of: path, endings)
+        let name = path.lowercased()
+        if !endings.isEmpty, !endings.contains(where: { name.hasSuffix("." + $0) }) {
+          let known = endings.map { ".\($0)" }.joinedWithOr
+          throw UsageError("unknown file extension of \(path.inQuotes); use \(known)")
+        }
         if let other = places.updateValue(option.key, forKey: OutputGuard.place(of: path)) {
           throw UsageError("\(other.inQuotes) and \(option.key.inQuotes) would both write \(path.inQuotes)")
         }
       }
     }
-  }
-
-  private static func checkEnding(of path: String, _ endings: [String]) throws(UsageError) {
-    let name = path.lowercased()
-    guard !endings.isEmpty, !endings.contains(where: { name.hasSuffix("." + $0) }) else { return }
-    let known = endings.map { ".\($0)" }.joinedWithOr
-    throw UsageError("unknown file extension of \(path.inQuotes); use \(known)")
   }
 }

@@ -9,10 +9,12 @@ struct RenderOutputs: Sendable {
 
   init(_ arguments: ParsedArguments, inputs: [PatternInput], problemCount: Int) throws {
     let asked = try arguments[Self.container]
-    let stems: [RenderSettings.Buses] = arguments.flag("--stems") ? [.haptics, .audio] : [.all]
+    let hasStems = arguments.flag("--stems")
+    let stems: [(buses: RenderSettings.Buses, suffix: String)] =
+      hasStems ? [(.haptics, ".haptic"), (.audio, ".audio")] : [(.all, "")]
     let output = arguments.value("--output")
     if output == OutputNames.standardOutput {
-      guard inputs.count + problemCount == 1, stems == [.all], !arguments.flag("--json") else {
+      guard inputs.count + problemCount == 1, !hasStems, !arguments.flag("--json") else {
         throw UsageError("'--output -' requires a single pattern, without '--stems' or '--json'")
       }
       items = inputs.map {
@@ -30,29 +32,15 @@ struct RenderOutputs: Sendable {
       let container = try place.kind(
         named: named, asked: asked, usual: .wav, option: "--container",
         extensions: ".wav, .flac, .aiff, .w64, .rf64, .caf or .ogg")
-      for buses in stems {
-        let path =
-          place.isFolder
-          ? place.file(input.outputStem + Self.suffix(of: buses), container.rawValue) : Self.path(place.path, of: buses)
+      for (buses, suffix) in stems {
+        let stem = place.isFolder ? input.outputStem : FileSystem.stem(of: place.path)
+        let ending = place.path.lastIndex(of: ".").map { String(place.path[$0...]) } ?? ""
+        let beside = FileSystem.join(FileSystem.folder(of: place.path), stem + suffix + ending)
+        let path = hasStems && !place.isFolder ? beside : place.file(stem + suffix, container.rawValue)
         items.append(.init(input: input, destination: .file(path: path), container: container, buses: buses))
       }
     }
     try OutputNames.refuseClashes(items.map { ($0.input.name, $0.name) })
-  }
-
-  private static func suffix(of buses: RenderSettings.Buses) -> String {
-    switch buses {
-    case .all: ""
-    case .haptics: ".haptic"
-    case .audio: ".audio"
-    }
-  }
-
-  private static func path(_ output: String, of buses: RenderSettings.Buses) -> String {
-    let suffix = suffix(of: buses)
-    guard !suffix.isEmpty else { return output }
-    let ending = output.lastIndex(of: ".").map { String(output[$0...]) } ?? ""
-    return FileSystem.join(FileSystem.folder(of: output), FileSystem.stem(of: output) + suffix + ending)
   }
 
   /// Not every kind of file holds every sound, and sound is not for terminals.
@@ -117,10 +105,10 @@ enum OutputNames {
   static let standardOutput = "-"
   static let pageEndings = ["html", "htm"]
 
-  static func checkInputs(_ path: String, option: String = "--output", of takes: [TakeInput]) throws(UsageError) {
+  static func checkInputs(_ path: String, of takes: [TakeInput]) throws(UsageError) {
     // A file that does not exist cannot be an input, so patterns are not read for it.
     guard FileSystem.entry(at: path) != .nothing else { return }
-    try OutputGuard(reading: takes.flatMap(\.sources)).check(path, option: option)
+    try OutputGuard(reading: takes.flatMap(\.sources)).check(path, option: "--output")
   }
 
   static func refuseClashes(_ files: [(input: String, path: String)]) throws(UsageError) {

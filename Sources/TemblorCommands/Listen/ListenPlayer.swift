@@ -134,12 +134,10 @@ struct TapSchedule {
   /// Adds a tap; false where its client has too many.
   mutating func add(_ tap: Tap) -> Bool {
     guard counts[tap.client, default: 0] < Self.maximumCount else { return false }
-    counts[tap.client, default: 0] += 1
     var tap = tap
     tap.number = nextNumber
     nextNumber += 1
-    heap.append(tap)
-    rise(heap.count - 1)
+    putBack(tap)
     return true
   }
 

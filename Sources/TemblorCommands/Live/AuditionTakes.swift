@@ -149,7 +149,15 @@ struct RecordingChannels {
   }
 
   func plans(of sound: Sound) throws -> [RenderPlan] {
-    guard hapticChannelCount > 0 else { return try places.map { _ in try audioPlan(of: sound) } }
+    guard hapticChannelCount > 0 else {
+      let path = "recording"
+      let waveform = AudioWaveform(path: path, usesVolumeEnvelope: false)
+      let plan = try RenderPlan(
+        compiling: HapticPattern(events: [HapticEvent(kind: .audioCustom, time: 0, waveform: waveform)]),
+        rate: sound.rate,
+        samples: [path: AudioBuffer(interleaved: sound.interleaved, channelCount: sound.channelCount)])
+      return places.map { _ in plan }
+    }
     var made: [Int: RenderPlan] = [:]
     return try places.map { place in
       let channel = sound.channelCount <= hapticChannelCount ? place % sound.channelCount : -1
@@ -166,14 +174,6 @@ struct RecordingChannels {
       sound.channelCount <= count ? sound.channel(place % sound.channelCount) : sound.mean
     }
     return Signal(channels: channels, rate: sound.rate)
-  }
-
-  private func audioPlan(of sound: Sound) throws -> RenderPlan {
-    let path = "recording"
-    let event = HapticEvent(kind: .audioCustom, time: 0, waveform: AudioWaveform(path: path, usesVolumeEnvelope: false))
-    return try RenderPlan(
-      compiling: HapticPattern(events: [event]), rate: sound.rate,
-      samples: [path: AudioBuffer(interleaved: sound.interleaved, channelCount: sound.channelCount)])
   }
 }
 

@@ -363,7 +363,9 @@ extension SinkEventFolding.Report {
   func line(rate: Double, lacksPriority: Bool) -> String {
     let milliseconds = NumberFormatting.rounded(Double(event.missedFrameCount) * 1_000 / rate, places: 1)
     guard event.kind == .underrun else {
-      return event.text.printable + gap(rate) + (count > 1 ? " (\(count) times)" : "")
+      let seconds = NumberFormatting.rounded(Double(event.missedFrameCount) / rate, places: 3)
+      let gap = event.missedFrameCount > 0 ? "; \(seconds) s of audio lost" : ""
+      return event.text.printable + gap + (count > 1 ? " (\(count) times)" : "")
     }
     let what = count == 1 ? "underrun" : "\(count) underruns"
     switch event.cause {
@@ -377,11 +379,5 @@ extension SinkEventFolding.Report {
     case .droppedBuffer:
       return "\(what): \(milliseconds) ms of audio lost; the device dropped its buffer; check its connection and power"
     }
-  }
-
-  private func gap(_ rate: Double) -> String {
-    guard event.missedFrameCount > 0 else { return "" }
-    let seconds = NumberFormatting.rounded(Double(event.missedFrameCount) / rate, places: 3)
-    return "; \(seconds) s of audio lost"
   }
 }

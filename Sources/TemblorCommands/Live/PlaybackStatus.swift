@@ -70,6 +70,7 @@ struct PlaybackStatus: Equatable, Sendable {
 
   private func parts(_ detail: Detail) -> Parts {
     let underruns = (text: words(underrunCount, "underrun", detail), isAlarm: underrunCount > 0)
+    let alarms = underrunCount > 0 ? [underruns] : []
     let voices = voiceCount.map { [(text: words($0, "voice", detail), isAlarm: false)] } ?? []
     let held = protection.map { [(text: $0.text, isAlarm: $0.cause != nil)] } ?? []
     let percent = "\(Int((min(1, max(0, strength)) * 100).rounded()))%"
@@ -83,12 +84,10 @@ struct PlaybackStatus: Equatable, Sendable {
         times: long + times + remarks, counts: voices + [("strength \(percent)", false)] + held + [underruns])
     case .letters:
       return Parts(
-        times: short + times + remarks,
-        counts: voices + [(percent, false)] + held.filter(\.isAlarm) + (underrunCount > 0 ? [underruns] : []))
-    case .strengthless: return Parts(times: short + times + remarks, counts: underrunCount > 0 ? [underruns] : [])
-    case .position:
-      return Parts(times: short + [time(position)] + remarks.prefix(1), counts: underrunCount > 0 ? [underruns] : [])
-    case .urgent: return Parts(times: short + [time(position)], counts: underrunCount > 0 ? [underruns] : [])
+        times: short + times + remarks, counts: voices + [(percent, false)] + held.filter(\.isAlarm) + alarms)
+    case .strengthless: return Parts(times: short + times + remarks, counts: alarms)
+    case .position: return Parts(times: short + [time(position)] + remarks.prefix(1), counts: alarms)
+    case .urgent: return Parts(times: short + [time(position)], counts: alarms)
     }
   }
 
@@ -132,7 +131,8 @@ struct LevelMeter {
       barLength = min(bar, Self.longest)
       length = barLength * peaks.count + gaps
     } else {
-      self.peaks = Self.fold(peaks, into: max(0, width))
+      let count = min(peaks.count, max(0, width))
+      self.peaks = (0..<count).map { peaks[$0 * peaks.count / count..<($0 + 1) * peaks.count / count].max() ?? 0 }
       barLength = 0
       length = self.peaks.count
     }
@@ -147,12 +147,6 @@ struct LevelMeter {
         Self.decibels(peak) >= Self.high ? .yellow : .green)
     }
     return text
-  }
-
-  private static func fold(_ peaks: [Float], into count: Int) -> [Float] {
-    if peaks.count <= count { return peaks }
-    return (0..<count).map { group in peaks[group * peaks.count / count..<(group + 1) * peaks.count / count].max() ?? 0
-    }
   }
 
   /// A bar from the left in eighths of a column, blank where it ends.

@@ -46,12 +46,8 @@ final class UInputPad: RumblePad {
     } else {
       original = nil
     }
-    let made: Int32
-    if let original {
-      made = cuinput_copy_pad(pad, original)
-    } else {
-      made = unsafe cuinput_make_pad(pad, name, Self.vendor, Self.product)
-    }
+    let made =
+      unsafe original.map { cuinput_copy_pad(pad, $0) } ?? cuinput_make_pad(pad, name, Self.vendor, Self.product)
     guard made >= 0 else {
       // What is open is closed with this object.
       let code = errno
@@ -78,7 +74,7 @@ final class UInputPad: RumblePad {
 
   func next() throws -> PadEvent? {
     if let original {
-      while let event = Self.read(original) { pass(event) }
+      while var event = Self.read(original) { _ = unsafe write(pad, &event, MemoryLayout<input_event>.size) }
       if errno == ENODEV { throw FileError(originalPath, "is gone; plug the pad in and start again") }
     }
     while let event = Self.read(pad) {
@@ -98,11 +94,6 @@ final class UInputPad: RumblePad {
     var event = input_event()
     let size = MemoryLayout<input_event>.size
     return unsafe Glibc.read(descriptor, &event, size) == size ? event : nil
-  }
-
-  private func pass(_ event: input_event) {
-    var event = event
-    _ = unsafe write(pad, &event, MemoryLayout<input_event>.size)
   }
 
   /// Takes an effect and answers the game, which waits for that.

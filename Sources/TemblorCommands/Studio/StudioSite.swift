@@ -33,7 +33,9 @@ struct PageRequest: Equatable {
     var fields: [String: String] = [:]
     for line in lines.dropFirst() {
       let parts = line.split(separator: ":", maxSplits: 1)
-      if parts.count == 2 { fields[parts[0].lowercased()] = String(parts[1].trimmed) }
+      guard parts.count == 2 else { continue }
+      let value = parts[1].drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed()
+      fields[parts[0].lowercased()] = String(value)
     }
     var request = PageRequest(method: String(words[0]), path: String(words[1]), fields: fields)
     guard fields["transfer-encoding"] == nil, let length = Int(fields["content-length"] ?? "0"), length >= 0 else {
@@ -46,15 +48,6 @@ struct PageRequest: Equatable {
     guard body.count >= length else { return .incomplete }
     request.body = Array(body.prefix(length))
     return .complete(request)
-  }
-}
-
-extension Substring {
-  fileprivate var trimmed: Substring {
-    var text = self
-    while text.first?.isWhitespace == true { text.removeFirst() }
-    while text.last?.isWhitespace == true { text.removeLast() }
-    return text
   }
 }
 

@@ -32,7 +32,7 @@ enum StudyReport {
       }
       try terminal.output.write(table.text, wraps: false)
     } else {
-      try terminal.output.write(ColumnText.text(lines.map(\.words)))
+      try terminal.output.write(ColumnText.text(lines.map { [$0.stimulus, $0.sentence] }))
     }
     return .done
   }
@@ -47,8 +47,6 @@ enum StudyReport {
     var high: Double?
     var pValue: Double?
     var sentence: String
-
-    var words: [String] { [stimulus, sentence] }
 
     var fields: JSONMembers {
       ["stimulus": stimulus, "count": count, "figure": figure, "low": low, "high": high, "pValue": pValue]

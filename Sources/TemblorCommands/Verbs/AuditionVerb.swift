@@ -130,7 +130,10 @@ final class AuditionTask: SessionTask {
   func press(_ key: KeyPress) throws -> Bool {
     if try deck.press(key) { return true }
     switch key {
-    case .character("g"), .character("G"): try matchOtherwise()
+    case .character("g"), .character("G"):
+      let all = LevelMatch.allCases
+      match = all[((all.firstIndex(of: match) ?? 0) + 1) % all.count]
+      try choose(chosen)
     case .tab: try choose((chosen + 1) % takes.pieces.count)
     case .backTab: try choose((chosen + takes.pieces.count - 1) % takes.pieces.count)
     case .character(let character):
@@ -159,12 +162,6 @@ final class AuditionTask: SessionTask {
   private func choose(_ index: Int) throws {
     chosen = index
     try deck.setGains(Self.only(index, of: levels(by: match).gains))
-  }
-
-  private func matchOtherwise() throws {
-    let all = LevelMatch.allCases
-    match = all[((all.firstIndex(of: match) ?? 0) + 1) % all.count]
-    try choose(chosen)
   }
 
   private var matchRemark: String {

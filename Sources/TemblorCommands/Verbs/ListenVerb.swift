@@ -131,7 +131,8 @@ final class ListenTask: SessionTask {
     standardQueue.add(standard.lines())
     var isOver = standardQueue.execute(by: session, at: now, period: period) { standard.send($0) } != nil
     if obeyClients(at: now) { isOver = true }
-    let next = [nextTime(at: now), session.foldedTimeout(at: now), upkeep.perform(at: now, on: session)]
+    let due = ([standardQueue] + queues.values).compactMap { $0.next(period: period) }.map { max(.zero, $0 - now) }
+    let next = [due.min(), session.foldedTimeout(at: now), upkeep.perform(at: now, on: session)]
       .compactMap(\.self).min()
     let step = isOver ? SessionStep.over : step(at: now, next: next)
     reportEvents()
@@ -186,11 +187,6 @@ final class ListenTask: SessionTask {
     guard isFinishing else { return .wait(period) }
     guard let left = session.secondsLeft() else { return .wait(limit) }
     return left > 0 ? .wait(.inSeconds(left)) : .over
-  }
-
-  private func nextTime(at now: Duration) -> Duration? {
-    let queues = [standardQueue] + queues.values
-    return queues.compactMap { $0.next(period: period) }.map { max(.zero, $0 - now) }.min()
   }
 
   private func takeEvents() {

@@ -178,7 +178,8 @@ struct ProfileSummary {
       ("high-pass", FrequencyMapping.hertz(settings.highPass) + " Hz"), ("resonance", resonance(settings)),
       ("levels", levels(settings)), ("excursion", movement(settings)), ("power", power(settings)),
     ]
-    return settings.limits.power == nil ? rows : rows + [("temperature", temperatureRise(settings))]
+    let thermal = settings.limits.thermal.text + (profile.hardware?.thermal == nil ? " (estimated)" : "")
+    return settings.limits.power == nil ? rows : rows + [("temperature", thermal)]
   }
 
   private func resonance(_ settings: TransducerSettings) -> String {
@@ -228,10 +229,6 @@ struct ProfileSummary {
       + (profile.amplifier.power == nil ? " (assumed; set amplifier.power)" : "")
       + ", limited to \(watts(continuous)) continuous"
       + (hardware.continuousPower == nil ? " (half the peak power)" : "")
-  }
-
-  private func temperatureRise(_ settings: TransducerSettings) -> String {
-    settings.limits.thermal.text + (profile.hardware?.thermal == nil ? " (estimated)" : "")
   }
 }
 

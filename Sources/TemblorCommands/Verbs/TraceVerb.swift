@@ -169,8 +169,19 @@ private struct TraceRun {
       }
       for loss in losses { terminal.report(loss.text.printable) }
       if !isQuiet { terminal.report("\(path.printable): \(Self.sentence(trace))") }
-      if plots { try plot(composition, signal, named: path) }
-      fields.append(Self.fields(trace, path, files, losses))
+      let subjects = [
+        PlotSubject(name: path, signal: signal),
+        PlotSubject(name: "pattern", composition: composition, profile: job.profile),
+      ]
+      for subject in plots ? subjects : [] {
+        try terminal.output.write(Plot(of: [subject], parts: [.score], seconds: nil), width: terminal.output.width)
+      }
+      fields.append([
+        "input": path, "files": files, "kind": trace.kind.rawValue, "transients": trace.transientCount,
+        "continuousEvents": trace.continuousCount, "controlPoints": trace.pointCount,
+        "omittedEvents": trace.omittedCount, "correlation": trace.agreement.correlation,
+        "decibels": trace.agreement.decibels, "losses": losses.map(\.fields),
+      ])
     } catch let error as AnalysisError { work.fail("\(path.printable): \(error.description)", .invalidInput) } catch {
       try work.attempt { _ in throw error }
     }
@@ -206,24 +217,5 @@ private struct TraceRun {
     return "\(trace.kind.rawValue): \(trace.transientCount.counted("transient")), "
       + "\(trace.continuousCount.counted("continuous event")), \(trace.pointCount.counted("control point"))\(omitted); "
       + "levels of its rendering: correlation \(correlation), distance \(decibels) dB"
-  }
-
-  private static func fields(
-    _ trace: SoundTrace, _ path: String, _ files: [String], _ losses: [PatternConversion.PlacedLoss]
-  ) -> JSONMembers {
-    [
-      "input": path, "files": files, "kind": trace.kind.rawValue, "transients": trace.transientCount,
-      "continuousEvents": trace.continuousCount, "controlPoints": trace.pointCount, "omittedEvents": trace.omittedCount,
-      "correlation": trace.agreement.correlation, "decibels": trace.agreement.decibels, "losses": losses.map(\.fields),
-    ]
-  }
-
-  private func plot(_ composition: HapticComposition, _ signal: Signal, named path: String) throws {
-    let sound = PlotSubject(name: path, signal: signal)
-    let pattern = PlotSubject(name: "pattern", composition: composition, profile: job.profile)
-    for subject in [sound, pattern] {
-      let plot = try Plot(of: [subject], parts: [.score], seconds: nil)
-      try terminal.output.write(plot, width: terminal.output.width)
-    }
   }
 }

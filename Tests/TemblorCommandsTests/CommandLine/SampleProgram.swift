@@ -30,7 +30,9 @@ enum SampleProgram {
         choices: Tone.allCases.map(\.rawValue)), Option("-v", "--verbose", help: "Tell more; twice, tell all."),
     ],
     groups: [
-      OptionGroup("Paper", [
+      OptionGroup(
+        "Paper",
+        [
           Option("--size", value: "COUNT", help: "Dots on each side.", defaultText: "512"),
           Option("--gain", value: "DB", help: "Make it [lighter]: \"up\" or 'down'."),
           Option(
