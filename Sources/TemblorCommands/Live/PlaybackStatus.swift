@@ -1,5 +1,3 @@
-import Glibc
-
 struct PlaybackStatus: Equatable, Sendable {
   /// The raw value is the mark of the line.
   enum State: String, Sendable {
@@ -166,5 +164,5 @@ struct LevelMeter {
   /// A character of Unicode's Block Elements: 2581 to 2588 grow upwards, 258F to 2588 to the right.
   private static func scalar(_ value: UInt32) -> Unicode.Scalar { Unicode.Scalar(value) ?? "█" }
   private static func share(_ peak: Float) -> Double { min(1, max(0, 1 - decibels(peak) / floor)) }
-  private static func decibels(_ peak: Float) -> Double { peak > 0 ? 20 * log10(Double(min(peak, 1))) : -.infinity }
+  private static func decibels(_ peak: Float) -> Double { NumberFormatting.decibels(min(peak, 1)) }
 }

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// Where a live verb plays: outputs, a clock and a keyboard; tests put virtual ones in.
 protocol SessionBackend: Sendable {
   var time: any TimeSource { get }

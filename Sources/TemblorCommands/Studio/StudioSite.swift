@@ -1,5 +1,3 @@
-import Glibc
-
 /// A request of a browser: the head of HTTP/1.1 (RFC 9112) and a body of known length.
 struct PageRequest: Equatable {
   /// Bytes of a head, beyond which a request is refused.

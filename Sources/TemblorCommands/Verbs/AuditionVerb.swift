@@ -1,5 +1,3 @@
-import Glibc
-
 enum AuditionVerb {
   static let take = Argument(
     "TAKE",
