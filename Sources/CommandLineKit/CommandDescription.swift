@@ -54,11 +54,6 @@ package struct CommandDescription: Sendable {
     return nil
   }
 
-  /// The word by which help is requested; it wins over everything else up to `--`.
-  func helpRequest(_ words: [String]) -> String? {
-    words.prefix { $0 != "--" }.first { Option.help.names.contains($0) }
-  }
-
   func parse(_ words: [String], optionHints: [String: (option: String, value: String)] = [:]) throws(UsageError)
     -> ParsedArguments
   {

@@ -1,6 +1,6 @@
 import SystemSupport
 
-package struct Option: Sendable {
+package struct Option: Equatable, Sendable {
   /// All spellings, `-o` and `--output`; the first long one names the option in messages.
   package var names: [String]
   /// What stands for the value in help, `FILE`; nothing for a flag.
@@ -111,12 +111,6 @@ package struct OptionGroup: Sendable, Equatable {
   package init(_ title: String, _ options: [any OptionDeclaration]) {
     self.title = title
     self.options = options.map(\.option)
-  }
-
-  /// Whether two groups read alike.
-  package static func == (one: Self, other: Self) -> Bool {
-    one.title == other.title && one.options.map(\.label) == other.options.map(\.label)
-      && one.options.map(\.fullHelp) == other.options.map(\.fullHelp)
   }
 }
 

@@ -122,7 +122,8 @@ package struct Program: Sendable {
         (program, command, rest) = (called, try command.find(word), rest.dropFirst())
         called += " " + command.name
       }
-      if let word = command.helpRequest(Array(rest)) {
+      // Help wins over everything else up to `--`.
+      if let word = rest.prefix(while: { $0 != "--" }).first(where: { Option.help.names.contains($0) }) {
         let isShort = word == Option.help.names[0]
         try terminal.output.write(command.help(of: program, for: terminal.output, isShort: isShort), wraps: false)
         return .done

@@ -1,8 +1,4 @@
-package enum Shell: String, CaseIterable, Sendable {
-  case bash
-  case zsh
-  case fish
-}
+package enum Shell: String, CaseIterable, Sendable { case bash, zsh, fish }
 
 extension Program {
   package func completionScript(for shell: Shell) -> String {

@@ -43,13 +43,7 @@ package struct Output: Sendable {
   }
 
   /// How text can stand out; the raw value is the parameter of ECMA-48's SGR.
-  package enum Style: Int, Sendable {
-    case bold = 1
-    case dim = 2
-    case red = 31
-    case green = 32
-    case yellow = 33
-  }
+  package enum Style: Int, Sendable { case bold = 1, dim = 2, red = 31, green = 32, yellow = 33 }
 
   package static var standardOutput: Output { Output(descriptor: STDOUT_FILENO, name: "standard output") }
   static var standardError: Output { Output(descriptor: STDERR_FILENO, name: "standard error") }

@@ -87,12 +87,7 @@ final class HandTask: SessionTask {
   private static let rest = Duration.milliseconds(1_500)
   private static let pause = Duration.seconds(1)
 
-  private enum Phase {
-    case ready
-    case pausing(until: Duration)
-    case playing
-    case over
-  }
+  private enum Phase { case ready, pausing(until: Duration), playing, over }
 
   let engine: PlaybackEngine
   /// The last key of each tone.

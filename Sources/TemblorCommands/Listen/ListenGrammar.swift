@@ -220,12 +220,7 @@ extension ListenCommandSyntax.Kind {
 
 /// A command that was read, each word within its bounds: its words by the names of their places.
 struct ListenCommand: Equatable, Sendable {
-  enum Value: Equatable, Sendable {
-    case text(String)
-    case number(Double)
-    case time(ListenTime)
-    case present
-  }
+  enum Value: Equatable, Sendable { case text(String), number(Double), time(ListenTime), present }
 
   let form: ListenCommandSyntax
   let values: [String: Value]

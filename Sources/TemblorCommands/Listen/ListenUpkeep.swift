@@ -108,13 +108,6 @@ extension ListenSession {
 extension SinkEvent.Kind { var name: String { "\(self)" } }
 
 extension SinkEvent.Cause {
-  var name: String {
-    switch self {
-    case .lateDelivery: "late-delivery"
-    case .refusedPriority: "refused-priority"
-    case .stoppedProcess: "stopped-process"
-    case .lateDevice: "late-device"
-    case .droppedBuffer: "dropped-buffer"
-    }
-  }
+  /// `late-delivery` for `lateDelivery`.
+  var name: String { String("\(self)".flatMap { $0.isUppercase ? "-" + $0.lowercased() : String($0) }) }
 }

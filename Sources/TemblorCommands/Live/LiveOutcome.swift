@@ -1,12 +1,7 @@
 import Glibc
 
 struct LiveOutcome {
-  enum Ending: String {
-    case over
-    case quit
-    case interrupted
-    case deviceEnded
-  }
+  enum Ending: String { case over, quit, interrupted, deviceEnded }
 
   var ending = Ending.over
   /// What played; nothing where no device was opened.

@@ -269,10 +269,7 @@ protocol SessionTask: AnyObject {
   func note(_ records: [BlockTiming])
 }
 
-enum SessionStep: Equatable {
-  case wait(Duration?)
-  case over
-}
+enum SessionStep: Equatable { case wait(Duration?), over }
 
 struct SessionTitle: Equatable, Sendable {
   var long: String

@@ -121,11 +121,6 @@ final class TakeSwitcher {
     try applyLoop()
   }
 
-  func toggleLoop() throws {
-    isLooping.toggle()
-    try applyLoop()
-  }
-
   private func applyLoop() throws {
     // Without a loop the takes run on in silence behind their ends, and so stay in step.
     let end = isLooping ? region?.upperBound ?? (duration + gap) : Self.never
@@ -148,7 +143,9 @@ final class TakeSwitcher {
     case .character("["): try beginRegionHere()
     case .character("]"): try endRegionHere()
     case .backspace: try setRegion(nil)
-    case .character("l"), .character("L"): try toggleLoop()
+    case .character("l"), .character("L"):
+      isLooping.toggle()
+      try applyLoop()
     default: return false
     }
     return true

@@ -11,11 +11,7 @@ struct PageRequest: Equatable {
   let fields: [String: String]
   var body: [UInt8] = []
 
-  enum Progress: Equatable {
-    case incomplete
-    case complete(PageRequest)
-    case refused(PageResponse)
-  }
+  enum Progress: Equatable { case incomplete, complete(PageRequest), refused(PageResponse) }
 
   static func progress(of bytes: [UInt8]) -> Progress {
     let end = Array("\r\n\r\n".utf8)

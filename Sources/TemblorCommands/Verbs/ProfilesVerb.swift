@@ -137,15 +137,7 @@ struct ProfileRow {
   }
 }
 
-extension ProfileEntry.Origin {
-  var text: String {
-    switch self {
-    case .user: "yours"
-    case .system: "system"
-    case .shipped: "shipped"
-    }
-  }
-}
+extension ProfileEntry.Origin { var text: String { self == .user ? "yours" : rawValue } }
 
 extension FrequencyMapping {
   /// `20–80 Hz`, or `175 Hz` for one frequency.

@@ -211,10 +211,7 @@ struct LevelText {
 }
 
 struct ProtectionSummary: Equatable, Sendable {
-  enum Cause: String, Sendable {
-    case excursion
-    case power
-  }
+  enum Cause: String, Sendable { case excursion, power }
 
   var excursionLimitedFrameCount: Int64
   var powerLimitedFrameCount: Int64
