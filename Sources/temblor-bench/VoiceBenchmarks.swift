@@ -89,8 +89,7 @@ enum LiveBenchmarks {
 
   static func run() throws -> [Measurement] {
     let period = Double(frameCount) / 48_000
-    var shares = try calls().map { $0 / period * 100 }
-    shares.sort()
+    let shares = try calls().map { $0 / period * 100 }.sorted()
     let name = "64 frames, 64 moving voices, 8 channels, with commands"
     return [
       Measurement("\(name), median call", shares[callCount / 2], "% of the period"),

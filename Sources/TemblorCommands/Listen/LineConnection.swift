@@ -22,16 +22,13 @@ package final class LineConnection {
   private var isBroken = false
 
   init(socket descriptor: Int32) {
-    input = descriptor
-    output = descriptor
-    isSocket = true
+    (input, output, isSocket) = (descriptor, descriptor, true)
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
   }
 
   package init(input: Int32 = STDIN_FILENO, output: Int32 = STDOUT_FILENO) {
-    (self.input, self.output) = (input, output)
-    isSocket = false
+    (self.input, self.output, isSocket) = (input, output, false)
   }
 
   deinit { if isSocket { close(input) } }

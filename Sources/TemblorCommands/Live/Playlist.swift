@@ -28,8 +28,6 @@ final class Playlist: SessionTask {
     }
   }
 
-  private(set) var begunCount = 1
-
   var keys: [KeyHelp] {
     let moves = [("n", "next"), ("p", "previous")]
     return SingleTrackPlayer.keys + (pieces.count > 1 ? moves : [])
@@ -72,7 +70,6 @@ final class Playlist: SessionTask {
     overFrame = nil
     let isOther = index != self.index
     self.index = index
-    begunCount = max(begunCount, index + 1)
     try track.play(pieces[index], at: time)
     if isOther { announce() }
   }

@@ -51,19 +51,16 @@ enum CheckVerb {
         terminal.report(note)
       }
       let (inputs, problems) = PatternInput.find(words, formats: formats, sounds: try SharedOptions.sounds(arguments))
-      let isStrict = arguments.flag("--strict")
       let filter = FindingFilter(
         disabled: try disabledRules(arguments, of: formats), hidesNotes: arguments.flag("--no-notes"))
       var findings: [Finding] = []
       var failures = problems.map(\.description)
-      if arguments.flag("--fix") {
-        failures += inputs.compactMap { fix($0, isQuiet: !terminal.error.isTerminal, terminal) }
-      }
+      if arguments.flag("--fix") { failures += inputs.compactMap { fix($0, terminal) } }
       for input in inputs {
         do { findings += try examine(input, for: profile) } catch { failures.append(Failure.message(error)) }
       }
       findings = filter.apply(to: findings)
-      if isStrict {
+      if arguments.flag("--strict") {
         for index in findings.indices where findings[index].severity == .warning { findings[index].severity = .error }
       }
       if arguments.flag("--json") {
@@ -89,7 +86,7 @@ enum CheckVerb {
   }
 
   /// Applies safe fixes; returns the error message, if any.
-  private static func fix(_ input: PatternInput, isQuiet: Bool, _ terminal: Terminal) -> String? {
+  private static func fix(_ input: PatternInput, _ terminal: Terminal) -> String? {
     do {
       guard case .file(let path) = input.origin else {
         throw FileError(input.name, "cannot be fixed; it is not a file")
@@ -98,7 +95,7 @@ enum CheckVerb {
       let format = try input.formats.format(of: file)
       guard let fixed = try? format.fixed(file), fixed != file.bytes else { return nil }
       try AtomicFileWriter.write(fixed, to: path)
-      if !isQuiet { terminal.report("\(path.printable): fixed") }
+      if terminal.error.isTerminal { terminal.report("\(path.printable): fixed") }
       return nil
     } catch is InputError {
       // What cannot be read is a finding of the check that follows.

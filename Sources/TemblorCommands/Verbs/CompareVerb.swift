@@ -103,15 +103,11 @@ enum CompareVerb {
   }
 
   private static func fields(_ comparisons: [Comparison], _ tolerance: Tolerance?) -> JSONMembers {
-    var fields: JSONMembers = [:]
-    if let first = comparisons.first {
-      let reference: JSONMembers = [
-        "label": first.options.referenceLabel, "name": first.reference.name, "source": first.reference.sourceName,
-        "figures": first.measurements[0].fields,
-      ]
-      fields =
-        fields + ["reference": reference, "profile": first.reference.profile.name, "rate": first.reference.signal.rate]
-    }
+    guard let first = comparisons.first else { return [:] }
+    let reference: JSONMembers = [
+      "label": first.options.referenceLabel, "name": first.reference.name, "source": first.reference.sourceName,
+      "figures": first.measurements[0].fields,
+    ]
     let limits = tolerance.map {
       ["decibels": $0.decibels, "seconds": $0.seconds, "percent": $0.percent] as JSONMembers
     }
@@ -119,7 +115,10 @@ enum CompareVerb {
       let excesses = tolerance.map { comparison.excesses(over: $0) }
       return comparison.fields + ["withinTolerance": excesses?.isEmpty, "excesses": excesses?.map(\.fields)]
     }
-    return fields + ["tolerance": limits, "comparisons": list]
+    return [
+      "reference": reference, "profile": first.reference.profile.name, "rate": first.reference.signal.rate,
+      "tolerance": limits, "comparisons": list,
+    ]
   }
 }
 

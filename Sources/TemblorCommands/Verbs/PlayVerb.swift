@@ -35,9 +35,7 @@ enum PlayVerb {
   ) throws -> ExitStatus {
     let options = try LiveOptions(arguments)
     let (loop, gap) = (try arguments[loop], try arguments[gap])
-    var patterns = LivePatterns(
-      arguments.values(SharedOptions.patternName), reading: try SharedOptions.reading(arguments), formats: formats,
-      sounds: try SharedOptions.sounds(arguments), terminal)
+    var patterns = try LivePatterns(arguments, formats, terminal)
     guard !patterns.loaded.isEmpty else { return patterns.status }
 
     try options.checkOutputs(reading: patterns.loaded.flatMap(\.sources))
@@ -57,11 +55,10 @@ struct LivePatterns {
   private(set) var loaded: [LoadedPattern] = []
   private var failures: [(name: String, message: String, status: ExitStatus)] = []
 
-  init(
-    _ words: [String], reading: ReadingOptions, formats: FormatRegistry, sounds: PatternInput.SoundLookup,
-    _ terminal: Terminal
-  ) {
-    let (inputs, problems) = PatternInput.find(words, formats: formats, sounds: sounds)
+  init(_ arguments: ParsedArguments, _ formats: FormatRegistry, _ terminal: Terminal) throws {
+    let reading = try SharedOptions.reading(arguments)
+    let (inputs, problems) = PatternInput.find(
+      arguments.values(SharedOptions.patternName), formats: formats, sounds: try SharedOptions.sounds(arguments))
     for problem in problems { fail(problem.path, problem, terminal) }
     for input in inputs {
       do {
