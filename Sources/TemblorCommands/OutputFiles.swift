@@ -183,12 +183,8 @@ struct PageOutput {
   }
 }
 
-struct PlotOutputs: Equatable, Sendable {
-  struct Item: Equatable, Sendable {
-    var inputs: [TakeInput]
-    var path: String
-    var format: PlotFormat
-  }
+struct PlotOutputs: Sendable {
+  typealias Item = (inputs: [TakeInput], path: String, format: PlotFormat)
 
   private(set) var items: [Item] = []
 
@@ -196,7 +192,7 @@ struct PlotOutputs: Equatable, Sendable {
     let count = groups.count + missing
     if output == OutputNames.standardOutput {
       guard count == 1 else { throw UsageError("'--output -' requires a single picture") }
-      items = groups.map { Item(inputs: $0, path: output, format: asked ?? .png) }
+      items = groups.map { ($0, output, asked ?? .png) }
       return
     }
     let place = try OutputPlace(output, count: count, "pictures")
@@ -205,7 +201,7 @@ struct PlotOutputs: Equatable, Sendable {
         named: PlotFormat(ofName: output), asked: asked, usual: .png, option: "--format",
         extensions: ".png, .svg or .pdf")
       let stem = inputs.map(\.outputStem).joined(separator: "-")
-      items.append(Item(inputs: inputs, path: place.file(stem, format.rawValue), format: format))
+      items.append((inputs, place.file(stem, format.rawValue), format))
     }
     // Two pictures of one name would overwrite one another, and one must not replace what it shows.
     try OutputNames.refuseClashes(items.compactMap { item in item.inputs.first.map { ($0.name, item.path) } })

@@ -90,12 +90,8 @@ final class ListenPlayer {
   }
 }
 
-/// When something is done, as the engine and as people are reported.
-struct ScheduledTime {
-  var time: PlaybackTime
-  /// The frame, or the one that comes next where it is to be done now.
-  var frame: Int64
-}
+/// When something is done, and the frame, or the next one where it is to be done now.
+typealias ScheduledTime = (time: PlaybackTime, frame: Int64)
 
 struct PanSegment {
   var start: Int64

@@ -149,7 +149,7 @@ package final class ListenSession {
       case .at(let seconds): Int64((seconds * engine.rate).rounded())
       }
     if case .at = time, frame < now { isLate = true }
-    return frame > now ? ScheduledTime(time: .frame(frame), frame: frame) : ScheduledTime(time: .now, frame: now)
+    return frame > now ? (.frame(frame), frame) : (.now, now)
   }
 
   /// How long until something is to be done without a request; nil where there is nothing.
@@ -253,7 +253,7 @@ package final class ListenSession {
 
   func sendTaps() {
     while let frame = taps.firstFrame, isNear(frame), let tap = taps.take(before: .max) {
-      do throws(ListenError) { try start(tap, at: ScheduledTime(time: .frame(tap.frame), frame: tap.frame)) } catch {
+      do throws(ListenError) { try start(tap, at: (.frame(tap.frame), tap.frame)) } catch {
         // There is space for it a period later.
         return taps.putBack(tap)
       }

@@ -178,13 +178,8 @@ final class SequentialAuditionTask: SessionTask {
   private let parts: [Part]
   private var announcedCount = 0
 
-  private struct Part {
-    let name: String
-    /// The engine's frame of its first sample.
-    let start: Int64
-    /// The frame behind its last.
-    let end: Int64
-  }
+  /// A take, and the engine's frames of its first sample and behind its last.
+  private typealias Part = (name: String, start: Int64, end: Int64)
 
   /// Everything is planned to the frame; `gap` in seconds, `region` nil for each take as long as it is.
   init(
@@ -200,7 +195,7 @@ final class SequentialAuditionTask: SessionTask {
     for (index, piece) in pieces.enumerated() {
       let heard = region ?? 0...piece.duration
       let length = FrameConversion.frame(seconds: heard.upperBound - heard.lowerBound, rate: engine.rate)
-      parts.append(Part(name: piece.name, start: frame, end: frame + length))
+      parts.append((piece.name, frame, frame + length))
       try group.setGains(AuditionTask.only(index, of: gains), over: 0, at: .frame(frame))
       try group.start(at: .frame(frame), from: heard.lowerBound)
       try group.pause(at: .frame(frame + length))

@@ -219,10 +219,7 @@ struct ConvertOutputs {
 
 /// The sound files that converted patterns name, copied so that each output finds its own.
 struct CopiedSounds {
-  struct File {
-    var name: String
-    var source: String
-  }
+  typealias File = (name: String, source: String)
 
   private var sources: [String: String] = [:]
 
@@ -234,7 +231,7 @@ struct CopiedSounds {
     for reference in references {
       do throws(InputError) {
         let source = try WaveformFiles.file(reference, in: input.folder)
-        files.append(File(name: reference.path, source: source))
+        files.append((reference.path, source))
       } catch {
         let hint = error.finding.suggestion.map { "; \($0)" } ?? ""
         losses.append(.init(loss: Loss(.dropped, .composition, error.finding.message + hint), place: reference.place))

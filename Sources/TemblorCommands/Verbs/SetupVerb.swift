@@ -2,6 +2,7 @@ enum SetupVerb {
   private static let haptics = Option(
     "--haptics", value: "LIST", help: "Channels of the transducers, numbered from 1, such as 2 or 3,4; or all.")
   private static let strength = Option("--strength", value: "S", help: "Overall gain, 0 to 1.").double(in: 0...1)
+  private static let choosing = "'--device', '--profile', '--haptics', '--channel' or '--strength'"
 
   static func description(_ choices: Choices) -> CommandDescription {
     CommandDescription(
@@ -68,9 +69,7 @@ enum SetupVerb {
     given.strength = try arguments[strength]
     var chosen = try choices.read()
     if arguments.flag("--save") {
-      guard given != SavedChoices() || channels != nil else {
-        throw UsageError("'--save' needs '--device', '--profile', '--haptics', '--channel' or '--strength'")
-      }
+      guard given != SavedChoices() || channels != nil else { throw UsageError("'--save' needs \(choosing)") }
       chosen.device = given.device ?? chosen.device
       chosen.profile = given.profile ?? chosen.profile
       if channels != nil || !routed.isEmpty { (chosen.haptics, chosen.channels) = (given.haptics, given.channels) }
@@ -78,9 +77,7 @@ enum SetupVerb {
       try check(chosen, on: backend)
     } else {
       guard terminal.error.isTerminal, backend.keyboard() != nil else {
-        throw UsageError(
-          "setup asks at a terminal; without one, use '--save' with '--device', '--profile', '--haptics', '--channel' or '--strength'"
-        )
+        throw UsageError("setup asks at a terminal; without one, use '--save' with \(choosing)")
       }
       let questions = SetupQuestions(terminal: terminal, answer: answer)
       let hasChannels = channels != nil || !routed.isEmpty

@@ -157,7 +157,7 @@ private struct TraceRun {
         let bytes = written.files[0].bytes
         try terminal.output.write(bytes.span)
       } else {
-        let own = copiesSound ? [CopiedSounds.File(name: FileSystem.name(of: path), source: path)] : []
+        let own = copiesSound ? [(FileSystem.name(of: path), path)] : []
         try copied.check(own, folder: FileSystem.folder(of: output), inputs: outputs.inputs)
         files = try outputs.write(written.files, to: output)
         if written.losses.allSatisfy({ $0.kind != .dropped }) {
