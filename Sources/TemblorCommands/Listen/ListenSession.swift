@@ -107,17 +107,16 @@ package final class ListenSession {
 
   func status(_: ListenCommand) -> [ListenReply.Field] {
     let unstarted = voices.count { !$0.isPaused && !$0.hasStarted }
-    let waiting = unstarted + taps.count
     let paused = voices.count { $0.isPaused }
     takePeak()
     defer { recentPeak = 0 }
     return [
-      .number("time", engine.seconds), .count("playing", voices.count - unstarted - paused), .count("waiting", waiting),
-      .count("paused", paused), .count("voices", engine.voiceCount), .number("strength", Double(engine.strength)),
-      .pair("muted", engine.isMuted ? "yes" : "no"), .number("peak", Double(recentPeak)),
-      .number("limited", Double(engine.limitedFrameCount) / engine.rate), .count("underruns", trouble.underrunCount),
-      .number("missed", Double(trouble.missedFrameCount) / engine.rate), .pair("device", device),
-      .count("rate", Int(engine.rate)),
+      .number("time", engine.seconds), .count("playing", voices.count - unstarted - paused),
+      .count("waiting", unstarted + taps.count), .count("paused", paused), .count("voices", engine.voiceCount),
+      .number("strength", Double(engine.strength)), .pair("muted", engine.isMuted ? "yes" : "no"),
+      .number("peak", Double(recentPeak)), .number("limited", Double(engine.limitedFrameCount) / engine.rate),
+      .count("underruns", trouble.underrunCount), .number("missed", Double(trouble.missedFrameCount) / engine.rate),
+      .pair("device", device), .count("rate", Int(engine.rate)),
     ]
   }
 
@@ -225,11 +224,10 @@ package final class ListenSession {
   }
 
   func hum(_ command: ListenCommand) throws(ListenError) -> [ListenReply.Field] {
+    let (intensity, sharpness) = (Float(command.number("INTENSITY")), Float(command.number("SHARPNESS")))
     let event = HapticEvent(
       kind: .hapticContinuous, time: 0, duration: command.number("SECONDS"),
-      parameters: [
-        .hapticIntensity: Float(command.number("INTENSITY")), .hapticSharpness: Float(command.number("SHARPNESS")),
-      ])
+      parameters: [.hapticIntensity: intensity, .hapticSharpness: sharpness])
     try checkShare()
     let player = try player(for: HapticPattern(events: [event]))
     return try translated { () throws(PlaybackError) in

@@ -56,10 +56,7 @@ extension ListenSession {
   private var missedSeconds: Double { Double(trouble.missedFrameCount) / engine.rate }
   private var limitedSeconds: Double { Double(engine.limitedFrameCount) / engine.rate }
 
-  var summary: String {
-    let missed = missedSeconds.text(1)
-    return "\(device.printable) at \(Int(engine.rate)) Hz; \(missed) s lost"
-  }
+  var summary: String { "\(device.printable) at \(Int(engine.rate)) Hz; \(missedSeconds.text(1)) s lost" }
 
   var fields: JSONMembers {
     [

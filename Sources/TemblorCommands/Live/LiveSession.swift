@@ -340,8 +340,7 @@ final class LiveConsole {
     var lines = [""]
     for (index, key) in keys.enumerated() {
       let word = "\(key.key) \(key.meaning)" + (index + 1 < keys.count ? "," : "")
-      let start = "Keys:".count
-      if start + lines[lines.count - 1].count + word.count + 1 >= terminal.error.width, lines.last != "" {
+      if "Keys:".count + lines[lines.count - 1].count + word.count + 1 >= terminal.error.width, lines.last != "" {
         lines.append("")
       }
       lines[lines.count - 1] += " " + word
@@ -353,6 +352,7 @@ final class LiveConsole {
   func show(_ figures: @autoclosure () -> PlaybackStatus) {
     if isWatched { line.draw { width in figures().line(width: width, for: terminal.error) } }
   }
+
   func clear() { line.clear() }
 }
 

@@ -81,9 +81,8 @@ enum StudyVerb {
     let save = arguments.value("--save") ?? "study-\(FileSystem.stem(of: path))-\(participant).csv"
     try OutputGuard(reading: [path]).check(save, option: "--save")
     let past = FileSystem.entry(at: save) == .file ? try StudyResults(save, bytes: FileSystem.read(save)) : nil
-    let used = try arguments[ABXOptions.seedOption].map { UInt64($0) }
     let known = past?.rows.first?.fields["seed"].flatMap { UInt64($0) }
-    let number = used ?? known ?? seed()
+    let number = try arguments[ABXOptions.seedOption].map { UInt64($0) } ?? known ?? seed()
     let run = StudyRun(
       kind, values: table.stimuli.map(\.value), reference: reference, repeats: try arguments[repeats], seed: number)
     var record = StudyRecord(

@@ -48,8 +48,7 @@ enum FollowVerb {
     let low = try arguments[low] ?? max(5, min(band.low, band.high))
     let high = try arguments[high] ?? min(250, max(80, max(band.low, band.high)))
     guard low < high else {
-      let (first, last) = (low.text(1), high.text(1))
-      throw UsageError("'--low' must be below '--high' (\(last) Hz), not \(first.inQuotes)")
+      throw UsageError("'--low' must be below '--high' (\(high.text(1)) Hz), not \(low.text(1).inQuotes)")
     }
     let following = FollowingOptions(
       style: try arguments[style], band: low...high, keepsVoices: arguments.flag("--keep-voices"),

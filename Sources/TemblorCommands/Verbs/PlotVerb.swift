@@ -90,8 +90,7 @@ enum PlotVerb {
     }
     let plot = try Plot(of: subjects, parts: style.parts, seconds: style.seconds)
     if let seconds = style.seconds, seconds.lowerBound >= plot.duration {
-      let end = plot.duration.text(3)
-      throw FileError(plot.title, "'--from' is after the end (\(end) s)")
+      throw FileError(plot.title, "'--from' is after the end (\(plot.duration.text(3)) s)")
     }
     return plot
   }

@@ -48,8 +48,7 @@ struct ProfileSummary {
       ("transient waveform", Self.sines(transient.partials.map { ($0.ratio, $0.gain) }) + squareness),
     ]
     if profile.duck != 1 {
-      let share = profile.duck.text(3)
-      rows.append(("duck", "continuous events × \(share) while a transient sounds"))
+      rows.append(("duck", "continuous events × \(profile.duck.text(3)) while a transient sounds"))
     }
     return rows
   }
@@ -136,9 +135,8 @@ struct ProfileSummary {
         ("uncertainty", "resonance ±\((doubt.resonance * 100).text(1)) %, quality factor within a factor of \(factor)"))
     }
     if let measured = hardware.measured {
-      let residual = measured.residual.text(1)
-      rows.append(
-        ("measured", "\(measured.date.printable), by \(measured.sensor.rawValue), \(residual) dB unexplained"))
+      let origin = "\(measured.date.printable), by \(measured.sensor.rawValue)"
+      rows.append(("measured", "\(origin), \(measured.residual.text(1)) dB unexplained"))
     }
     return rows
   }
@@ -209,14 +207,13 @@ struct ProfileSummary {
     guard let excursion = settings.limits.excursion, let hardware = profile.hardware else {
       return "not limited, since resonance or quality is not known"
     }
-    let limit = excursion.text(2)
     let origin =
       if hardware.excursion != nil && hardware.acceleration != nil {
         "from hardware.excursion"
       } else if settings.limits.power != nil { "excursion at peak power in the band" } else {
         "excursion at full scale in the band"
       }
-    return "limited to \(limit) × that of a full-scale sine at resonance (\(origin))"
+    return "limited to \(excursion.text(2)) × that of a full-scale sine at resonance (\(origin))"
   }
 
   private func power(_ settings: TransducerSettings) -> String {

@@ -199,8 +199,7 @@ private struct TraceRun {
     guard let part else { return signal }
     let first = Int(min(part.lowerBound * signal.rate, 1e15).rounded())
     guard first < signal.frameCount else {
-      let end = signal.duration.text(3)
-      throw AnalysisError(.unsupportedLength, "'--from' is after the end (\(end) s)")
+      throw AnalysisError(.unsupportedLength, "'--from' is after the end (\(signal.duration.text(3)) s)")
     }
     let last = min(signal.frameCount, Int(min(part.upperBound * signal.rate, 1e15).rounded()))
     return Signal(channels: signal.channels.map { Array($0[first..<max(first + 1, last)]) }, rate: signal.rate)
@@ -212,10 +211,9 @@ private struct TraceRun {
       return "\(trace.kind.rawValue): nothing was found; try one '--channel', or a lower '--threshold'"
     }
     let omitted = trace.omittedCount > 0 ? ", \(trace.omittedCount.counted("weaker event")) left out" : ""
-    let correlation = trace.agreement.correlation.text(3)
-    let decibels = trace.agreement.decibels.text(1)
     return "\(trace.kind.rawValue): \(trace.transientCount.counted("transient")), "
       + "\(trace.continuousCount.counted("continuous event")), \(trace.pointCount.counted("control point"))\(omitted); "
-      + "levels of its rendering: correlation \(correlation), distance \(decibels) dB"
+      + "levels of its rendering: correlation \(trace.agreement.correlation.text(3)), "
+      + "distance \(trace.agreement.decibels.text(1)) dB"
   }
 }
