@@ -41,17 +41,15 @@ final class PatternLoader: Sendable {
   func begin(_ command: ListenCommand, wake: WakeSignal?) throws(ListenError) -> Job {
     let make = { @Sendable [self] () throws(ListenError) in try piece(command) }
     let job = Job(nil)
-    guard loadsAside else {
-      job.withLock { $0 = Result(catching: make) }
-      return job
-    }
+    guard loadsAside else { return Job(Result(catching: make)) }
     guard jobCount.load(ordering: .relaxed) < Self.maximumJobCount else {
       throw ListenError(.busy, "too many patterns are loading; try again later")
     }
     jobCount.add(1, ordering: .relaxed)
     do throws(PlaybackError) {
       _ = try BackgroundThread { [self] in
-        job.withLock { $0 = Result(catching: make) }
+        let result = Result(catching: make)
+        job.withLock { $0 = result }
         jobCount.subtract(1, ordering: .relaxed)
         wake?.raise()
       }
