@@ -9,17 +9,12 @@ package struct CommandDescription: Sendable {
     var command: String
     var purpose: String
 
-    package init(_ command: String, _ purpose: String) {
-      self.command = command
-      self.purpose = purpose
-    }
+    package init(_ command: String, _ purpose: String) { (self.command, self.purpose) = (command, purpose) }
   }
 
   package var name: String
   package var abstract: String
-  /// Paragraphs with an empty line between; one whose lines are indented is kept as it is.
-  ///
-  /// Written when it is shown, which few starts of the program do.
+  /// Paragraphs with an empty line between, written when they are shown; indented ones are kept as they are.
   package var discussion: String { makeDiscussion() }
   private var makeDiscussion: @Sendable () -> String
   /// At most one repeats; the optional ones come after the required ones.
@@ -35,18 +30,13 @@ package struct CommandDescription: Sendable {
   package init(
     _ name: String, abstract: String, discussion: @autoclosure @escaping @Sendable () -> String = "",
     arguments: [Argument] = [], options: [any OptionDeclaration] = [], groups: [OptionGroup] = [],
-    verbs: [CommandDescription] = [],
-    examples: [Example] = [], run: @escaping Body
+    verbs: [CommandDescription] = [], examples: [Example] = [], run: @escaping Body
   ) {
-    self.name = name
-    self.abstract = abstract
+    (self.name, self.abstract) = (name, abstract)
     makeDiscussion = discussion
     self.arguments = arguments
     self.options = options.map(\.option)
-    self.groups = groups
-    self.verbs = verbs
-    self.examples = examples
-    self.run = run
+    (self.groups, self.verbs, self.examples, self.run) = (groups, verbs, examples, run)
     let spellings = everyOption.flatMap(\.names)
     assert(Set(spellings).count == spellings.count)
     assert(arguments.filter(\.isRepeatable).count <= 1)
@@ -54,11 +44,7 @@ package struct CommandDescription: Sendable {
   }
 
   var everyOption: [Option] { optionSections.flatMap(\.options) }
-
-  var optionSections: [OptionGroup] {
-    let general = OptionGroup(title: "Options", options: options + [.help])
-    return [general] + groups
-  }
+  var optionSections: [OptionGroup] { [OptionGroup("Options", options + [.help])] + groups }
 
   package func option(named name: String) -> Option? {
     // Every value of a command line is looked for: the lists are not joined for it.
@@ -66,11 +52,6 @@ package struct CommandDescription: Sendable {
     if Option.help.names.contains(name) { return Option.help }
     for group in groups { if let option = group.options.first(where: { $0.names.contains(name) }) { return option } }
     return nil
-  }
-
-  /// The word by which help is requested; it wins over everything else up to `--`.
-  func helpRequest(_ words: [String]) -> String? {
-    words.prefix { $0 != "--" }.first { Option.help.names.contains($0) }
   }
 
   func parse(_ words: [String], optionHints: [String: (option: String, value: String)] = [:]) throws(UsageError)
@@ -85,7 +66,7 @@ package struct CommandDescription: Sendable {
 
   private func assign(_ words: [String]) throws(UsageError) -> [String: [String]] {
     let required = arguments.filter { !$0.isOptional }
-    if words.count < required.count { throw UsageError(.missingValue, "missing \(required[words.count].name)") }
+    if words.count < required.count { throw UsageError("missing \(required[words.count].name)") }
     var given: [String: [String]] = [:]
     var rest = words[...]
     for (index, argument) in arguments.enumerated() {
@@ -99,7 +80,7 @@ package struct CommandDescription: Sendable {
       }
       given[argument.name] = Array(taken)
     }
-    if let word = rest.first { throw UsageError(.remove, "unexpected argument \(word.inQuotes)") }
+    if let word = rest.first { throw UsageError("unexpected argument \(word.inQuotes)") }
     return given
   }
 
@@ -138,7 +119,6 @@ package struct CommandDescription: Sendable {
   }
 }
 
-/// Walks over the words of one command line, telling options from positionals.
 private struct WordReader {
   let command: CommandDescription
   let words: [String]
@@ -197,12 +177,12 @@ private struct WordReader {
 
   private mutating func record(_ option: Option, as name: String, attached: String?) throws(UsageError) {
     guard let placeholder = option.value else {
-      if let attached { throw UsageError(.remove, "\(name.inQuotes) takes no value, but got \(attached.inQuotes)") }
+      if let attached { throw UsageError("\(name.inQuotes) takes no value, but got \(attached.inQuotes)") }
       given[option.key, default: []].append("")
       return
     }
     let value = if let attached { attached } else { try takeValue(for: name, placeholder) }
-    if !option.isRepeatable && given[option.key] != nil { throw UsageError(.remove, "\(name.inQuotes) is given twice") }
+    if !option.isRepeatable && given[option.key] != nil { throw UsageError("\(name.inQuotes) is given twice") }
     if !option.choices.isEmpty && !option.choices.contains(value) {
       throw .notAllowed(name, value, choices: option.choices)
     }
@@ -212,11 +192,11 @@ private struct WordReader {
   /// The next word, unless it looks like an option: then the value was forgotten.
   private mutating func takeValue(for name: String, _ placeholder: String) throws(UsageError) -> String {
     let missing = "missing \(placeholder) after \(name.inQuotes)"
-    guard next < words.count, words[next] != "--" else { throw UsageError(.missingValue, missing) }
+    guard next < words.count, words[next] != "--" else { throw UsageError(missing) }
     let word = words[next]
     if word.looksLikeOption {
       let joined = name.isLongName ? "\(name)=\(word)" : name + word
-      throw UsageError(.missingValue, "\(missing); to give \(word.inQuotes) itself, write \(joined.inQuotes)")
+      throw UsageError("\(missing); to give \(word.inQuotes) itself, write \(joined.inQuotes)")
     }
     next += 1
     return word
@@ -224,8 +204,7 @@ private struct WordReader {
 
   private func unknown(_ name: String) -> UsageError {
     if let hint = optionHints[name], command.option(named: hint.option) != nil {
-      return UsageError(
-        .unrecognizedName, "unknown option \(name.inQuotes); use \(hint.option.inQuotes), \(hint.value)")
+      return UsageError("unknown option \(name.inQuotes); use \(hint.option.inQuotes), \(hint.value)")
     }
     let names = command.everyOption.flatMap(\.names)
     return .unknown("option", name, among: name.isShortName ? [] : names.filter(\.isLongName))

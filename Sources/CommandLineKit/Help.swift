@@ -87,11 +87,10 @@ package struct TextLayout {
   }
 }
 
-/// Rows of words set in columns.
 package enum ColumnText {
-  /// A line for each row, two spaces between columns, the last column ragged.
-  ///
-  /// - Parameter isRight: Whether all columns but the first end together rather than begin together.
+  package static func text(_ rows: [[String]]) -> String { lines(rows).map { $0 + "\n" }.joined() }
+
+  /// A line for each row, two spaces between columns; with `isRight`, all columns but the first end together.
   package static func lines(_ rows: [[String]], isRight: Bool = false) -> [String] {
     let count = rows.map(\.count).max() ?? 0
     let widths = (0..<count).map { column in rows.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0 }
@@ -125,9 +124,8 @@ extension Program {
       [(command, name)] + command.verbs.map { ($0, "\(name) \(command.name)") }
     }
     let groups = verbs.flatMap(\.0.groups)
-    var shared: [OptionGroup] = []
-    for group in groups where groups.count(where: { $0 == group }) > 1 {
-      if !shared.contains(where: { $0.title == group.title }) { shared.append(group) }
+    let shared = groups.filter { group in groups.count { $0 == group } > 1 }.reduce(into: [OptionGroup]()) {
+      shared, group in if !shared.contains(where: { $0.title == group.title }) { shared.append(group) }
     }
     for (command, program) in verbs { page.verb(command, of: program, shared: shared) }
     for group in shared {
@@ -221,19 +219,18 @@ private struct ManualPage {
   private static func quoted(_ text: String) -> String { "\"\(escaped(text))\"" }
 
   /// Characters that roff would read as its own or set as typographic ones.
+  private static let escapes: [Unicode.Scalar: String] = [
+    "\\": "(rs", "-": "-", "'": "(aq", "`": "(ga", "^": "(ha", "~": "(ti", "\"": "(dq",
+  ]
+
   private static func escaped(_ text: String) -> String {
     var result = ""
     for scalar in text.unicodeScalars {
-      switch scalar {
-      case "\\": result += "\\(rs"
-      case "-": result += "\\-"
-      case "'": result += "\\(aq"
-      case "`": result += "\\(ga"
-      case "^": result += "\\(ha"
-      case "~": result += "\\(ti"
-      case "\"": result += "\\(dq"
-      case _ where scalar.isASCII: result.unicodeScalars.append(scalar)
-      default:
+      if let name = escapes[scalar] {
+        result += "\\" + name
+      } else if scalar.isASCII {
+        result.unicodeScalars.append(scalar)
+      } else {
         let digits = String(scalar.value, radix: 16, uppercase: true)
         result += "\\[u" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits + "]"
       }

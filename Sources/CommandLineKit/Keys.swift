@@ -1,18 +1,14 @@
 internal import Glibc
 internal import SystemSupport
 
-/// The keyboard, key by key and without echo, until it is let go; Ctrl-C and Ctrl-Z keep their meaning.
-///
-/// The terminal is given back as it was at the end, before a signal ends or stops the process, and while
-/// the process runs in the background.
-package struct RawTerminal: ~Copyable {
+/// The keyboard, key by key and without echo; Ctrl-C and Ctrl-Z keep their meaning. The terminal is as it was at the
+/// end, before a signal ends or stops the process, and while that runs in the background.
+package final class RawTerminal {
   private let descriptor: Int32
   private var decoder = KeyDecoder()
   package private(set) var isClosed = false
 
-  /// Takes the keys of standard input, or answers nothing where it is not this process's terminal.
-  ///
-  /// One at a time.
+  /// Takes the keys of standard input, one at a time, or nothing where it is not this process's terminal.
   package init?(_ descriptor: Int32 = STDIN_FILENO) {
     guard TerminalMode.begin(on: descriptor) else { return nil }
     self.descriptor = descriptor
@@ -27,9 +23,7 @@ package struct RawTerminal: ~Copyable {
     return isClosed || !TerminalMode.enter() ? [wake] : [wake, descriptor]
   }
 
-  /// How long to wait at most before asking for keys: what began like a longer key may be all.
-  ///
-  /// A shell does not report that it brings a running job to the foreground, so one behind looks now and then.
+  /// How long to wait at most; a job behind looks now and then, since no shell reports that it comes to the front.
   package func timeout(at now: Duration) -> Duration? {
     if let deadline = decoder.deadline { return max(.zero, deadline - now) }
     return isClosed || TerminalMode.isForeground(descriptor) ? nil : Self.interval
@@ -37,12 +31,12 @@ package struct RawTerminal: ~Copyable {
 
   private static let interval = Duration.milliseconds(250)
 
-  package mutating func keys(at now: Duration) -> [KeyPress] {
+  package func keys(at now: Duration) -> [KeyPress] {
     TerminalMode.lowerWake()
     return decoder.decode(read(), at: now)
   }
 
-  private mutating func read() -> [UInt8] {
+  private func read() -> [UInt8] {
     var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     guard !isClosed, unsafe poll(&ready, 1, 0) > 0 else { return [] }
     guard Int32(ready.revents) & (POLLHUP | POLLERR | POLLNVAL) == 0 else {
@@ -64,9 +58,7 @@ package struct RawTerminal: ~Copyable {
   }
 }
 
-/// Makes keys of the bytes a terminal sends, in pieces of any length.
-///
-/// Sequences are those of ECMA-48 as xterm, the Linux console and their kin send them; unknown ones are dropped.
+/// Makes keys of a terminal's bytes: sequences of ECMA-48 as xterm and its kin send them; unknown ones are dropped.
 struct KeyDecoder {
   /// How long the rest of a key is waited for: far above a slow line's gaps, too short to be felt.
   static let patience = Duration.milliseconds(50)
@@ -79,7 +71,11 @@ struct KeyDecoder {
   /// The keys that are complete with these bytes, or because their rest did not come in time.
   mutating func decode(_ bytes: [UInt8], at now: Duration) -> [KeyPress] {
     var keys: [KeyPress] = []
-    if let deadline, now >= deadline { keys += giveUp() }
+    // A lone escape is the key; any other rest was none.
+    if let deadline, now >= deadline {
+      if pending == [0x1B] { keys.append(.escape) }
+      (pending, self.deadline) = ([], nil)
+    }
     if bytes.isEmpty { return keys }
     pending += bytes
     var start = 0
@@ -91,15 +87,6 @@ struct KeyDecoder {
     pending.removeFirst(start)
     deadline = pending.isEmpty ? nil : now + Self.patience
     return keys
-  }
-
-  /// Takes what waits for its rest as it is: a lone escape is the key, the rest was none.
-  private mutating func giveUp() -> [KeyPress] {
-    defer {
-      pending = []
-      deadline = nil
-    }
-    return pending == [0x1B] ? [.escape] : []
   }
 
   /// The first key and its length, no key for what means nothing, and nothing at all where more is needed.
@@ -138,9 +125,7 @@ struct KeyDecoder {
     let body = bytes.dropFirst()
     switch body.first {
     case nil: return nil
-    case UInt8(ascii: "O"):
-      guard let final = body.dropFirst().first else { return nil }
-      return (cursorKey(final), 3)
+    case UInt8(ascii: "O"): return body.dropFirst().first.map { (cursorKey($0), 3) }
     case UInt8(ascii: "["): return controlSequence(body.dropFirst())
     // The escape key, and then another.
     default: return (.escape, 1)
@@ -168,22 +153,13 @@ struct KeyDecoder {
     "1": .home, "2": .insert, "3": .delete, "4": .end, "5": .pageUp, "6": .pageDown, "7": .home, "8": .end,
   ]
 
-  private static func cursorKey(_ final: UInt8) -> KeyPress? {
-    switch final {
-    case UInt8(ascii: "A"): .up
-    case UInt8(ascii: "B"): .down
-    case UInt8(ascii: "C"): .right
-    case UInt8(ascii: "D"): .left
-    case UInt8(ascii: "H"): .home
-    case UInt8(ascii: "F"): .end
-    case UInt8(ascii: "Z"): .backTab
-    case UInt8(ascii: "M"): .enter
-    default: nil
-    }
-  }
+  private static let cursorKeys: [Unicode.Scalar: KeyPress] = [
+    "A": .up, "B": .down, "C": .right, "D": .left, "H": .home, "F": .end, "Z": .backTab, "M": .enter,
+  ]
+
+  private static func cursorKey(_ final: UInt8) -> KeyPress? { cursorKeys[Unicode.Scalar(final)] }
 }
 
-/// One key, or a key with Control.
 package enum KeyPress: Equatable, Sendable {
   case character(Character)
   /// A letter with Control, in lower case, where it means nothing to the terminal.

@@ -1,7 +1,6 @@
 import SystemSupport
 
-/// One option of a verb: a flag, or a name that takes a value.
-package struct Option: Sendable {
+package struct Option: Equatable, Sendable {
   /// All spellings, `-o` and `--output`; the first long one names the option in messages.
   package var names: [String]
   /// What stands for the value in help, `FILE`; nothing for a flag.
@@ -14,8 +13,7 @@ package struct Option: Sendable {
   /// What shells offer for the value; the choices where there are any.
   package var completion: Completion
   package var isRepeatable: Bool
-  /// For the name of a file to write, the endings it may have, without dots, or none where the verb decides;
-  /// nothing for an option that names no such file.
+  /// Endings, without dots, of a file to write, none where the verb decides; nil for an option that names no such file.
   package var outputEndings: [String]?
 
   package init(
@@ -25,20 +23,14 @@ package struct Option: Sendable {
     precondition(
       !names.isEmpty && names.allSatisfy { $0.isShortName || $0.isLongName }, "An option is spelled -x or --word.")
     precondition(value != nil || choices.isEmpty, "A flag has no choices.")
-    self.names = names
-    self.value = value
-    self.help = help
-    self.defaultText = defaultText
-    self.choices = choices
+    (self.names, self.value, self.help, self.defaultText, self.choices) = (names, value, help, defaultText, choices)
     self.completion = choices.isEmpty ? completion : .words(choices)
-    self.isRepeatable = isRepeatable
-    self.outputEndings = outputEndings
+    (self.isRepeatable, self.outputEndings) = (isRepeatable, outputEndings)
   }
 
   package static let help = Option("-h", "--help", help: "Show this help.")
 
   var isFlag: Bool { value == nil }
-
   package var key: String { names.first(where: \.isLongName) ?? names[0] }
 
   var fullHelp: String {
@@ -66,20 +58,17 @@ package struct TypedOption<Value>: OptionDeclaration {
   ) {
     var option = option
     option.defaultText = option.defaultText ?? text
-    self.option = option
-    self.read = read
+    (self.option, self.read) = (option, read)
   }
 }
 
 extension Option {
-  /// A whole number, nil where it is not given.
   package func int(in range: ClosedRange<Int>) -> TypedOption<Int?> {
     TypedOption(self) { arguments throws(UsageError) in try arguments.int(key, in: range) }
   }
 
   package func int(in range: ClosedRange<Int>, default value: Int) -> TypedOption<Int> {
-    TypedOption(self, default: "\(value)") { arguments throws(UsageError) in
-      try arguments.int(key, in: range) ?? value
+    TypedOption(self, default: "\(value)") { arguments throws(UsageError) in try arguments.int(key, in: range) ?? value
     }
   }
 
@@ -94,7 +83,6 @@ extension Option {
     }
   }
 
-  /// One case of an enumeration, nil where it is not given.
   package func choice<Choice: RawRepresentable<String> & CaseIterable & Sendable>(of type: Choice.Type)
     -> TypedOption<Choice?>
   {
@@ -114,20 +102,15 @@ extension Option {
   }
 }
 
-/// Options under a title of their own; one group may serve several verbs.
 package struct OptionGroup: Sendable, Equatable {
   package var title: String
   package var options: [Option]
 
-  package init(title: String, options: [any OptionDeclaration]) {
+  package init(_ title: String, _ options: any OptionDeclaration...) { self.init(title, options) }
+
+  package init(_ title: String, _ options: [any OptionDeclaration]) {
     self.title = title
     self.options = options.map(\.option)
-  }
-
-  /// Whether two groups read alike.
-  package static func == (one: Self, other: Self) -> Bool {
-    one.title == other.title && one.options.map(\.label) == other.options.map(\.label)
-      && one.options.map(\.fullHelp) == other.options.map(\.fullHelp)
   }
 }
 
@@ -136,13 +119,10 @@ extension String {
   var isLongName: Bool { utf8.count > 2 && hasPrefix("--") && !utf8.contains(UInt8(ascii: "=")) }
 }
 
-/// One argument of a verb, found by its position.
 package struct Argument: Sendable {
   package var name: String
   package var help: String
-  /// The only words allowed; empty allows all.
   package var choices: [String]
-  /// What shells offer; the choices where there are any.
   package var completion: Completion
   package var isRepeatable: Bool
   package var isOptional: Bool
@@ -152,12 +132,9 @@ package struct Argument: Sendable {
     isOptional: Bool = false
   ) {
     precondition(!name.hasPrefix("-"), "An argument's name does not look like an option.")
-    self.name = name
-    self.help = help
-    self.choices = choices
+    (self.name, self.help, self.choices) = (name, help, choices)
     self.completion = choices.isEmpty ? completion : .words(choices)
-    self.isRepeatable = isRepeatable
-    self.isOptional = isOptional
+    (self.isRepeatable, self.isOptional) = (isRepeatable, isOptional)
   }
 
   /// The argument in a usage line: `PATTERN`, `PATTERN...`, `[PATTERN]`.
@@ -184,9 +161,7 @@ package struct Completion: Equatable, Sendable {
   package var paths: Paths
 
   package init(words: [String] = [], query: String = "", paths: Paths = .none) {
-    self.words = words
-    self.query = query
-    self.paths = paths
+    (self.words, self.query, self.paths) = (words, query, paths)
   }
 
   package static let none = Completion()
@@ -195,6 +170,5 @@ package struct Completion: Equatable, Sendable {
 
   /// Offers files with one of these endings, written without the dot.
   package static func file(endingIn endings: String...) -> Completion { Completion(paths: .files(endings: endings)) }
-
   package static func words(_ words: [String]) -> Completion { Completion(words: words) }
 }

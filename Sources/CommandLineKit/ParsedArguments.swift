@@ -1,9 +1,6 @@
 package import SystemSupport
 
-/// The values of a command line, by the names that the verb declared.
-///
-/// Options answer to any of their spellings, arguments to their names. Asking for a name the verb did
-/// not declare is a programmer's mistake and stops the program.
+/// The values of a command line by declared names, in any spelling of an option; other names stop the program.
 package struct ParsedArguments: Sendable {
   package let command: CommandDescription
   /// Options by key, arguments by name; a flag has one empty value for each time it was given.
@@ -19,11 +16,7 @@ package struct ParsedArguments: Sendable {
   }
 
   package func flag(_ name: String) -> Bool { !values(name).isEmpty }
-
-  /// The value of an option or argument, or nothing where it was not given.
   package func value(_ name: String) -> String? { values(name).last }
-
-  /// All values of a repeatable option or argument, in order.
   package func values(_ name: String) -> [String] { given[key(name)] ?? [] }
 
   package func argument(_ name: String) -> String {
@@ -31,9 +24,7 @@ package struct ParsedArguments: Sendable {
     return value
   }
 
-  package subscript<Value>(_ option: TypedOption<Value>) -> Value {
-    get throws(UsageError) { try option.read(self) }
-  }
+  package subscript<Value>(_ option: TypedOption<Value>) -> Value { get throws(UsageError) { try option.read(self) } }
 
   private func key(_ name: String) -> String {
     if let option = command.option(named: name) { return option.key }
@@ -45,10 +36,9 @@ package struct ParsedArguments: Sendable {
   package func int(_ name: String, in range: ClosedRange<Int> = Int.min...Int.max) throws(UsageError) -> Int? {
     guard let text = value(name) else { return nil }
     guard let number = Int(text) ?? scaled(name, text).flatMap(Int.init(exactly:)), range.contains(number) else {
-      let limits = Limits(
-        lower: range.lowerBound == .min ? nil : "\(range.lowerBound)",
-        upper: range.upperBound == .max ? nil : "\(range.upperBound)")
-      throw notTaken(name, text, "a whole number", limits)
+      throw notTaken(
+        name, text, "a whole number", range.lowerBound == .min ? nil : "\(range.lowerBound)",
+        range.upperBound == .max ? nil : "\(range.upperBound)")
     }
     return number
   }
@@ -59,10 +49,8 @@ package struct ParsedArguments: Sendable {
   {
     guard let text = value(name) else { return nil }
     guard let number = Double(text) ?? scaled(name, text), number.isFinite, range.contains(number) else {
-      let limits = Limits(
-        lower: range.lowerBound.isFinite ? NumberFormatting.short(range.lowerBound) : nil,
-        upper: range.upperBound.isFinite ? NumberFormatting.short(range.upperBound) : nil)
-      throw notTaken(name, text, "a number", limits)
+      let ends = [range.lowerBound, range.upperBound].map { $0.isFinite ? NumberFormatting.short($0) : nil }
+      throw notTaken(name, text, "a number", ends[0], ends[1])
     }
     return number
   }
@@ -85,59 +73,36 @@ package struct ParsedArguments: Sendable {
   /// The units in which values can be given, longest first, by what stands for them in help.
   private static let units: [String: [(unit: String, factor: Double)]] = [
     "SECONDS": [("min", 60), ("ms", 0.001), ("s", 1)], "HZ": [("khz", 1_000), ("hz", 1), ("k", 1_000)],
-    "DB": [("db", 1)],
-    "S": [("%", 0.01)], "INTENSITY": [("%", 0.01)], "SHARPNESS": [("%", 0.01)],
+    "DB": [("db", 1)], "S": [("%", 0.01)], "INTENSITY": [("%", 0.01)], "SHARPNESS": [("%", 0.01)],
   ]
 
-  package func choice<Choice: RawRepresentable<String> & CaseIterable>(
-    _ name: String, as type: Choice.Type = Choice.self
-  ) throws(UsageError) -> Choice? {
-    guard let text = value(name) else { return nil }
-    guard let choice = Choice(rawValue: text) else {
-      throw .notAllowed(name, text, choices: Choice.allCases.map(\.rawValue))
-    }
-    return choice
-  }
-
-  private struct Limits {
-    var lower: String?
-    var upper: String?
-
-    var text: String {
+  private func notTaken(_ name: String, _ text: String, _ what: String, _ lower: String?, _ upper: String?)
+    -> UsageError
+  {
+    let limits =
       switch (lower, upper) {
       case (let lower?, let upper?): " from \(lower) to \(upper)"
       case (let lower?, nil): " of at least \(lower)"
       case (nil, let upper?): " of at most \(upper)"
       case (nil, nil): ""
       }
-    }
-  }
-
-  private func notTaken(_ name: String, _ text: String, _ what: String, _ limits: Limits) -> UsageError {
-    UsageError(.invalidValue, "\(name.inQuotes) takes \(what)\(limits.text), not \(text.inQuotes)")
+    return .takes(name, "\(what)\(limits)", not: text)
   }
 }
 
-/// An invalid command line.
 package struct UsageError: Error, Equatable, CustomStringConvertible {
-  package enum Kind: Sendable {
-    case unrecognizedName
-    case missingValue
-    case invalidValue
-    case remove
-  }
-
-  package var kind: Kind
   /// One line that names the word in question, without a full stop.
   package var description: String
 
-  package init(_ kind: Kind, _ description: String) {
-    self.kind = kind
-    self.description = description
-  }
+  package init(_ description: String) { self.description = description }
 
   package static func unknown(_ what: String, _ word: String, among names: [String]) -> UsageError {
-    UsageError(.unrecognizedName, "unknown \(what) \(word.inQuotes)" + Suggestion.question(word, among: names))
+    UsageError("unknown \(what) \(word.inQuotes)" + Suggestion.question(word, among: names))
+  }
+
+  /// `'--gap' takes seconds, not 'soon'`
+  package static func takes(_ name: String, _ what: String, not text: some StringProtocol) -> UsageError {
+    UsageError("\(name.inQuotes) takes \(what), not \(String(text).inQuotes)")
   }
 
   package static func notAllowed(_ name: String, _ value: String, choices: [String]) -> UsageError {
@@ -146,19 +111,15 @@ package struct UsageError: Error, Equatable, CustomStringConvertible {
       choices.count > 12
       ? "\(name.inQuotes) does not take \(value.inQuotes)"
       : "\(name.inQuotes) takes \(choices.joinedWithOr), not \(value.inQuotes)"
-    return UsageError(.invalidValue, taken + Suggestion.question(value, among: choices))
+    return UsageError(taken + Suggestion.question(value, among: choices))
   }
 }
 
 extension OutputGuard {
   /// Refuses an output that would destroy an input, or that no folder is there for.
   package func check(_ path: String, option: String) throws(UsageError) {
-    if isInput(path) {
-      throw UsageError(.invalidValue, "\(path.inQuotes) is an input; choose another \(option.inQuotes)")
-    }
-    if let obstacle = Self.obstacle(to: path) {
-      throw UsageError(.invalidValue, "\(path.inQuotes) cannot be written: \(obstacle)")
-    }
+    if isInput(path) { throw UsageError("\(path.inQuotes) is an input; choose another \(option.inQuotes)") }
+    if let obstacle = Self.obstacle(to: path) { throw UsageError("\(path.inQuotes) cannot be written: \(obstacle)") }
   }
 }
 
@@ -179,10 +140,7 @@ extension ParsedArguments {
     return OutputGuard(reading: paths)
   }
 
-  /// The rules for files to write that hold for every verb; the program checks them before a verb runs.
-  ///
-  /// An output must not destroy an input or another output, must be of a kind that the verb writes, and its
-  /// folder must exist.
+  /// The rules for files to write, before a verb runs: none destroys an input or another; kind and folder are right.
   func checkOutputs() throws(UsageError) {
     let inputs = inputs
     var places: [String: String] = [:]
@@ -190,19 +148,15 @@ extension ParsedArguments {
       guard let endings = option.outputEndings else { continue }
       for path in given[option.key] ?? [] where path != Self.standardOutput {
         try inputs.check(path, option: option.key)
-        try Self.checkEnding(of: path, endings)
+        let name = path.lowercased()
+        if !endings.isEmpty, !endings.contains(where: { name.hasSuffix("." + $0) }) {
+          let known = endings.map { ".\($0)" }.joinedWithOr
+          throw UsageError("unknown file extension of \(path.inQuotes); use \(known)")
+        }
         if let other = places.updateValue(option.key, forKey: OutputGuard.place(of: path)) {
-          throw UsageError(
-            .invalidValue, "\(other.inQuotes) and \(option.key.inQuotes) would both write \(path.inQuotes)")
+          throw UsageError("\(other.inQuotes) and \(option.key.inQuotes) would both write \(path.inQuotes)")
         }
       }
     }
-  }
-
-  private static func checkEnding(of path: String, _ endings: [String]) throws(UsageError) {
-    let name = path.lowercased()
-    guard !endings.isEmpty, !endings.contains(where: { name.hasSuffix("." + $0) }) else { return }
-    let known = endings.map { ".\($0)" }.joinedWithOr
-    throw UsageError(.invalidValue, "unknown file extension of \(path.inQuotes); use \(known)")
   }
 }

@@ -6,14 +6,12 @@ package struct CommandEntry: Sendable {
   package let description: @Sendable () -> CommandDescription
 
   package init(_ name: String, _ description: @autoclosure @escaping @Sendable () -> CommandDescription) {
-    self.name = name
-    self.description = description
+    (self.name, self.description) = (name, description)
   }
 
   package init(_ description: CommandDescription) { self.init(description.name, description) }
 }
 
-/// A program of several verbs, and all that is derived from their declarations.
 package struct Program: Sendable {
   package var name: String
   package var version: String
@@ -45,19 +43,10 @@ package struct Program: Sendable {
     message: @escaping @Sendable (any Error) -> String = { "\($0)" },
     status: @escaping @Sendable (any Error) -> ExitStatus = { _ in .failure }
   ) {
-    self.name = name
-    self.version = version
-    self.date = date
-    self.abstract = abstract
-    self.discussion = discussion
+    (self.name, self.version, self.date, self.abstract, self.discussion) = (name, version, date, abstract, discussion)
     entries = commands
-    self.examples = examples
-    self.manualSections = manualSections
-    self.alternatives = alternatives
-    self.prepare = prepare
-    self.optionHints = optionHints
-    self.message = message
-    self.status = status
+    (self.examples, self.manualSections, self.alternatives) = (examples, manualSections, alternatives)
+    (self.prepare, self.optionHints, self.message, self.status) = (prepare, optionHints, message, status)
   }
 
   package static let options = [Option.help, Option("--version", help: "Show the version.")]
@@ -92,7 +81,7 @@ package struct Program: Sendable {
       var command = try find(first)
       var program = name
       for word in words.dropFirst() {
-        guard !command.verbs.isEmpty else { throw UsageError(.remove, "unexpected argument \(word.inQuotes)") }
+        guard !command.verbs.isEmpty else { throw UsageError("unexpected argument \(word.inQuotes)") }
         program += " " + command.name
         command = try command.find(word)
       }
@@ -103,15 +92,11 @@ package struct Program: Sendable {
 
   package func find(_ verb: String) throws(UsageError) -> CommandDescription {
     if let command = command(named: verb) { return command }
-    if let alternative = alternatives[verb] {
-      throw UsageError(.unrecognizedName, "unknown verb \(verb.inQuotes); \(alternative)")
-    }
+    if let alternative = alternatives[verb] { throw UsageError("unknown verb \(verb.inQuotes); \(alternative)") }
     throw .unknown("verb", verb, among: entries.map(\.name) + [Self.help])
   }
 
-  /// Runs the verb that is named in the words after the program's own name.
-  ///
-  /// Whatever the verb throws becomes a message and a status.
+  /// Runs the verb that words name; whatever it throws becomes a message and a status.
   package func run(_ words: [String], on terminal: Terminal) -> ExitStatus {
     var called = name
     do {
@@ -137,7 +122,8 @@ package struct Program: Sendable {
         (program, command, rest) = (called, try command.find(word), rest.dropFirst())
         called += " " + command.name
       }
-      if let word = command.helpRequest(Array(rest)) {
+      // Help wins over everything else up to `--`.
+      if let word = rest.prefix(while: { $0 != "--" }).first(where: { Option.help.names.contains($0) }) {
         let isShort = word == Option.help.names[0]
         try terminal.output.write(command.help(of: program, for: terminal.output, isShort: isShort), wraps: false)
         return .done
@@ -150,7 +136,7 @@ package struct Program: Sendable {
       terminal.report("\(name): \(error)")
       terminal.report("See '\(called) --help'.")
       return .usage
-    } catch let error as StreamError where error.kind == .brokenPipe { return .done } catch {
+    } catch let error as StreamError where error.isBrokenPipe { return .done } catch {
       terminal.report("\(name): \(message(error))")
       return status(error)
     }
@@ -158,11 +144,9 @@ package struct Program: Sendable {
 
   private func misplacedOption(_ word: String) -> UsageError {
     let option = String(word.prefix { $0 != "=" })
-    if let alternative = alternatives[option] {
-      return UsageError(.unrecognizedName, "unknown option \(option.inQuotes); \(alternative)")
-    }
+    if let alternative = alternatives[option] { return UsageError("unknown option \(option.inQuotes); \(alternative)") }
     if commands.flatMap({ [$0] + $0.verbs }).contains(where: { $0.option(named: option) != nil }) {
-      return UsageError(.unrecognizedName, "\(option.inQuotes) must follow a verb")
+      return UsageError("\(option.inQuotes) must follow a verb")
     }
     return .unknown("option", option, among: Self.options.flatMap(\.names))
   }
@@ -191,13 +175,11 @@ extension CommandDescription {
     let names = verbs.map(\.name)
     let question = Suggestion.question(verb, among: names)
     throw UsageError(
-      .unrecognizedName,
       "unknown verb \(verb.inQuotes) after \(name.inQuotes)"
         + (question.isEmpty ? "; it takes \(names.joinedWithOr)" : question))
   }
 }
 
-/// How the program ended, as the shell sees it.
 package enum ExitStatus: Int32, CaseIterable, Sendable {
   case done = 0
   /// The work could not be done: no space, no permission, no device.

@@ -1,9 +1,4 @@
-/// A shell that can complete the program's command lines.
-package enum Shell: String, CaseIterable, Sendable {
-  case bash
-  case zsh
-  case fish
-}
+package enum Shell: String, CaseIterable, Sendable { case bash, zsh, fish }
 
 extension Program {
   package func completionScript(for shell: Shell) -> String {
@@ -178,9 +173,7 @@ extension Program {
   private func bashWords(_ words: [String]) -> String {
     words.map { $0.escaping([" ", "\\", "$", "`", "'", "\""]) }.joined(separator: " ").shellQuoted
   }
-}
 
-extension Program {
   /// A script for zsh, to be found along `fpath` as `_NAME` or read with `source`.
   func zshCompletion() -> String {
     let function = "_" + shellName
@@ -302,9 +295,7 @@ extension Program {
   }
 
   private func zshText(_ help: String) -> String { help.firstSentence.escaping(["[", "]", ":", "\\"]) }
-}
 
-extension Program {
   /// A script for fish 3.0 and later.
   func fishCompletion() -> String {
     var text = """

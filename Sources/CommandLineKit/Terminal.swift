@@ -1,11 +1,8 @@
 internal import Glibc
 internal import SystemSupport
 
-/// A stream of text or bytes to the user, with what it can show.
-///
-/// Writes are not gathered: one call is one `write`, so hand over whole pieces.
+/// A stream of text or bytes to the user, with what it can show; one call is one `write`.
 package struct Output: Sendable {
-  /// Takes all bytes or throws.
   package typealias Sink = @Sendable (_ bytes: Span<UInt8>) throws(StreamError) -> Void
 
   package let isTerminal: Bool
@@ -22,9 +19,7 @@ package struct Output: Sendable {
     isTerminal: Bool, width: @autoclosure @escaping @Sendable () -> Int = 80, isColoured: Bool,
     isUnicode: Bool = true, isForeground: @autoclosure @escaping @Sendable () -> Bool = true, sink: @escaping Sink
   ) {
-    self.isTerminal = isTerminal
-    self.isColoured = isColoured
-    self.isUnicode = isUnicode
+    (self.isTerminal, self.isColoured, self.isUnicode) = (isTerminal, isColoured, isUnicode)
     columns = width
     foreground = isForeground
     self.sink = sink
@@ -32,12 +27,9 @@ package struct Output: Sendable {
 
   /// Whether the stream is a terminal that no other job has: a line can be rewritten in place.
   var canRewrite: Bool { isTerminal && foreground() }
-
   package func write(_ bytes: Span<UInt8>) throws(StreamError) { if !bytes.isEmpty { try sink(bytes) } }
 
-  /// Writes text for people: in the characters of the locale, and on a terminal broken at spaces.
-  ///
-  /// - Parameter wraps: False for lines that are laid out already or that programs read.
+  /// Writes text for people, on a terminal broken at spaces unless `wraps` is false: laid out, or for programs.
   package func write(_ text: String, wraps: Bool = true) throws(StreamError) {
     var text = isUnicode ? text : text.asASCII
     if wraps, isTerminal { text = text.wrapped(to: width) }
@@ -51,16 +43,9 @@ package struct Output: Sendable {
   }
 
   /// How text can stand out; the raw value is the parameter of ECMA-48's SGR.
-  package enum Style: Int, Sendable {
-    case bold = 1
-    case dim = 2
-    case red = 31
-    case green = 32
-    case yellow = 33
-  }
+  package enum Style: Int, Sendable { case bold = 1, dim = 2, red = 31, green = 32, yellow = 33 }
 
   package static var standardOutput: Output { Output(descriptor: STDOUT_FILENO, name: "standard output") }
-
   static var standardError: Output { Output(descriptor: STDERR_FILENO, name: "standard error") }
 
   package init(descriptor: Int32, name: String) {
@@ -93,7 +78,6 @@ package struct Output: Sendable {
   }
 }
 
-/// The value of an environment variable, empty where it is not set.
 private func environment(_ name: String) -> String {
   guard let value = unsafe getenv(name) else { return "" }
   return unsafe String(cString: value)
@@ -106,9 +90,7 @@ private var hasUnicodeLocale: Bool {
 }
 
 extension String {
-  /// The text with lines of at most so many columns where spaces allow it.
-  ///
-  /// A broken line goes on below its last column of words, or two columns in from its start.
+  /// The text with lines of at most so many columns; a broken line goes on below its last column of words.
   func wrapped(to width: Int) -> String {
     split(separator: "\n", omittingEmptySubsequences: false).map { line in
       line.utf8.count > width ? Self.wrapped(line, to: width) : String(line)
@@ -146,17 +128,8 @@ extension String {
 extension Substring {
   /// Columns on a terminal, on which colours (ECMA-48's SGR) take none.
   fileprivate var columnCount: Int {
-    var (count, isEscape) = (0, false)
-    for character in self {
-      if isEscape {
-        isEscape = character != "m"
-      } else if character == "\u{1B}" {
-        isEscape = true
-      } else {
-        count += 1
-      }
-    }
-    return count
+    let pieces: [Substring] = split(separator: "\u{1B}", omittingEmptySubsequences: false)
+    return pieces.dropFirst().reduce(pieces[0].count) { $0 + $1.drop { $0 != "m" }.dropFirst().count }
   }
 }
 
@@ -167,24 +140,15 @@ private func terminalColumns(_ descriptor: Int32) -> Int {
   return Int(size.ws_col)
 }
 
-/// A failed write.
 package struct StreamError: Error, Equatable, CustomStringConvertible {
-  package enum Kind: Sendable {
-    /// Nothing: the reader has all it wants, as `head` does.
-    case brokenPipe
-    case notWritten
-  }
-
-  package var kind: Kind
   package var stream: String
   /// The error number of `write`.
   package var code: Int32
 
-  package init(stream: String, code: Int32) {
-    self.kind = code == EPIPE ? .brokenPipe : .notWritten
-    self.stream = stream
-    self.code = code
-  }
+  package init(stream: String, code: Int32) { (self.stream, self.code) = (stream, code) }
+
+  /// Whether the reader has all it wants, as `head` does.
+  package var isBrokenPipe: Bool { code == EPIPE }
 
   package var description: String {
     let reason = unsafe strerror(code).map { unsafe String(cString: $0) } ?? "error \(code)"
@@ -212,12 +176,10 @@ package struct Terminal: Sendable {
   package func report(_ message: String) { try? error.line(message) }
 }
 
-/// One line on standard error that shows how far the work is, rewritten in place.
+/// One line on standard error that shows how far the work is, rewritten in place; silent where that is not a terminal.
 ///
-/// Silent where standard error is not a terminal. Clear it before writing anything else there.
-///
-/// The cursor waits at the line's start: a terminal that wraps the line again for a narrower window keeps the
-/// cursor there, so that all pieces of it are behind the cursor and are erased.
+/// The cursor waits at the line's start: a terminal that wraps the line again for a narrower window keeps it there, so
+/// that all pieces of the line are behind it and are erased.
 package struct ProgressLine {
   /// The least time between two rewrites: fast enough to look alive, too slow to cost anything.
   package static let interval = Duration.milliseconds(100)
@@ -231,8 +193,7 @@ package struct ProgressLine {
   private var lastWidth = 0
 
   package init(on terminal: Terminal, interval: Duration = Self.interval) {
-    self.terminal = terminal
-    self.interval = interval
+    (self.terminal, self.interval) = (terminal, interval)
   }
 
   /// Shows a text cut to the line, unless the last one is too recent; then it is not even made.

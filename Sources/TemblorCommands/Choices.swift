@@ -1,8 +1,4 @@
-import CommandLineKit
-internal import Glibc
-import Reading
-import SystemSupport
-import TransducerProfiles
+import Glibc
 
 /// What was chosen before a command: by variables of the environment, and by `temblor setup` in a file.
 struct Choices: Sendable {
@@ -58,12 +54,9 @@ struct Choices: Sendable {
   }
 
   private static func checkProfile(_ word: String, of variable: String) throws {
-    do { _ = try ProfileInput.find(word) } catch let error as UsageError {
-      throw UsageError(error.kind, "\(variable): \(error)")
-    }
+    do { _ = try ProfileInput.find(word) } catch let error as UsageError { throw UsageError("\(variable): \(error)") }
   }
 
-  /// What is saved; nothing where there is no file.
   func read() throws -> SavedChoices {
     guard let path, FileSystem.entry(at: path) != .nothing else { return SavedChoices() }
     guard FileSystem.entry(at: path) == .file else { throw FileError(path, "is not a file; remove it") }
@@ -91,7 +84,6 @@ struct Choices: Sendable {
   }
 }
 
-/// Why the file of choices is refused, and how to go on.
 struct ChoicesRefusal: Error, CustomStringConvertible {
   let error: InputError
 

@@ -1,14 +1,5 @@
-import CommandLineKit
-internal import Glibc
-internal import HapticFormats
-import HapticRender
-import PatternWorkflows
-import SignalPlots
-import SoundFile
-import SystemSupport
-internal import VendorFormats
+import Glibc
 
-/// Where each rendering goes.
 struct RenderOutputs: Sendable {
   static let container = Option(
     "--container", value: "KIND", help: "File format if the output name does not set one.", defaultText: "wav"
@@ -18,11 +9,13 @@ struct RenderOutputs: Sendable {
 
   init(_ arguments: ParsedArguments, inputs: [PatternInput], problemCount: Int) throws {
     let asked = try arguments[Self.container]
-    let stems: [RenderSettings.Buses] = arguments.flag("--stems") ? [.haptics, .audio] : [.all]
+    let hasStems = arguments.flag("--stems")
+    let stems: [(buses: RenderSettings.Buses, suffix: String)] =
+      hasStems ? [(.haptics, ".haptic"), (.audio, ".audio")] : [(.all, "")]
     let output = arguments.value("--output")
     if output == OutputNames.standardOutput {
-      guard inputs.count + problemCount == 1, stems == [.all], !arguments.flag("--json") else {
-        throw UsageError(.remove, "'--output -' requires a single pattern, without '--stems' or '--json'")
+      guard inputs.count + problemCount == 1, !hasStems, !arguments.flag("--json") else {
+        throw UsageError("'--output -' requires a single pattern, without '--stems' or '--json'")
       }
       items = inputs.map {
         RenderBatch.Item(
@@ -39,29 +32,15 @@ struct RenderOutputs: Sendable {
       let container = try place.kind(
         named: named, asked: asked, usual: .wav, option: "--container",
         extensions: ".wav, .flac, .aiff, .w64, .rf64, .caf or .ogg")
-      for buses in stems {
-        let path =
-          place.isFolder
-          ? place.file(input.outputStem + Self.suffix(of: buses), container.rawValue) : Self.path(place.path, of: buses)
+      for (buses, suffix) in stems {
+        let stem = place.isFolder ? input.outputStem : FileSystem.stem(of: place.path)
+        let ending = place.path.lastIndex(of: ".").map { String(place.path[$0...]) } ?? ""
+        let beside = FileSystem.join(FileSystem.folder(of: place.path), stem + suffix + ending)
+        let path = hasStems && !place.isFolder ? beside : place.file(stem + suffix, container.rawValue)
         items.append(.init(input: input, destination: .file(path: path), container: container, buses: buses))
       }
     }
     try OutputNames.refuseClashes(items.map { ($0.input.name, $0.name) })
-  }
-
-  private static func suffix(of buses: RenderSettings.Buses) -> String {
-    switch buses {
-    case .all: ""
-    case .haptics: ".haptic"
-    case .audio: ".audio"
-    }
-  }
-
-  private static func path(_ output: String, of buses: RenderSettings.Buses) -> String {
-    let suffix = suffix(of: buses)
-    guard !suffix.isEmpty else { return output }
-    let ending = output.lastIndex(of: ".").map { String(output[$0...]) } ?? ""
-    return FileSystem.join(FileSystem.folder(of: output), FileSystem.stem(of: output) + suffix + ending)
   }
 
   /// Not every kind of file holds every sound, and sound is not for terminals.
@@ -69,7 +48,7 @@ struct RenderOutputs: Sendable {
     for container in Set(items.map(\.container)) {
       let format = SoundFileFormat(container: container, samples: job.format)
       if let reason = format.unsupportedReason(rate: job.rate, channelCount: job.channelCount) {
-        throw UsageError(.invalidValue, reason)
+        throw UsageError(reason)
       }
     }
     if case .stream? = items.first?.destination { try SharedOptions.checkStandardOutput(terminal) }
@@ -81,9 +60,6 @@ struct OutputPlace {
   let path: String
   let isFolder: Bool
 
-  /// - Parameters:
-  ///   - output: What was named; nil for the current folder.
-  ///   - isFolder: Whether there is a folder in any case.
   /// - Throws: `UsageError` for a name for several files that is plainly meant for one.
   init(_ output: String?, count: Int, _ noun: String, isFolder: Bool = false) throws(UsageError) {
     path = output ?? ""
@@ -97,8 +73,7 @@ struct OutputPlace {
       || FormatRegistry.standard.format(named: path) != nil
       || (OutputNames.pageEndings + ["json"]).contains { path.lowercased().hasSuffix("." + $0) }
     guard isFile || entry != .nothing else { return }
-    throw UsageError(
-      .invalidValue, "\(path.inQuotes) is the name of one file, but there are \(count) \(noun); name a folder")
+    throw UsageError("\(path.inQuotes) is the name of one file, but there are \(count) \(noun); name a folder")
   }
 
   /// The kind of the files: of one file as its name says, of several as asked for or usual.
@@ -108,53 +83,52 @@ struct OutputPlace {
     if isFolder { return asked ?? usual }
     if let asked, let named, asked != named {
       throw UsageError(
-        .remove,
         "the extension of \(path.inQuotes) selects \(named.rawValue), but \(option.inQuotes) is " + asked.rawValue)
     }
     guard let kind = asked ?? named else {
-      throw UsageError(
-        .invalidValue, "unknown file extension of \(path.inQuotes); use \(extensions), or \(option.inQuotes)")
+      throw UsageError("unknown file extension of \(path.inQuotes); use \(extensions), or \(option.inQuotes)")
     }
     return kind
   }
 
-  /// The file of one result: in the folder, or the file itself.
   func file(_ stem: String, _ ending: String) -> String { isFolder ? FileSystem.join(path, stem + "." + ending) : path }
 }
 
-/// The rules that files which verbs write have in common.
 enum OutputNames {
-  /// The path that stands for standard output.
+  /// - Parameter noun: Of what several go to a folder.
+  static func option(_ noun: String) -> Option {
+    Option(
+      "-o", "--output", value: "PATH", help: "Output file, or folder for several \(noun); - for standard output.",
+      completion: .file, writes: [])
+  }
+
   static let standardOutput = "-"
   static let pageEndings = ["html", "htm"]
 
-  static func checkInputs(_ path: String, option: String = "--output", of takes: [TakeInput]) throws(UsageError) {
+  static func checkInputs(_ path: String, of takes: [TakeInput]) throws(UsageError) {
     // A file that does not exist cannot be an input, so patterns are not read for it.
     guard FileSystem.entry(at: path) != .nothing else { return }
-    try OutputGuard(reading: takes.flatMap(\.sources)).check(path, option: option)
+    try OutputGuard(reading: takes.flatMap(\.sources)).check(path, option: "--output")
   }
 
   static func refuseClashes(_ files: [(input: String, path: String)]) throws(UsageError) {
     var owners: [String: String] = [:]
     for (input, path) in files {
       if let other = owners.updateValue(input, forKey: path) {
-        throw UsageError(
-          .invalidValue, "\(other.inQuotes) and \(input.inQuotes) would both be written to \(path.inQuotes)")
+        throw UsageError("\(other.inQuotes) and \(input.inQuotes) would both be written to \(path.inQuotes)")
       }
     }
   }
 }
 
-/// A page that was written: what a verb says of it, and the browser that shows it.
 struct PageOutput {
   /// Refuses a terminal as standard output, and opening what has no name.
   static func check(_ path: String, _ arguments: ParsedArguments, _ terminal: Terminal) throws(UsageError) {
     guard path == OutputNames.standardOutput else { return }
     try SharedOptions.checkStandardOutput(terminal)
-    if arguments.flag("--open") { throw UsageError(.remove, "'--open' requires a file, not '--output -'") }
+    if arguments.flag("--open") { throw UsageError("'--open' requires a file, not '--output -'") }
   }
 
-  /// Writes a page to its file or to standard output, says so, and opens it, as a verb's options want it.
   static func write(
     _ page: [UInt8], to path: String, saying what: String, _ arguments: ParsedArguments, _ work: inout BatchWork,
     _ terminal: Terminal
@@ -164,6 +138,12 @@ struct PageOutput {
     let output = PageOutput(path: path, byteCount: page.count, isOpened: arguments.flag("--open"))
     if !arguments.flag("--quiet") { output.report(what, on: terminal) }
     try work.attempt { _ in try output.open() }
+  }
+
+  static func option(_ usual: String) -> Option {
+    Option(
+      "-o", "--output", value: "FILE", help: "Output file; - for standard output.", defaultText: usual,
+      completion: .file(endingIn: "html"), writes: OutputNames.pageEndings)
   }
 
   static let open = Option("--open", help: "Open the page in a browser.")
@@ -179,14 +159,11 @@ struct PageOutput {
 
   /// `report.html: written, 197 kB; open it in a browser`, in a log as on a terminal.
   func report(_ what: String, on terminal: Terminal) {
-    terminal.report(
-      "\(path.printable): \(what), \(byteCount / 1_000) kB" + (isOpened ? "" : "; open it in a browser"))
+    terminal.report("\(path.printable): \(what), \(byteCount / 1_000) kB" + (isOpened ? "" : "; open it in a browser"))
   }
 
   /// Opens the page where that is wanted; a browser that stays is not waited for.
-  func open() throws(FileError) {
-    if isOpened { try Self.open(path, "was written") }
-  }
+  func open() throws(FileError) { if isOpened { try Self.open(path, "was written") } }
 
   /// - Parameter state: What the page or address is without a browser: `was written`.
   static func open(_ path: String, _ state: String) throws(FileError) {
@@ -206,21 +183,16 @@ struct PageOutput {
   }
 }
 
-/// Where each picture goes, and in what format.
-struct PlotOutputs: Equatable, Sendable {
-  struct Item: Equatable, Sendable {
-    var inputs: [TakeInput]
-    var path: String
-    var format: PlotFormat
-  }
+struct PlotOutputs: Sendable {
+  typealias Item = (inputs: [TakeInput], path: String, format: PlotFormat)
 
   private(set) var items: [Item] = []
 
   init(_ output: String, format asked: PlotFormat?, groups: [[TakeInput]], missing: Int) throws(UsageError) {
     let count = groups.count + missing
     if output == OutputNames.standardOutput {
-      guard count == 1 else { throw UsageError(.remove, "'--output -' requires a single picture") }
-      items = groups.map { Item(inputs: $0, path: output, format: asked ?? .png) }
+      guard count == 1 else { throw UsageError("'--output -' requires a single picture") }
+      items = groups.map { ($0, output, asked ?? .png) }
       return
     }
     let place = try OutputPlace(output, count: count, "pictures")
@@ -229,13 +201,9 @@ struct PlotOutputs: Equatable, Sendable {
         named: PlotFormat(ofName: output), asked: asked, usual: .png, option: "--format",
         extensions: ".png, .svg or .pdf")
       let stem = inputs.map(\.outputStem).joined(separator: "-")
-      items.append(Item(inputs: inputs, path: place.file(stem, format.rawValue), format: format))
+      items.append((inputs, place.file(stem, format.rawValue), format))
     }
-    try refuseClashes()
-  }
-
-  /// Two pictures of one name would overwrite one another, and one must not replace what it shows.
-  private func refuseClashes() throws(UsageError) {
+    // Two pictures of one name would overwrite one another, and one must not replace what it shows.
     try OutputNames.refuseClashes(items.compactMap { item in item.inputs.first.map { ($0.name, item.path) } })
     for item in items { try OutputNames.checkInputs(item.path, of: items.flatMap(\.inputs)) }
   }

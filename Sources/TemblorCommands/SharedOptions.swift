@@ -1,22 +1,11 @@
-import CommandLineKit
-import HapticFormats
-import HapticPlayback
-import HapticRender
-import PatternWorkflows
-import Reading
-import SoundFile
-import SystemSupport
-import TransducerProfiles
-
-/// Options and words that several verbs share.
 enum SharedOptions {
   static let patternName = "PATTERN"
 
   static let patternHelp =
     "A pattern file of any format, a folder of them, the name of a shipped pattern, or - for standard input."
 
-  static func pattern(_ formats: FormatRegistry) -> Argument {
-    Argument(patternName, help: patternHelp, completion: .patterns(formats), isRepeatable: true)
+  static func pattern(_ formats: FormatRegistry, isOptional: Bool = false) -> Argument {
+    Argument(patternName, help: patternHelp, completion: .patterns(formats), isRepeatable: true, isOptional: isOptional)
   }
 
   static let profile = Option(
@@ -31,7 +20,6 @@ enum SharedOptions {
     Int(RenderPlan.supportedSampleRates.lowerBound)...Int(RenderPlan.supportedSampleRates.upperBound)
 
   static let sampleRateText = "\(sampleRates.lowerBound) to \(sampleRates.upperBound)"
-
   static let rate = Option("--rate", value: "HZ", help: "Sample rate, \(sampleRateText).")
     .int(in: sampleRates, default: 48_000)
 
@@ -53,34 +41,31 @@ enum SharedOptions {
   static func sounds(_ arguments: ParsedArguments) throws(UsageError) -> PatternInput.SoundLookup {
     let folder = arguments.value("--sounds")
     if arguments.flag("--without-sounds") {
-      guard folder == nil else { throw UsageError(.remove, "'--sounds' and '--without-sounds' exclude each other") }
+      guard folder == nil else { throw UsageError("'--sounds' and '--without-sounds' exclude each other") }
       return .none
     }
     guard let folder else { return .besidePattern }
     guard FileSystem.entry(at: folder) == .folder else {
-      throw UsageError(.invalidValue, "'--sounds' requires a folder, not \(folder.inQuotes)")
+      throw UsageError("'--sounds' requires a folder, not \(folder.inQuotes)")
     }
     return .folder(folder)
   }
 
-  static let from = Option(
-    "--from", value: "SECONDS", help: "Start of the part to use.", defaultText: "0"
-  ).double(in: 0...Double.infinity)
-  static let to = Option(
-    "--to", value: "SECONDS", help: "End of the part to use.", defaultText: "the end"
-  ).double(in: 0...Double.infinity)
+  static let from = Option("--from", value: "SECONDS", help: "Start of the part to use.", defaultText: "0").double(
+    in: 0...Double.infinity)
+  static let to = Option("--to", value: "SECONDS", help: "End of the part to use.", defaultText: "the end").double(
+    in: 0...Double.infinity)
 
   /// The part of time between `from` and `to`; nil for all.
   static func part(_ arguments: ParsedArguments) throws(UsageError) -> ClosedRange<Double>? {
     let from = try arguments[from]
     let to = try arguments[to]
     guard from != nil || to != nil else { return nil }
-    guard from ?? 0 < to ?? .infinity else { throw UsageError(.invalidValue, "'--from' must be before '--to'") }
+    guard from ?? 0 < to ?? .infinity else { throw UsageError("'--from' must be before '--to'") }
     return (from ?? 0)...(to ?? .infinity)
   }
 
   static let noConfig = Option("--no-config", help: "Ignore the choices saved by 'temblor setup'.")
-
   static let json = Option("--json", help: "Print the result as JSON.")
   static let csv = Option("--csv", help: "Print the result as CSV: a row of column names, then the rows.")
 
@@ -100,24 +85,29 @@ enum SharedOptions {
 
   static func checkStandardOutput(_ terminal: Terminal) throws(UsageError) {
     guard terminal.output.isTerminal else { return }
-    throw UsageError(.invalidValue, "standard output is a terminal; use '--output FILE' or a pipe")
+    throw UsageError("standard output is a terminal; use '--output FILE' or a pipe")
   }
 
   static func refuseBoth(_ one: String, _ other: String, in arguments: ParsedArguments) throws(UsageError) {
     guard arguments.flag(one), arguments.flag(other) else { return }
-    throw UsageError(.remove, "\(one.inQuotes) and \(other.inQuotes) exclude each other")
+    throw UsageError("\(one.inQuotes) and \(other.inQuotes) exclude each other")
   }
 
   /// Refuses options that another has no use for.
   static func refuse(_ options: [String], with other: String, in arguments: ParsedArguments) throws(UsageError) {
     for option in options where !arguments.values(option).isEmpty {
-      throw UsageError(.remove, "\(option.inQuotes) cannot be used with \(other.inQuotes)")
+      throw UsageError("\(option.inQuotes) cannot be used with \(other.inQuotes)")
     }
   }
 
   static func reading(_ arguments: ParsedArguments) throws -> ReadingOptions {
     ReadingOptions(curveTimes: try arguments[curveTimes])
   }
+}
+
+extension Int {
+  /// `1 voice`, `3 voices`.
+  func counted(_ noun: String) -> String { "\(self) \(noun)\(self == 1 ? "" : "s")" }
 }
 
 extension Completion {
@@ -131,9 +121,7 @@ extension Completion {
   }
 }
 
-/// What a failure means to the user: a line and an exit status.
 enum Failure {
-  /// One line, with the file it is about.
   static func message(_ error: any Error) -> String {
     let message =
       switch error {
@@ -166,7 +154,6 @@ struct BatchWork {
   private(set) var statuses: [ExitStatus] = []
   var status: ExitStatus { Failure.worst(statuses) }
 
-  /// - Parameter problems: What could not be found.
   init(on terminal: Terminal, problems: [FileError] = []) {
     self.terminal = terminal
     for problem in problems { fail(problem.description, .failure) }
@@ -188,14 +175,22 @@ struct BatchWork {
 }
 
 extension Output {
-  /// Writes what `--json` prints: an object that begins with its format version.
-  ///
-  /// - Parameter formatVersion: Grows when a member is removed or changes its meaning; nil for a format of others.
+  /// Writes what `--json` prints: an object that begins with its format version, nil for a format of others.
   func write(json fields: JSONMembers, formatVersion: Int? = 1) throws {
     var json = JSONWriter()
     let version: JSONMembers = ["formatVersion": formatVersion]
     json.object((version + fields).write)
     try write(json.finish().span)
+  }
+
+  /// Writes an object with `--json`, rows with `--csv` where a verb has them, else a text.
+  func write(
+    _ arguments: ParsedArguments, json fields: @autoclosure () -> JSONMembers, csv rows: [JSONMembers]? = nil,
+    text: @autoclosure () -> String, wraps: Bool = true
+  ) throws {
+    if arguments.flag("--json") { return try write(json: fields()) }
+    if let rows, arguments.flag("--csv") { return try write(csv: rows) }
+    try write(text(), wraps: wraps)
   }
 
   /// Writes what `--csv` prints: a column for each key in order of appearance; a row without a value has it empty.

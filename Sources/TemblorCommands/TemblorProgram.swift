@@ -1,9 +1,25 @@
-import HapticPlayback
-package import CommandLineKit
-public import HapticFormats
-public import VendorFormats
-import PatternWorkflows
-import SystemSupport
+// What the commands are made of, for all files of this module.
+@_exported public import CommandLineKit
+@_exported public import HapticFormats
+@_exported public import HapticModel
+@_exported public import HapticOutputs
+@_exported public import HapticPlayback
+@_exported public import HapticRender
+@_exported public import PatternComparison
+@_exported public import PatternRules
+@_exported public import PatternWorkflows
+@_exported public import Reading
+@_exported public import ReviewPages
+@_exported public import ShippedFiles
+@_exported public import SignalAnalysis
+@_exported public import SignalPlots
+@_exported public import SoundFile
+@_exported public import SoundFollowing
+@_exported public import SoundTracing
+@_exported public import SystemSupport
+@_exported public import TransducerCalibration
+@_exported public import TransducerProfiles
+@_exported public import VendorFormats
 
 /// The `temblor` program.
 public enum TemblorProgram {
@@ -17,22 +33,19 @@ public enum TemblorProgram {
       commands: [
         .init("play", PlayVerb.description(formats)), .init("watch", WatchVerb.description(formats)),
         .init("tap", TapVerb.description), .init("follow", FollowVerb.description),
-        .init("rumble", RumbleVerb.description),
-        .init("listen", ListenVerb.description(formats)),
+        .init("rumble", RumbleVerb.description), .init("listen", ListenVerb.description(formats)),
         .init("audition", AuditionVerb.description(formats)), .init("abx", ABXVerb.description(formats)),
-        .init("study", StudyVerb.description(formats)),
-        .init("render", RenderVerb.description(formats)), .init("plot", PlotVerb.description(formats)),
-        .init("compare", CompareVerb.description(formats)), .init("gallery", GalleryVerb.description(formats)),
-        .init("studio", StudioVerb.description(formats)),
+        .init("study", StudyVerb.description(formats)), .init("render", RenderVerb.description(formats)),
+        .init("plot", PlotVerb.description(formats)), .init("compare", CompareVerb.description(formats)),
+        .init("gallery", GalleryVerb.description(formats)), .init("studio", StudioVerb.description(formats)),
         .init("check", CheckVerb.description(formats)), .init("info", InfoVerb.description(formats)),
         .init("format", FormatVerb.description(formats)), .init("convert", ConvertVerb.description(formats)),
         .init("trace", TraceVerb.description(formats)), .init("edit", EditVerb.description(formats)),
         .init("formats", FormatsVerb.description(formats)), .init("patterns", PatternsVerb.description),
         .init("profiles", ProfilesVerb.description), .init("devices", DevicesVerb.description),
-        .init("setup", SetupVerb.description(choices)),
-        .init("sweep", SweepVerb.description), .init("calibrate", CalibrateVerb.description),
-        .init("latency", LatencyVerb.description), .init("completion", completion(formats)),
-        .init("man", manual(formats)),
+        .init("setup", SetupVerb.description(choices)), .init("sweep", SweepVerb.description),
+        .init("calibrate", CalibrateVerb.description), .init("latency", LatencyVerb.description),
+        .init("completion", completion(formats)), .init("man", manual(formats)),
       ],
       examples: [
         .init("temblor render earthquake-splash", "Render a shipped pattern to earthquake-splash.wav."),
@@ -70,8 +83,7 @@ public enum TemblorProgram {
     "record": "use 'temblor play --record FILE', or 'temblor render'",
     "measure": "use 'temblor info' for a file, 'temblor calibrate' for a transducer",
     "serve": "use 'temblor studio --serve' for a page, 'temblor listen' for commands",
-    "test": "use 'temblor tap' for a device, 'temblor check' for a pattern",
-    "version": "use 'temblor --version'",
+    "test": "use 'temblor tap' for a device, 'temblor check' for a pattern", "version": "use 'temblor --version'",
     "-v": "use '--version'", "-V": "use '--version'",
   ]
 
@@ -110,7 +122,7 @@ public enum TemblorProgram {
           temblor completion fish > ~/.config/fish/completions/temblor.fish
         """, arguments: [Argument("SHELL", help: "The shell.", choices: Shell.allCases.map(\.rawValue))]
     ) { arguments, terminal in
-      let shell = try arguments.choice("SHELL", as: Shell.self) ?? .bash
+      let shell = Shell(rawValue: arguments.argument("SHELL")) ?? .bash
       try terminal.output.write(program(formats).completionScript(for: shell), wraps: false)
       return .done
     }

@@ -3,7 +3,6 @@ internal import CommandLineKit
 internal import HapticPlayback
 internal import Reading
 public import StudioCore
-internal import Synchronization
 internal import TemblorCommands
 
 // The part of the C interface that has more than the core: the program, and sound on devices. See C/temblor.h.
@@ -27,12 +26,12 @@ public func temblorRun(_ host: Handle, _ words: Bytes?, _ length: Int32) -> Int3
     _ = unsafe Host.of(host).give(Array("\0temblor: \(missing)\n".utf8))
     return 1
   }
-  let (printed, reported) = (Gathering(), Gathering())
-  let terminal = Terminal(output: printed.output, error: reported.output) {
+  let (printed, reported) = (Locked<[UInt8]>([]), Locked<[UInt8]>([]))
+  let terminal = Terminal(output: output(to: printed), error: output(to: reported)) {
     SystemTimeSource().now
   }
   let status = TemblorProgram.run(words.map { String(decoding: $0, as: UTF8.self) }, on: terminal)
-  _ = unsafe Host.of(host).give(printed.bytes + [0] + reported.bytes)
+  _ = unsafe Host.of(host).give(printed.withLock { $0 } + [0] + reported.withLock { $0 })
   return status
 }
 
@@ -47,15 +46,9 @@ private func missingLibrary(for verb: String) -> String? {
   return missing.map { "\($0.0) is missing; install the package \($0.1)" }
 }
 
-/// What is written to a stream.
-private final class Gathering: Sendable {
-  private let gathered = Mutex<[UInt8]>([])
-
-  var bytes: [UInt8] { gathered.withLock { $0 } }
-
-  var output: Output {
-    Output(isTerminal: false, isColoured: false) { bytes throws(StreamError) in
-      self.gathered.withLock { gathered in for index in bytes.indices { gathered.append(bytes[index]) } }
-    }
+/// A stream that gathers what is written to it.
+private func output(to gathered: Locked<[UInt8]>) -> Output {
+  Output(isTerminal: false, isColoured: false) { bytes throws(StreamError) in
+    gathered.withLock { gathered in for index in bytes.indices { gathered.append(bytes[index]) } }
   }
 }

@@ -4,10 +4,8 @@ internal import HapticPlayback
 internal import HapticRender
 internal import Reading
 public import StudioCore
-internal import Synchronization
 internal import SystemSupport
 
-/// A device that is open, and what is played on it.
 final class Session {
   /// One time that a pattern is played; its player is let go when it has ended.
   struct Play {
@@ -34,7 +32,7 @@ final class Session {
   private var last: Int32 = 0
   private var missedFrameCount = 0
 
-  private final class Notices: Sendable { let events = Mutex<[SinkEvent]>([]) }
+  private typealias Notices = Locked<[SinkEvent]>
 
   convenience init(_ device: String, profile: TransducerProfile, rate: Double, strength: Double) throws {
     let rate = rate.isFinite ? Int(min(max(rate, 8_000), 192_000)) : 48_000
@@ -43,16 +41,16 @@ final class Session {
     let routing = OutputRouting(channelCount: output.format.channelCount)
     let engine = PlaybackEngine(
       rate: output.format.rate, routing: routing, profiles: [profile], strength: Float(strength))
-    let notices = Notices()
+    let notices = Notices([])
     let playback = try LivePlayback(engine, sink: output.sink, wantsRealTime: true) { event in
-      if case .notice(let notice) = event { notices.events.withLock { $0.append(notice) } }
+      if case .notice(let notice) = event { notices.withLock { $0.append(notice) } }
     }
     self.init(engine, clock: playback.clock, notices)
     self.playback = playback
   }
 
   /// A session of an engine that is driven already.
-  convenience init(_ engine: PlaybackEngine, clock: PlaybackClock) { self.init(engine, clock: clock, Notices()) }
+  convenience init(_ engine: PlaybackEngine, clock: PlaybackClock) { self.init(engine, clock: clock, Notices([])) }
 
   private init(_ engine: PlaybackEngine, clock: PlaybackClock, _ notices: Notices) {
     (self.engine, self.clock, self.notices) = (engine, clock, notices)
@@ -98,7 +96,6 @@ final class Session {
     return true
   }
 
-  /// Releases what has ended.
   private func settle() {
     engine.update()
     for (number, play) in plays {
@@ -122,7 +119,7 @@ final class Session {
     for (number, play) in plays {
       if let start = play.start, play.onset == nil, Double(start) <= heard { plays[number]?.onset = seconds(start) }
     }
-    let events = notices.events.withLock { events in
+    let events = notices.withLock { events in
       defer { events = [] }
       return events
     }

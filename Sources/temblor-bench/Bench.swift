@@ -1,5 +1,6 @@
 import Glibc
 import Reading
+import SystemSupport
 
 /// Measures what the project promises about speed: a table for people, JSON for programs, and a check for regressions.
 @main struct Bench {
@@ -42,13 +43,11 @@ import Reading
     var json = JSONWriter()
     json.array { list in
       for figure in figures {
-        list.object { entry in
-          entry.member("name", figure.name)
-          entry.member("value", figure.value)
-          entry.member("unit", figure.unit)
-          if let goal = figure.goal { entry.member("goal", goal) }
-          if let isReached = figure.isReached { entry.member("isReached", isReached) }
-        }
+        let fields: JSONMembers = [
+          "name": figure.name, "value": figure.value, "unit": figure.unit, "goal": figure.goal,
+          "isReached": figure.isReached,
+        ]
+        list.object(fields.write)
       }
     }
     print(String(decoding: json.finish(), as: UTF8.self), terminator: "")
@@ -63,14 +62,17 @@ extension Measurement {
   }
 }
 
-/// One figure of the benchmark, with what it should reach.
 struct Measurement {
-  var name: String
-  var value: Double
-  var unit: String
-  /// The figure to reach, or nothing where it is only of interest.
-  var goal: Double?
-  var isBetterWhenGreater = false
+  let name: String
+  let value: Double
+  let unit: String
+  let goal: Double?
+  let isBetterWhenGreater: Bool
+
+  init(_ name: String, _ value: Double, _ unit: String, goal: Double? = nil, isBetterWhenGreater: Bool = false) {
+    (self.name, self.value, self.unit, self.goal) = (name, value, unit, goal)
+    self.isBetterWhenGreater = isBetterWhenGreater
+  }
 
   var isReached: Bool? { goal.map { isBetterWhenGreater ? value >= $0 : value <= $0 } }
 }

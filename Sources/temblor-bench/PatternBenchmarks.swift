@@ -4,7 +4,6 @@ import HapticRender
 import ShippedFiles
 import VendorFormats
 
-/// The cost of reading AHAP text.
 enum ReadingBenchmarks {
   static func run() throws -> [Measurement] {
     let text = try AHAPDocument(pattern: pattern()).formatted()
@@ -14,34 +13,29 @@ enum ReadingBenchmarks {
     let document = try AHAPDocument(text: text, name: "bench")
     let writing = Stopwatch.median { _ = document.formatted() }
     return [
-      Measurement(
-        name: "AHAP text to document", value: megabytes / parsing, unit: "MB/s", goal: 100, isBetterWhenGreater: true),
-      Measurement(name: "AHAP text to pattern", value: megabytes / reading, unit: "MB/s", isBetterWhenGreater: true),
-      Measurement(name: "AHAP document to text", value: megabytes / writing, unit: "MB/s", isBetterWhenGreater: true),
+      Measurement("AHAP text to document", megabytes / parsing, "MB/s", goal: 100, isBetterWhenGreater: true),
+      Measurement("AHAP text to pattern", megabytes / reading, "MB/s"),
+      Measurement("AHAP document to text", megabytes / writing, "MB/s"),
     ]
   }
 
   /// Every kind of haptic entry, about 12 MB in the canonical form with its indentation.
   static func pattern() -> HapticPattern {
-    var pattern = HapticPattern()
-    for index in 0..<30_000 {
-      let isLong = index % 3 == 0
-      pattern.events.append(
-        HapticEvent(
+    HapticPattern(
+      events: (0..<30_000).map { index in
+        let isLong = index % 3 == 0
+        return HapticEvent(
           kind: isLong ? .hapticContinuous : .hapticTransient, time: Double(index) * 0.05,
-          duration: isLong ? 0.04 : nil, parameters: [.hapticIntensity: Float(index % 10) / 10, .hapticSharpness: 0.5]))
-    }
-    for index in 0..<1_000 {
-      pattern.curves.append(
+          duration: isLong ? 0.04 : nil, parameters: [.hapticIntensity: Float(index % 10) / 10, .hapticSharpness: 0.5])
+      },
+      curves: (0..<1_000).map { index in
         ParameterCurve(
           id: .hapticIntensityControl, time: Double(index) * 1.5,
-          controlPoints: (0..<15).map { .init(time: Double($0) * 0.1, value: 0.5) }))
-    }
-    return pattern
+          controlPoints: (0..<15).map { .init(time: Double($0) * 0.1, value: 0.5) })
+      })
   }
 }
 
-/// The cost of compiling plans.
 enum CompileBenchmarks {
   static func run() throws -> [Measurement] {
     var figures: [Measurement] = []
@@ -54,13 +48,12 @@ enum CompileBenchmarks {
         })
       let time = try Stopwatch.median(runs: 3) { _ = try RenderPlan(compiling: pattern) }
       perEvent.append(time / Double(count))
-      figures.append(
-        Measurement(name: "compile \(count) events", value: time * 1e9 / Double(count), unit: "ns per event"))
+      figures.append(Measurement("compile \(count) events", time * 1e9 / Double(count), "ns per event"))
     }
     figures.append(
       Measurement(
-        name: "growth from 1,000 to 1,000,000 events, 1 being linear and 2 being n log n",
-        value: perEvent[3] / perEvent[0], unit: "times per event", goal: 4))
+        "growth from 1,000 to 1,000,000 events, 1 being linear and 2 being n log n",
+        perEvent[3] / perEvent[0], "times per event", goal: 4))
     let points = HapticPattern(
       events: [HapticEvent(kind: .hapticContinuous, time: 0, duration: 20)],
       curves: [
@@ -69,8 +62,7 @@ enum CompileBenchmarks {
           controlPoints: (0..<100_000).map { .init(time: Double($0) * 0.0002, value: Float($0 % 2)) })
       ])
     let time = try Stopwatch.median(runs: 3) { _ = try RenderPlan(compiling: points) }
-    figures.append(
-      Measurement(name: "compile a curve of 100,000 points", value: time * 1e9 / 100_000, unit: "ns per point"))
+    figures.append(Measurement("compile a curve of 100,000 points", time * 1e9 / 100_000, "ns per point"))
     return figures
   }
 }
@@ -94,9 +86,7 @@ enum WholeBenchmarks {
           count = rendering.read(into: &span)
         }
       }
-      figures.append(
-        Measurement(
-          name: "\(name), text to samples", value: seconds / time, unit: "times real time", isBetterWhenGreater: true))
+      figures.append(Measurement("\(name), text to samples", seconds / time, "times real time"))
     }
     return figures
   }
@@ -134,8 +124,7 @@ enum FormatBenchmarks {
     guard bytes.count > size / 8, (try? FormatRegistry.standard.read(file)) != nil else { return nil }
     let time = try Stopwatch.median { _ = try FormatRegistry.standard.read(file) }
     return Measurement(
-      name: "\(name) to composition", value: Double(bytes.count) / 1e6 / time, unit: "MB/s", goal: 100,
-      isBetterWhenGreater: true)
+      "\(name) to composition", Double(bytes.count) / 1e6 / time, "MB/s", goal: 100, isBetterWhenGreater: true)
   }
 
   private static func transients(_ count: Int) -> HapticComposition {

@@ -89,16 +89,11 @@ enum RegressionCheck {
 
   private static func read(_ path: String) throws -> [String: Double] {
     let document = try JSONDocument(text: FileSystem.read(path), name: path)
-    var thresholds: [String: Double] = [:]
-    for member in document.root.members {
-      guard let name = member.key, let number = member.number else { continue }
-      thresholds[name] = number
+    return document.root.members.reduce(into: [:]) { thresholds, member in
+      if let name = member.key, let number = member.number { thresholds[name] = number }
     }
-    return thresholds
   }
-}
 
-extension RegressionCheck {
   static let workloads: [Workload] = voices + files
 
   private static let voices: [Workload] = [
@@ -148,13 +143,16 @@ extension RegressionCheck {
   private static func rendering(
     _ name: String, _ pattern: HapticPattern, channelCount: Int = 1, isFitted: Bool = false, repeats: Int = 1
   ) -> Workload {
-    var routing = OutputRouting(
-      channels: (0..<channelCount).map { .init(hapticBus: 0, hapticGain: 1 - Float($0) / 20) })
+    var routing = routing(channelCount: channelCount)
     if isFitted { routing = routing.fitted(to: [VoiceBenchmarks.shaker]) }
     return Workload(name: name) { [routing] in
       let plan = try RenderPlan(compiling: pattern)
       for _ in 0..<repeats { render(plan, routing) }
     }
+  }
+
+  static func routing(channelCount: Int) -> OutputRouting {
+    OutputRouting(channels: (0..<channelCount).map { .init(hapticBus: 0, hapticGain: 1 - Float($0) / 20) })
   }
 
   /// Renders blocks of 512 frames.

@@ -3,7 +3,6 @@ import Glibc
 import HapticModel
 import HapticRender
 
-/// The cost of sounding voices.
 enum VoiceBenchmarks {
   /// Seconds of pattern in each run.
   private static let seconds = 4.0
@@ -16,21 +15,17 @@ enum VoiceBenchmarks {
       for count in [1, 8, 64] {
         figures.append(
           Measurement(
-            name: "\(name) voices, \(count) at once", value: try cost(of: pattern(count), voices: count),
-            unit: "ns per voice and sample", goal: count == 64 ? goal : nil))
+            "\(name) voices, \(count) at once", try cost(of: pattern(count), voices: count),
+            "ns per voice and sample", goal: count == 64 ? goal : nil))
       }
     }
     let frames = seconds * 48_000
     let output = try cost(of: silence, voices: 1)
-    figures.append(
-      Measurement(name: "output chain: DC blocker and limiter at rest", value: output, unit: "ns per sample", goal: 1.2)
-    )
+    figures.append(Measurement("output chain: DC blocker and limiter at rest", output, "ns per sample", goal: 1.2))
     let fitted = try cost(of: silence, voices: 1, routing: OutputRouting().fitted(to: [shaker]))
-    figures.append(
-      Measurement(
-        name: "transducer stage: filters and protection", value: fitted - output, unit: "ns per sample", goal: 3))
+    figures.append(Measurement("transducer stage: filters and protection", fitted - output, "ns per sample", goal: 3))
     let time = try cost(of: transients(40_000), voices: 1) * frames * 1e-9
-    figures.append(Measurement(name: "transients", value: 40_000 / time, unit: "per second", isBetterWhenGreater: true))
+    figures.append(Measurement("transients", 40_000 / time, "per second"))
     return figures
   }
 
@@ -38,9 +33,7 @@ enum VoiceBenchmarks {
     name: "shaker", summary: "", frequency: FrequencyMapping(low: 25, high: 80),
     hardware: TransducerHardware(product: "shaker", resonance: 40, qualityFactor: 10, continuousPower: 50))
 
-  /// A number of continuous events that last the whole run.
-  ///
-  /// Without an intensity they are together below the ceiling, so that voices and not the limiter are measured.
+  /// Continuous events that last the whole run; without an intensity, they stay below the limiter's ceiling.
   static func humming(_ count: Int, intensity: Float? = nil) -> HapticPattern {
     HapticPattern(
       events: (0..<count).map { index in
@@ -50,7 +43,10 @@ enum VoiceBenchmarks {
 
   static func moving(_ count: Int) -> HapticPattern {
     var pattern = humming(count)
-    pattern.curves = movement()
+    pattern.curves = [
+      zigzag(.hapticIntensityControl, 1, 0.4, seconds: seconds),
+      zigzag(.hapticSharpnessControl, 0.3, -0.3, seconds: seconds),
+    ]
     return pattern
   }
 
@@ -67,17 +63,12 @@ enum VoiceBenchmarks {
       parameters: [.hapticIntensity: intensity, .hapticSharpness: sharpness])
   }
 
-  /// Intensity and sharpness that always move: a corner every tenth of a second.
-  private static func movement() -> [ParameterCurve] {
-    let corners = (0...Int(seconds * 10)).map { Double($0) / 10 }
-    return [
-      ParameterCurve(
-        id: .hapticIntensityControl, time: 0,
-        controlPoints: corners.enumerated().map { .init(time: $1, value: $0 % 2 == 0 ? 1 : 0.4) }),
-      ParameterCurve(
-        id: .hapticSharpnessControl, time: 0,
-        controlPoints: corners.enumerated().map { .init(time: $1, value: $0 % 2 == 0 ? 0.3 : -0.3) }),
-    ]
+  /// A control that always moves: a corner every tenth of a second.
+  static func zigzag(_ id: DynamicParameterID, _ first: Float, _ second: Float, seconds: Double) -> ParameterCurve {
+    let points = (0...Int(seconds * 10)).map { index in
+      ParameterCurve.ControlPoint(time: Double(index) / 10, value: index % 2 == 0 ? first : second)
+    }
+    return ParameterCurve(id: id, time: 0, controlPoints: points)
   }
 
   /// Nanoseconds for each voice and sample of rendering in 512-frame blocks.
@@ -98,25 +89,21 @@ enum LiveBenchmarks {
 
   static func run() throws -> [Measurement] {
     let period = Double(frameCount) / 48_000
-    var shares = try calls().map { $0 / period * 100 }
-    shares.sort()
+    let shares = try calls().map { $0 / period * 100 }.sorted()
     let name = "64 frames, 64 moving voices, 8 channels, with commands"
     return [
-      Measurement(name: "\(name), median call", value: shares[callCount / 2], unit: "% of the period"),
-      Measurement(
-        name: "\(name), 99.9 % of calls", value: shares[callCount * 999 / 1_000], unit: "% of the period", goal: 10),
-      Measurement(name: "\(name), worst call", value: shares[callCount - 1], unit: "% of the period"),
+      Measurement("\(name), median call", shares[callCount / 2], "% of the period"),
+      Measurement("\(name), 99.9 % of calls", shares[callCount * 999 / 1_000], "% of the period", goal: 10),
+      Measurement("\(name), worst call", shares[callCount - 1], "% of the period"),
     ]
   }
 
   /// Seconds of each call.
   private static func calls() throws -> [Double] {
     let link = RendererPort(channelCount: channelCount)
-    let routing = OutputRouting(
-      channels: (0..<channelCount).map { .init(hapticBus: 0, hapticGain: 1 - Float($0) / 20) })
+    let routing = RegressionCheck.routing(channelCount: channelCount)
     var renderer = Renderer(rate: 48_000, settings: RenderSettings(routing: routing), link: link)
     let seconds = Double(callCount * frameCount) / 48_000
-    let corners = (0...Int(seconds * 10)).map { Double($0) / 10 }
     let players = try (0..<8).map { group in
       var pattern = HapticPattern(
         events: (0..<8).map { index in
@@ -124,11 +111,7 @@ enum LiveBenchmarks {
             kind: .hapticContinuous, time: 0, duration: seconds,
             parameters: [.hapticIntensity: 0.09, .hapticSharpness: Float(group * 8 + index) / 64])
         })
-      pattern.curves = [
-        ParameterCurve(
-          id: .hapticSharpnessControl, time: 0,
-          controlPoints: corners.enumerated().map { .init(time: $1, value: $0 % 2 == 0 ? 0.2 : -0.2) })
-      ]
+      pattern.curves = [VoiceBenchmarks.zigzag(.hapticSharpnessControl, 0.2, -0.2, seconds: seconds)]
       return RenderPlayer(plan: try RenderPlan(compiling: pattern))
     }
     _ = link.send(players.flatMap { [.add($0), .start($0, at: 0)] })
@@ -162,32 +145,27 @@ enum CoreHapticsBenchmarks {
           eventType: .hapticTransient, parameters: [CHHapticEventParameter(parameterID: .hapticIntensity, value: 0.1)],
           relativeTime: 0)
       ], parameters: [])
-    var firsts: [Double] = []
-    for _ in 0..<10 {
-      let time = try Stopwatch.seconds {
+    let firsts = try (0..<10).map { _ in
+      try Stopwatch.seconds {
         let engine = try CHHapticEngine()
         try engine.start()
         try engine.makePlayer(with: tap).start(atTime: 0)
         while engine.currentTime == 0 { usleep(100) }
         engine.stop()
       }
-      firsts.append(time)
     }
     let engine = try CHHapticEngine()
     try engine.start()
-    var plays: [Double] = []
-    for _ in 0..<500 {
-      let time = try Stopwatch.seconds { try engine.makePlayer(with: tap).start(atTime: 0) }
-      plays.append(time)
-      usleep(2_000)
+    let plays = try (0..<500).map { _ in
+      defer { usleep(2_000) }
+      return try Stopwatch.seconds { try engine.makePlayer(with: tap).start(atTime: 0) }
     }
     engine.stop()
     return [
       Measurement(
-        name: "engine made, started, first block of a tap, null device",
-        value: firsts.sorted()[firsts.count / 2] * 1_000, unit: "ms", goal: 50),
-      Measurement(
-        name: "player made and started, median", value: plays.sorted()[plays.count / 2] * 1e6, unit: "µs", goal: 50),
+        "engine made, started, first block of a tap, null device",
+        firsts.sorted()[firsts.count / 2] * 1_000, "ms", goal: 50),
+      Measurement("player made and started, median", plays.sorted()[plays.count / 2] * 1e6, "µs", goal: 50),
     ]
   }
 }

@@ -18,7 +18,7 @@ import SystemSupport
   private static func read(isStubborn: Bool) throws {
     let time = SystemTimeSource()
     let notice = InterruptSignal()
-    guard var terminal = RawTerminal() else { return say("no terminal") }
+    guard let terminal = RawTerminal() else { return say("no terminal") }
     say("ready \(getpid()).")
     var isTold = false
     var hasKeys: Bool?

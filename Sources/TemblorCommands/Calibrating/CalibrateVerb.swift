@@ -1,13 +1,8 @@
-internal import CommandLineKit
-import HapticPlayback
-import HapticRender
-import SignalPlots
-internal import SystemSupport
-import TransducerCalibration
-import TransducerProfiles
-
-/// `temblor calibrate`: a transducer's figures from a recording of the sweep.
 enum CalibrateVerb {
+  private static let sensor = Option(
+    "--sensor", value: "KIND", help: "Quantity that the sensor measures.", defaultText: "what fits best"
+  ).choice(of: TransducerMeasurement.Sensor.self)
+
   static let description = CommandDescription(
     "calibrate", abstract: "Measure a transducer with a sensor, with a resistor, or by hand.",
     discussion: """
@@ -39,28 +34,20 @@ enum CalibrateVerb {
     ],
     groups: [
       OptionGroup(
-        title: "Recording",
-        options: [
-          Option("--channel", value: "N", help: "The channel of the sensor.", defaultText: "the only one, or 1"),
-          Option("--reference", value: "N", help: "Channel with the signal itself."),
-          Option(
-            "--sensor", value: "KIND", help: "Quantity that the sensor measures.", defaultText: "what fits best",
-            choices: TransducerMeasurement.Sensor.allCases.map(\.rawValue)),
-          Option(
-            "--impedance", value: "OHMS",
-            help: "Measure the impedance: the recording is the voltage at a resistor in series, 0.001 to 100 ohms."),
-          Option("--full-scale", value: "G", help: "Acceleration at full scale in g, 0.001 to 10000."),
-          Option("--accept-poor", help: "Accept a fit that leaves up to 10 %, is uncertain or changes with the level."),
-          Option("--date", value: "TEXT", help: "Date of the measurement.", defaultText: "today"),
-        ]), SweepOptions.group,
+        "Recording",
+        Option("--channel", value: "N", help: "The channel of the sensor.", defaultText: "the only one, or 1"),
+        Option("--reference", value: "N", help: "Channel with the signal itself."), sensor,
+        Option(
+          "--impedance", value: "OHMS",
+          help: "Measure the impedance: the recording is the voltage at a resistor in series, 0.001 to 100 ohms."),
+        Option("--full-scale", value: "G", help: "Acceleration at full scale in g, 0.001 to 10000."),
+        Option("--accept-poor", help: "Accept a fit that leaves up to 10 %, is uncertain or changes with the level."),
+        Option("--date", value: "TEXT", help: "Date of the measurement.", defaultText: "today")), SweepOptions.group,
       OptionGroup(
-        title: "Capture",
-        options: [
-          Option("-c", "--capture", value: "NAME", help: "ALSA input device."),
-          Option(
-            "--capture-channels", value: "N", help: "Number of channels to record, 1 to 64.",
-            defaultText: "as many as needed"), SweepVerb.playChannel,
-        ]), DeviceOptions.group,
+        "Capture", Option("-c", "--capture", value: "NAME", help: "ALSA input device."),
+        Option(
+          "--capture-channels", value: "N", help: "Number of channels to record, 1 to 64.",
+          defaultText: "as many as needed"), SweepVerb.playChannel), DeviceOptions.group,
     ],
     examples: [
       .init(
@@ -77,9 +64,7 @@ enum CalibrateVerb {
         "temblor calibrate --profile puck --device plughw:1 --capture plughw:1 --channel 1 "
           + "--reference 2 -o mine.json", "Play, record and measure, latency included."),
     ]
-  ) { arguments, terminal in
-    try run(arguments, terminal, on: SystemBackend())
-  }
+  ) { arguments, terminal in try run(arguments, terminal, on: SystemBackend()) }
 
   /// The latencies that are believed, in seconds; sound servers and networks take up to 3.
   private static let latencies = 0.0...3.1
@@ -89,7 +74,7 @@ enum CalibrateVerb {
     -> ExitStatus
   {
     for option in ["--output", "--plot"] where arguments.value(option) == OutputNames.standardOutput {
-      throw UsageError(.invalidValue, "\(option.inQuotes) requires a file name")
+      throw UsageError("\(option.inQuotes) requires a file name")
     }
     let options = try SweepOptions(arguments)
     if let output = arguments.value("--output"), let path = options.profilePath {
@@ -105,11 +90,8 @@ enum CalibrateVerb {
     if options.isQuick {
       try SharedOptions.refuse(["--output", "--plot", "--full-scale", "--date"], with: "--quick", in: arguments)
     }
-    let sensors =
-      try arguments.choice("--sensor", as: TransducerMeasurement.Sensor.self).map { [$0] }
-      ?? TransducerMeasurement.Sensor.allCases
+    let sensors = try arguments[sensor].map { [$0] } ?? TransducerMeasurement.Sensor.allCases
     let fullScale = try arguments.double("--full-scale", in: 0.001...10_000)
-    let plotFormat = try plotFormat(arguments.value("--plot"))
     let take = try CalibrationTake(arguments, options: options, time: backend.time)
     let calibration: Calibration
     var latency: Double?
@@ -128,31 +110,26 @@ enum CalibrateVerb {
         name: take.name,
         error: CalibrationError(
           .unsuitableRecording,
-          "the movement would be " + "\((abs(found) * 1_000).text(2)) ms "
+          "the movement would be \((abs(found) * 1_000).text(2)) ms "
             + "\(found < 0 ? "before" : "after") the signal; check '--channel' and '--reference'"))
     }
     let old = options.profile
     if options.isQuick, let drift = CalibrationDrift(calibration, from: old) {
       let report = DriftReport(drift: drift, warnings: calibration.warnings, profile: old.name, take: take.name)
-      if arguments.flag("--json") {
-        try terminal.output.write(json: report.fields)
-      } else {
-        try terminal.output.write(report.text)
-      }
+      try terminal.output.write(arguments, json: report.fields, text: report.text)
       return drift.isWithin ? .done : .differs
     }
     let new = calibration.applied(
       to: old, in: Calibration.Conditions(date: date, latency: latency, fullScale: fullScale))
     let change = ProfileChange(old, new, arguments)
     let report = CalibrationReport(calibration: calibration, change: change, latency: latency, take: take)
-    if let path = arguments.value("--plot"), let plotFormat {
-      try AtomicFileWriter.write(report.plot.draw(as: plotFormat), to: path)
+    if let path = arguments.value("--plot"), let format = PlotFormat(ofName: path) {
+      try AtomicFileWriter.write(report.plot.draw(as: format), to: path)
     }
     try change.finish("measured", report.figures, report.sentences, arguments, terminal)
     return .done
   }
 
-  /// Measures the impedance with a resistor of so many ohms.
   private static func impedance(
     _ resistor: Double, _ arguments: ParsedArguments, _ terminal: Terminal, _ options: SweepOptions, date: String,
     time: any TimeSource
@@ -194,13 +171,5 @@ enum CalibrateVerb {
         .init("residual", found.residual),
       ], ["The Q factor is that without the resistor, on an amplifier of no resistance."], arguments, terminal)
     return .done
-  }
-
-  private static func plotFormat(_ path: String?) throws(UsageError) -> PlotFormat? {
-    guard let path else { return nil }
-    guard let format = PlotFormat(ofName: path) else {
-      throw UsageError(.invalidValue, "unknown file extension of \(path.inQuotes); use .png, .svg or .pdf")
-    }
-    return format
   }
 }

@@ -1,7 +1,3 @@
-import HapticRender
-import SystemSupport
-
-/// How long ago a profile was measured.
 enum CalibrationAge {
   /// Days after which a check is offered: glue, springs and mounting creep over months.
   static let limit = 180
@@ -9,8 +5,7 @@ enum CalibrationAge {
   /// The day as ISO 8601 has it, where the user is.
   static func today() -> String { CalendarTime.now.formatted("%Y-%m-%d", isLocal: true) }
 
-  /// Offers the quick check of a profile whose measurement is old, or nothing; a date in other words than ISO 8601's is
-  /// taken for recent.
+  /// Offers the quick check of a profile whose measurement is old; a date that is not of ISO 8601 is taken for recent.
   static func note(on profile: TransducerProfile, today: String = today()) -> String? {
     guard let date = profile.hardware?.measured?.date, let measured = day(date), let now = day(today),
       now - measured > limit

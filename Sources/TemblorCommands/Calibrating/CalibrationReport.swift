@@ -1,29 +1,16 @@
-internal import CommandLineKit
-internal import Glibc
-import HapticPlayback
-import HapticRender
-import Reading
-import SignalPlots
-import SoundFile
-import SystemSupport
-import TransducerCalibration
-import TransducerProfiles
+import Glibc
 
 /// A figure of a report: its row of the table, its member of the object, or both.
 struct ReportFigure {
   var key: String
   var value: JSONPiece?
-  /// The cells of the table.
   var row: [String]?
 
   init(_ key: String, _ value: (any JSONPrintable)?, row: [String]? = nil) {
     (self.key, self.value, self.row) = (key, value?.json, row)
   }
 
-  /// One object with all figures.
-  static func fields(_ figures: [ReportFigure]) -> JSONMembers {
-    figures.reduce([:]) { $0 + [$1.key: $1.value] }
-  }
+  static func fields(_ figures: [ReportFigure]) -> JSONMembers { figures.reduce([:]) { $0 + [$1.key: $1.value] } }
 }
 
 /// A profile and what a measurement makes of it.
@@ -106,21 +93,16 @@ struct CalibrationReport {
         "acceleration", after?.acceleration,
         row: after?.acceleration.map { _ in change.row("acceleration", \.acceleration, " g") }),
       .init("latency", latency, row: ["latency"] + milliseconds),
-      .init(
-        "inverted", measured.isInverted, row: ["polarity", "", measured.isInverted ? "inverted" : "normal"]),
+      .init("inverted", measured.isInverted, row: ["polarity", "", measured.isInverted ? "inverted" : "normal"]),
       .init("sensor", measured.sensor.rawValue, row: ["sensor", "", measured.sensor.rawValue]),
-      .init("gain", measured.gain), .init("offset", measured.offset),
-      .init("inputCorner", measured.inputCorner), .init("coilCorner", measured.coilCorner),
-      .init("residual", measured.residual), .init("noise", measured.noise),
-      .init("signalToNoise", measured.signalToNoise),
-      .init("clockErrorPartsPerMillion", measured.clockError), .init("poor", measured.isPoor),
-      .init(
-        "response",
-        curve.response.map { JSONPiece.row(["hertz": $0.hertz, "decibels": $0.decibels]) }),
+      .init("gain", measured.gain), .init("offset", measured.offset), .init("inputCorner", measured.inputCorner),
+      .init("coilCorner", measured.coilCorner), .init("residual", measured.residual), .init("noise", measured.noise),
+      .init("signalToNoise", measured.signalToNoise), .init("clockErrorPartsPerMillion", measured.clockError),
+      .init("poor", measured.isPoor),
+      .init("response", curve.response.map { JSONPiece.row(["hertz": $0.hertz, "decibels": $0.decibels]) }),
     ]
   }
 
-  /// Sentences on what the figures are worth.
   var sentences: [String] {
     let origin =
       take.reference != nil
@@ -203,44 +185,31 @@ struct CalibrationTake {
   init(_ arguments: ParsedArguments, options: SweepOptions, time: any TimeSource) throws {
     let path = arguments.value("RECORDING")
     let capture = arguments.value("--capture")
-    guard (path == nil) != (capture == nil) else {
-      throw UsageError(path == nil ? .missingValue : .remove, "use either RECORDING or '--capture'")
-    }
+    guard (path == nil) != (capture == nil) else { throw UsageError("use either RECORDING or '--capture'") }
     let channel = try arguments.int("--channel", in: OutputRouting.channelCounts)
     let reference = try arguments.int("--reference", in: OutputRouting.channelCounts)
-    if let channel, channel == reference {
-      throw UsageError(.invalidValue, "'--reference' and '--channel' must differ")
-    }
+    if let channel, channel == reference { throw UsageError("'--reference' and '--channel' must differ") }
+    let name = path ?? capture ?? ""
+    self.name = name
     let sound: Sound
     if let path {
       for option in ["--device", "--play-channel", "--capture-channels"]
       where arguments.value(option) != nil && arguments.origins[option] == nil {
-        throw UsageError(.remove, "'\(option)' requires '--capture'")
+        throw UsageError("'\(option)' requires '--capture'")
       }
-      name = path
-      sound = try Self.read(path)
-      origin = nil
+      let descriptor = try FileSystem.open(path)
+      defer { close(descriptor) }
+      (sound, origin) = (try Sound(readingDescriptor: descriptor, path: path), nil)
     } else {
       let least = max(channel ?? 1, reference ?? 1)
       let count = try arguments.int("--capture-channels", in: OutputRouting.channelCounts) ?? least
-      guard count >= least else {
-        throw UsageError(.invalidValue, "channel \(least) is used, but '--capture-channels' is \(count)")
-      }
+      guard count >= least else { throw UsageError("channel \(least) is used, but '--capture-channels' is \(count)") }
       try options.checkLimits()
       let player = try SweepPlayer(arguments, options: options, time: time)
-      let taken = try player.record(from: capture ?? "", channelCount: count)
-      name = capture ?? ""
-      sound = taken.sound
-      origin = taken.origin
+      (sound, origin) = try player.record(from: name, channelCount: count)
     }
     sensor = try Self.channel(channel ?? (reference == 1 ? 2 : 1), of: sound, name: name)
-    self.reference = try reference.map { try Self.channel($0, of: sound, name: path ?? capture ?? "") }
-  }
-
-  private static func read(_ path: String) throws -> Sound {
-    let descriptor = try FileSystem.open(path)
-    defer { close(descriptor) }
-    return try Sound(readingDescriptor: descriptor, path: path)
+    self.reference = try reference.map { try Self.channel($0, of: sound, name: name) }
   }
 
   private static func channel(_ number: Int, of sound: Sound, name: String) throws -> CalibrationRecording {
@@ -258,7 +227,6 @@ struct CalibrationTake {
   }
 }
 
-/// A recording that cannot tell.
 struct CalibrationRefusal: Error, Equatable, CustomStringConvertible {
   let name: String
   let error: CalibrationError

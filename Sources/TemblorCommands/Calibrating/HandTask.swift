@@ -1,12 +1,4 @@
-import CommandLineKit
 import Glibc
-import HapticModel
-import HapticPlayback
-import HapticRender
-import PatternWorkflows
-import SystemSupport
-import TransducerCalibration
-import TransducerProfiles
 
 /// `temblor calibrate --by-hand`: a resonance found by a person who presses a key where slow tones are felt most.
 enum HandCalibrationRun {
@@ -25,32 +17,29 @@ enum HandCalibrationRun {
     try SharedOptions.refuse(
       options.compactMap(\.names.last).filter { !usable.contains($0) }, with: "--by-hand", in: arguments)
     guard arguments.value("RECORDING") == nil else {
-      throw UsageError(.remove, "'--by-hand' plays tones and takes no RECORDING")
+      throw UsageError("'--by-hand' plays tones and takes no RECORDING")
     }
     let channel = try arguments.int("--play-channel", in: OutputRouting.channelCounts)
     let device = try DeviceOptions(arguments, minimumChannelCount: channel ?? 1)
     let (old, tones): (TransducerProfile, TransducerProfile)
     do {
       (old, tones) = (sweep.profile, try HandCalibration.toneProfile(for: sweep.profile, level: sweep.signal.level))
-    } catch { throw UsageError(.invalidValue, error.description) }
+    } catch { throw UsageError(error.description) }
     let stated = old.hardware?.resonance ?? 0
     let session = LiveSession(on: backend, terminal: terminal, isQuiet: false, wantsRecords: false)
     guard terminal.error.isTerminal, session.hasKeys else {
-      throw UsageError(
-        .missingValue, "'--by-hand' needs a terminal for keys; without one, record the sweep with a sensor")
+      throw UsageError("'--by-hand' needs a terminal for keys; without one, record the sweep with a sensor")
     }
     terminal.report(
       """
       Touch the transducer as it is used. \(HandCalibration.tones(around: stated).count) slow tones rise and fall, \(tones.frequency.low.text(0)) to \(tones.frequency.high.text(0)) Hz, for about a minute and a half.
       Press the space bar once in each tone, where it is strongest. Tones can become loud: turn the amplifier down, and start with Enter.
       """)
-    var made: HandTask?
-    let outcome = try session.run(device, keepsAwake: false, recording: nil) { granted in
+    let (outcome, task) = try session.run(device) { granted in
       let task = try HandTask(tones, around: stated, on: granted, channel: channel, time: backend.time)
-      made = task
       return (task.engine, task)
     }
-    guard let task = made, outcome.ending == .over else {
+    guard outcome.ending == .over else {
       terminal.report("Not all tones were played; no profile was written.")
       return .failure
     }
@@ -98,12 +87,7 @@ final class HandTask: SessionTask {
   private static let rest = Duration.milliseconds(1_500)
   private static let pause = Duration.seconds(1)
 
-  private enum Phase {
-    case ready
-    case pausing(until: Duration)
-    case playing
-    case over
-  }
+  private enum Phase { case ready, pausing(until: Duration), playing, over }
 
   let engine: PlaybackEngine
   /// The last key of each tone.
@@ -119,10 +103,7 @@ final class HandTask: SessionTask {
   private var endCount = 0
   private var decibels = levels.start
 
-  /// - Parameters:
-  ///   - profile: That of the tones.
-  ///   - stated: The resonance that they are around, in hertz.
-  ///   - channel: The one that plays, from 1; nil for all.
+  /// `stated` is the resonance that tones are around, in hertz; `channel` the one that plays, from 1, nil for all.
   init(
     _ profile: TransducerProfile, around stated: Double, on device: DeviceSummary, channel: Int?, time: any TimeSource
   ) throws {
@@ -131,13 +112,9 @@ final class HandTask: SessionTask {
     let (channels, profiles) = routing.routing(
       channelCount: device.format.channelCount, rate: device.format.rate, profile: profile)
     let engine = PlaybackEngine(rate: device.format.rate, routing: channels, profiles: profiles, strength: 0)
-    self.engine = engine
-    self.time = time
+    (self.engine, self.time) = (engine, time)
     tones = HandCalibration.tones(around: stated)
-    players = try tones.map { tone in
-      let piece = try CompiledPattern(name: "tone", Self.pattern(tone, on: profile.frequency), for: engine)
-      return try engine.player(for: piece.plans, duration: piece.duration)
-    }
+    players = try tones.map { try engine.player(for: Self.pattern($0, on: profile.frequency)) }
     setLevel()
   }
 
@@ -163,7 +140,6 @@ final class HandTask: SessionTask {
 
   private var index: Int { min(presses.count, tones.count - 1) }
   private var player: PatternPlayer { players[index] }
-
   var state: PlaybackStatus.State { if case .playing = phase { .playing } else { .idle } }
   var place: (position: Double, duration: Double?) {
     if case .playing = phase { (player.position, nil) } else { (0, nil) }
@@ -180,12 +156,7 @@ final class HandTask: SessionTask {
       remarks: current == nil ? [] : ["pressed"])
   }
 
-  var keys: [KeyHelp] {
-    [
-      KeyHelp(key: "space", meaning: "strongest"), KeyHelp(key: "+ -", meaning: "3 dB, and the tone again"),
-      KeyHelp(key: "q", meaning: "give up"),
-    ]
-  }
+  var keys: [KeyHelp] { [("space", "strongest"), ("+ -", "3 dB, and the tone again"), ("q", "give up")] }
 
   func perform(at now: Duration) throws -> SessionStep {
     switch phase {
@@ -203,7 +174,6 @@ final class HandTask: SessionTask {
     return .wait(.milliseconds(20))
   }
 
-  /// Goes on to the next tone, or to the same one where no key was pressed.
   private func finish(at now: Duration) throws {
     try player.stop()
     phase = .pausing(until: now + Self.pause)

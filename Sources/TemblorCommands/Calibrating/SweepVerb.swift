@@ -1,14 +1,3 @@
-import CommandLineKit
-import HapticOutputs
-import HapticPlayback
-import HapticRender
-import PatternWorkflows
-import SoundFile
-import SystemSupport
-import TransducerCalibration
-import TransducerProfiles
-
-/// `temblor sweep`: the signal that a transducer is measured with.
 enum SweepVerb {
   static let description = CommandDescription(
     "sweep", abstract: "Write or play the measurement signal for a transducer.",
@@ -39,9 +28,7 @@ enum SweepVerb {
     let output = arguments.value("--output")
     // A saved device plays where no file is asked for.
     let hasDevice = arguments.value("--device") != nil && (output == nil || arguments.origins["--device"] == nil)
-    guard (output == nil) == hasDevice else {
-      throw UsageError(output == nil ? .missingValue : .remove, "use either '--output' or '--device'")
-    }
+    guard (output == nil) == hasDevice else { throw UsageError("use either '--output' or '--device'") }
     if let output {
       let rate = try arguments[SharedOptions.rate]
       try write(options, rate: rate, to: output)
@@ -57,7 +44,7 @@ enum SweepVerb {
 
   private static func write(_ options: SweepOptions, rate: Int, to path: String) throws {
     guard let container = SoundFileFormat.container(ofName: path) else {
-      throw UsageError(.invalidValue, "unknown file extension of \(path.inQuotes); use .wav or .flac")
+      throw UsageError("unknown file extension of \(path.inQuotes); use .wav or .flac")
     }
     let samples = try options.samples(rate: Double(rate))
     let format = SoundFileFormat(container: container, samples: container == .ogg ? .float : .s24)
@@ -76,7 +63,7 @@ enum SweepVerb {
   /// `22 s, 10 to 1000 Hz at -12 dBFS for dayton-bst-1`.
   static func summary(_ options: SweepOptions) -> String {
     let signal = options.signal
-    return "\(signal.length.text(1)) s, " + "\(SweepOptions.text(signal.band.lowerBound)) to "
+    return "\(signal.length.text(1)) s, \(SweepOptions.text(signal.band.lowerBound)) to "
       + "\(SweepOptions.text(signal.band.upperBound)) Hz at \(SweepOptions.text(signal.level)) dBFS "
       + "for \(options.profile.name)"
   }
@@ -99,23 +86,19 @@ enum SweepVerb {
   }
 }
 
-/// The options that say which signal a transducer is measured with.
 struct SweepOptions {
   static let group = OptionGroup(
-    title: "Signal",
-    options: [
-      Option(
-        "--from", value: "HZ", help: "Start frequency, 1 to 10000.",
-        defaultText: text(SweepSignal.defaultBand.lowerBound)),
-      Option(
-        "--to", value: "HZ", help: "End frequency, 4 to 1000 times the start frequency.",
-        defaultText: text(SweepSignal.defaultBand.upperBound)),
-      Option(
-        "--sweep-duration", value: "SECONDS", help: "Duration of each sweep, 0.5 to 30.",
-        defaultText: text(SweepSignal.defaultDuration)),
-      Option(
-        "--level", value: "DB", help: "Peak level in dBFS, -40 to -3.", defaultText: text(SweepSignal.defaultLevel)),
-    ])
+    "Signal",
+    Option(
+      "--from", value: "HZ", help: "Start frequency, 1 to 10000.",
+      defaultText: text(SweepSignal.defaultBand.lowerBound)),
+    Option(
+      "--to", value: "HZ", help: "End frequency, 4 to 1000 times the start frequency.",
+      defaultText: text(SweepSignal.defaultBand.upperBound)),
+    Option(
+      "--sweep-duration", value: "SECONDS", help: "Duration of each sweep, 0.5 to 30.",
+      defaultText: text(SweepSignal.defaultDuration)),
+    Option("--level", value: "DB", help: "Peak level in dBFS, -40 to -3.", defaultText: text(SweepSignal.defaultLevel)))
 
   static let profile = Option(
     "--profile", value: "PROFILE", help: "Profile of the transducer: a name from 'temblor profiles' or a file.",
@@ -129,12 +112,9 @@ struct SweepOptions {
   let signal: SweepSignal
   let isQuick: Bool
 
-  /// What a command line asks for.
-  ///
-  /// - Throws: `UsageError` for a signal that cannot be, or that the transducer cannot take.
   init(_ arguments: ParsedArguments) throws {
     guard let word = arguments.value("--profile") else {
-      throw UsageError(.missingValue, "missing '--profile'; run 'temblor profiles' to list profiles")
+      throw UsageError("missing '--profile'; run 'temblor profiles' to list profiles")
     }
     profileWord = word
     let input = try ProfileInput.find(word)
@@ -144,9 +124,7 @@ struct SweepOptions {
     let level = try arguments.double("--level", in: SweepSignal.levels) ?? SweepSignal.defaultLevel
     if isQuick {
       try SharedOptions.refuse(["--from", "--to", "--sweep-duration"], with: "--quick", in: arguments)
-      do { signal = try SweepSignal(checking: profile, level: level) } catch {
-        throw UsageError(.invalidValue, error.description)
-      }
+      do { signal = try SweepSignal(checking: profile, level: level) } catch { throw UsageError(error.description) }
       return
     }
     let low = try arguments.double("--from", in: SweepSignal.frequencies)
@@ -154,24 +132,22 @@ struct SweepOptions {
     let usual = SweepSignal.defaultBand
     let first = low ?? min(usual.lowerBound, (high ?? usual.upperBound) / 4)
     let last = high ?? max(usual.upperBound, first * 4)
-    guard first < last else {
-      throw UsageError(.invalidValue, "'--to' must be above '--from', not \(Self.text(last).inQuotes)")
-    }
+    guard first < last else { throw UsageError("'--to' must be above '--from', not \(Self.text(last).inQuotes)") }
     let law = profile.frequency
     do {
       signal = try SweepSignal(
         band: first...last,
         duration: try arguments.double("--sweep-duration", in: SweepSignal.durations) ?? SweepSignal.defaultDuration,
         level: level, toneBand: min(law.low, law.high)...max(law.low, law.high))
-    } catch let error as CalibrationError { throw UsageError(.invalidValue, error.description) }
+    } catch let error as CalibrationError { throw UsageError(error.description) }
   }
 
   func checkLimits() throws(UsageError) {
-    do { try SweepLimits(profile).check(signal) } catch { throw UsageError(.invalidValue, error.description) }
+    do { try SweepLimits(profile).check(signal) } catch { throw UsageError(error.description) }
   }
 
   func samples(rate: Double) throws(UsageError) -> [Float] {
-    do { return try signal.samples(rate: rate) } catch { throw UsageError(.invalidValue, error.description) }
+    do { return try signal.samples(rate: rate) } catch { throw UsageError(error.description) }
   }
 
   var words: String {
@@ -189,12 +165,6 @@ struct SweepOptions {
 
 /// Plays the sweep on a device, and records meanwhile where asked to.
 struct SweepPlayer {
-  struct Take {
-    let sound: Sound
-    /// The second of the sound at which the signal's first sample left the device, by both clocks.
-    let origin: Double?
-  }
-
   private let device: String
   private let request: OutputRequest
   private let options: SweepOptions
@@ -228,12 +198,13 @@ struct SweepPlayer {
     try run(samples, count: samples.count, on: sink) { _ in true }
   }
 
-  func record(from device: String, channelCount: Int) throws -> Take {
+  /// The sound, and the second of it at which the signal's first sample left the device, by both clocks.
+  func record(from device: String, channelCount: Int) throws -> (sound: Sound, origin: Double?) {
     let sink = try open()
     let rate = sink.format.rate
     let samples: [Float]
     do { samples = try options.signal.samples(rate: rate, isWhole: false) } catch {
-      throw UsageError(.invalidValue, error.description)
+      throw UsageError(error.description)
     }
     do {
       let capture = try ALSACapture(device, rate: Int(rate), channelCount: channelCount, timekeeper: time)
@@ -253,9 +224,8 @@ struct SweepPlayer {
       }
       capture.stop()
       origins.sort()
-      return Take(
-        sound: Sound(interleaved: recorded, channelCount: channelCount, rate: rate),
-        origin: origins.isEmpty ? nil : origins[origins.count / 2])
+      let sound = Sound(interleaved: recorded, channelCount: channelCount, rate: rate)
+      return (sound, origins.isEmpty ? nil : origins[origins.count / 2])
     } catch let error as ALSAError { throw OutputError(error) }
   }
 
@@ -263,8 +233,7 @@ struct SweepPlayer {
     try OutputRegistry.standard.open(device, request, time: time).sink
   }
 
-  /// Hands frames over, with silence behind them, until a count is reached or `isDone` says so.
-  /// - Parameter isDone: Asked after each turn with the frames that were handed over.
+  /// Hands frames over, with silence behind them, until a count is reached or `isDone` says so, asked after each turn.
   private func run(_ samples: [Float], count: Int, on sink: any AudioSink, isDone: (Int) throws -> Bool) throws {
     let channels = sink.format.channelCount
     let wake = try WakeSignal()

@@ -1,10 +1,5 @@
-import HapticPlayback
-import HapticRender
-import SoundFollowing
-
 /// Brings live sound from a source into a voice: the turns of one thread, to which all but the voice belongs.
 final class SoundFeed: @unchecked Sendable {
-  /// What a feed has met with so far.
   struct Figures: Equatable, Sendable {
     /// The greatest level of the last turn, 1 for full scale, and what the speech gate lets through.
     var level = 0.0
@@ -19,7 +14,6 @@ final class SoundFeed: @unchecked Sendable {
 
   let voice: LiveVoice
   private(set) var figures = Figures()
-
   private let source: any CaptureSource
   private let outputRate: Double
   private let time: any TimeSource
@@ -54,9 +48,7 @@ final class SoundFeed: @unchecked Sendable {
   /// Seconds until the next turn.
   let pause: Double
 
-  /// - Parameters:
-  ///   - period: Seconds of the output's period.
-  ///   - delay: Seconds by which all is felt later.
+  /// `period` and `delay` are in seconds.
   init(
     _ source: any CaptureSource, _ options: FollowingOptions, outputRate: Double, period: Double, delay: Double,
     time: any TimeSource = SystemTimeSource()
@@ -72,7 +64,6 @@ final class SoundFeed: @unchecked Sendable {
     last = time.now
   }
 
-  /// Takes what the source has, follows it and puts it into the voice.
   func turn() -> CaptureEvent? {
     samples.removeAll(keepingCapacity: true)
     let event = source.read(into: &samples)

@@ -1,11 +1,7 @@
-internal import Glibc
-package import HapticPlayback
-package import SystemSupport
+import Glibc
 
-/// A client: lines in, lines out, neither of which is waited for.
-///
-/// Either a connected socket, or standard input and output, which outlive it, may belong to another job and
-/// go on being read when nobody takes what is written.
+/// A client: lines in, lines out, neither of which is waited for; a socket, or standard input and output, which outlive
+/// it, may belong to another job and go on being read when nobody takes what is written.
 package final class LineConnection {
   /// Bytes that wait for a reader who does not read; beyond, a socket breaks and other lines are dropped.
   static let longestQueue = 1 << 20
@@ -26,23 +22,18 @@ package final class LineConnection {
   private var isBroken = false
 
   init(socket descriptor: Int32) {
-    input = descriptor
-    output = descriptor
-    isSocket = true
+    (input, output, isSocket) = (descriptor, descriptor, true)
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
   }
 
   package init(input: Int32 = STDIN_FILENO, output: Int32 = STDOUT_FILENO) {
-    self.input = input
-    self.output = output
-    isSocket = false
+    (self.input, self.output, isSocket) = (input, output, false)
   }
 
   deinit { if isSocket { close(input) } }
 
   package var isTyped: Bool { isatty(input) == 1 }
-
   var isDone: Bool { isBroken || isAtEnd && unsent.count == 0 }
 
   /// What to wait for: space while something waits to be sent, and lines while answers are read.
@@ -58,7 +49,6 @@ package final class LineConnection {
   }
 
   package var timeout: Duration? { isReading && !isOurs ? Self.interval : nil }
-
   func end() { isAtEnd = true }
 
   /// The lines that came, at most 64 KiB of them so that every client has its turn.
@@ -118,9 +108,7 @@ package final class LineConnection {
   }
 }
 
-/// Makes lines of bytes that come in pieces, with bounds on what is kept.
-///
-/// A line ends with a line feed, which a carriage return may precede.
+/// Makes lines of bytes that come in pieces, with bounds on what is kept; LF or CR LF ends a line.
 package struct LineReader {
   /// Bytes of the longest line, its end not counted: sixteen times a path of the system.
   static let limit = 65_536
@@ -168,7 +156,6 @@ package struct LineReader {
   }
 }
 
-/// Lines on their way to a reader who takes them in his own time.
 struct SendBuffer {
   private var bytes: [UInt8] = []
   private var sentCount = 0
@@ -180,9 +167,7 @@ struct SendBuffer {
     bytes.append(UInt8(ascii: "\n"))
   }
 
-  /// Sends what waits, as far as it is taken; answers whether the reader is still there.
-  ///
-  /// - Parameter send: One system call: how many of the bytes it took, or below 0 with `errno`.
+  /// Sends what waits, one system call after the other; answers whether the reader is still there.
   mutating func flush(_ send: (UnsafeRawBufferPointer) -> Int) -> Bool {
     var isThere = true
     while count > 0 && isThere {
@@ -199,10 +184,7 @@ struct SendBuffer {
   }
 }
 
-/// A socket in the file system at which several clients send lines and are answered.
-///
-/// Nothing here waits: ask `watched()` what to wait for, then `receive()` what came. Only the user who
-/// runs the program can connect.
+/// A socket in the file system at which several clients of this user send lines and are answered; nothing here waits.
 package final class SocketListener {
   static let maximumClientCount = 64
 
@@ -242,7 +224,6 @@ package final class SocketListener {
   }
 
   package var clients: [Client] { connections.map(\.client) }
-
   package var isServing: Bool { connections.contains { !$0.connection.isDone } }
 
   package func watched() -> [PollDescriptor] {
@@ -251,7 +232,6 @@ package final class SocketListener {
     return [PollDescriptor(descriptor)] + connections.flatMap { $0.connection.watched }
   }
 
-  /// Accepts who came, sends what waits, and answers what happened, without waiting.
   package func receive() -> [Event] {
     var events = left.map { Event.left($0) }
     left = []
@@ -301,8 +281,7 @@ package final class SocketListener {
     nextClient += 1
   }
 
-  /// Closes a connection for which there is no descriptor, lest it wake the program for ever; answers whether there
-  /// was one.
+  /// Closes a connection for which there is no descriptor, lest it wake the program for ever; whether there was one.
   private func turnAway() -> Bool {
     if spare >= 0 { close(spare) }
     let descriptor = Glibc.accept(self.descriptor, nil, nil)
@@ -320,8 +299,7 @@ final class SocketFile {
 
   init(_ path: String) throws(FileError) {
     self.path = path
-    let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
-    descriptor = socket(AF_UNIX, kind, 0)
+    descriptor = Self.makeSocket()
     guard descriptor >= 0 else {
       stamp = nil
       throw .system(path, "cannot be opened")
@@ -336,6 +314,10 @@ final class SocketFile {
     // Somebody may have removed the file and put another there.
     if let stamp, FileStamp(path) == stamp { unsafe unlink(path) }
     close(descriptor)
+  }
+
+  private static func makeSocket() -> Int32 {
+    socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
   }
 
   private static func bind(_ descriptor: Int32, to path: String) throws(FileError) -> FileStamp? {
@@ -373,8 +355,7 @@ final class SocketFile {
     guard status.st_mode & S_IFMT == S_IFSOCK else {
       throw FileError(path, "exists and is not a socket; choose another path")
     }
-    let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
-    let probe = socket(AF_UNIX, kind, 0)
+    let probe = makeSocket()
     guard probe >= 0 else { throw .system(path, "cannot be opened") }
     defer { close(probe) }
     let result = unsafe withAddress(&address) { unsafe connect(probe, $0, $1) }
@@ -384,7 +365,7 @@ final class SocketFile {
     guard unsafe unlink(path) == 0 else { throw .system(path, "cannot be replaced") }
   }
 
-  private static func address(_ path: String) throws(FileError) -> sockaddr_un {
+  static func address(_ path: String) throws(FileError) -> sockaddr_un {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
     let bytes = Array(path.utf8)
@@ -396,13 +377,12 @@ final class SocketFile {
     return address
   }
 
-  private static func withAddress(_ address: inout sockaddr_un, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32)
-    -> Int32
-  {
+  static func withAddress<Result>(
+    _ address: inout sockaddr_un, length: Int = MemoryLayout<sockaddr_un>.size,
+    _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
+  ) -> Result {
     unsafe withUnsafePointer(to: &address) { pointer in
-      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        unsafe body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
-      }
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe body($0, socklen_t(length)) }
     }
   }
 }

@@ -1,8 +1,3 @@
-internal import CommandLineKit
-internal import HapticModel
-internal import HapticRender
-internal import SystemSupport
-
 /// The commands of `temblor listen`, from which reading, help and manual come.
 package enum ListenGrammar {
   /// Seconds that a time can be away, or a thing can last.
@@ -73,7 +68,6 @@ package enum ListenGrammar {
     .init("shutdown", "End the program for all clients, with a fade-out.", ListenSession.nothing),
   ]
 
-  /// The form of a command, or a refusal that suggests one.
   static func form(_ verb: String) throws(ListenError) -> ListenCommandSyntax {
     if let form = forms.first(where: { $0.verb == verb }) { return form }
     throw ListenError(
@@ -115,9 +109,7 @@ package enum ListenGrammar {
   }()
 }
 
-/// How one command is written, and what it does.
 struct ListenCommandSyntax: Sendable {
-  /// What a word has to be.
   enum Kind: Equatable, Sendable {
     case text
     case number(ClosedRange<Double>)
@@ -148,8 +140,7 @@ struct ListenCommandSyntax: Sendable {
   init(_ syntax: String, _ help: String, _ perform: @escaping Action) {
     let words = syntax.split(separator: " ").map(String.init)
     verb = words[0]
-    self.help = help
-    self.perform = perform
+    (self.help, self.perform) = (help, perform)
     var keyword: String?
     for word in words.dropFirst() {
       let name = word.filter { !"[]".contains($0) }
@@ -216,7 +207,6 @@ struct ListenCommandSyntax: Sendable {
 }
 
 extension ListenCommandSyntax.Kind {
-  /// What the word may be, as help and messages say it.
   var bounds: String {
     switch self {
     case .text: "a word, or text in quotes"
@@ -230,18 +220,12 @@ extension ListenCommandSyntax.Kind {
 
 /// A command that was read, each word within its bounds: its words by the names of their places.
 struct ListenCommand: Equatable, Sendable {
-  enum Value: Equatable, Sendable {
-    case text(String)
-    case number(Double)
-    case time(ListenTime)
-    case present
-  }
+  enum Value: Equatable, Sendable { case text(String), number(Double), time(ListenTime), present }
 
   let form: ListenCommandSyntax
   let values: [String: Value]
 
   static func == (one: Self, other: Self) -> Bool { one.form.verb == other.form.verb && one.values == other.values }
-
   func text(_ name: String) -> String? { if case .text(let text) = values[name] { text } else { nil } }
 
   /// A number, or what stands for it where it was left out.
@@ -255,13 +239,10 @@ struct ListenCommand: Equatable, Sendable {
   var priority: Int { Int(number("priority")) }
   /// Whether a pattern is loaded or made before it is done.
   var isLoaded: Bool { form.operands.contains { ["PATTERN", "OCTAVES"].contains($0.name) } }
-
   func flag(_ keyword: String) -> Bool { values[keyword] != nil }
 }
 
-/// A command with the tag its answer will carry.
 struct ListenRequest: Equatable, Sendable {
-  /// What stood behind `@`, if anything.
   var tag: String?
   var command: Result<ListenCommand, ListenError>
 }
@@ -283,7 +264,6 @@ extension ListenGrammar {
     ListenRequest(tag: nil, command: .failure(ListenError(kind, text)))
   }
 
-  /// Reads a line; nothing for empty lines and comments.
   static func read(_ line: String) -> ListenRequest? {
     // By scalars: a mark that combines with a blank does not make it a letter.
     var rest = line.unicodeScalars.drop(while: ListenWord.isBlank)

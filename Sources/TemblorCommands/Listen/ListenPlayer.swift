@@ -1,8 +1,3 @@
-internal import HapticModel
-internal import HapticPlayback
-internal import TransducerProfiles
-
-/// One thing that a listening session plays, from its start to its end; it starts once.
 final class ListenPlayer {
   /// By what commands call it; a tap has none.
   let name: String?
@@ -43,19 +38,12 @@ final class ListenPlayer {
   }
 
   init(name: String?, player: PatternPlayer, start: Int64, client: Int = 0, priority: Int = 0) {
-    self.name = name
-    self.client = client
-    self.priority = priority
-    self.player = player
-    self.start = start
+    (self.name, self.client, self.priority, self.player, self.start) = (name, client, priority, player, start)
     lastFrame = start
   }
 
-  /// Notes that something was asked for a frame.
   func note(_ frame: Int64) { lastFrame = max(lastFrame, frame) }
-
   var hasStarted: Bool { player.startFrame != nil }
-
   var hasEnded: Bool { player.endCount > 0 }
 
   /// When a change is made that is to be made now: what waits for its start is changed as it starts.
@@ -102,14 +90,9 @@ final class ListenPlayer {
   }
 }
 
-/// When something is done, as the engine and as people are reported.
-struct ScheduledTime {
-  var time: PlaybackTime
-  /// The frame, or the one that comes next where it is to be done now.
-  var frame: Int64
-}
+/// When something is done, and the frame, or the next one where it is to be done now.
+typealias ScheduledTime = (time: PlaybackTime, frame: Int64)
 
-/// A straight line from one position to another between two frames.
 struct PanSegment {
   var start: Int64
   var end: Int64
@@ -124,15 +107,11 @@ struct PanSegment {
   }
 }
 
-/// Taps that wait for their time on the control side, so that they take no player: a binary heap by frame.
-///
-/// Adding and taking cost the logarithm of the count; a tap takes 32 bytes.
+/// Taps that wait for their time without a player: a binary heap by frame, of 32 bytes a tap.
 struct TapSchedule {
   static let maximumCount = 100_000
 
-  /// A tap at a frame.
   struct Tap: Equatable {
-    /// The engine's frame.
     var frame: Int64
     var intensity: Float
     var sharpness: Float
@@ -146,19 +125,15 @@ struct TapSchedule {
   private var nextNumber = 0
 
   var count: Int { heap.count }
-
-  /// The frame of the next.
   var firstFrame: Int64? { heap.first?.frame }
 
   /// Adds a tap; false where its client has too many.
   mutating func add(_ tap: Tap) -> Bool {
     guard counts[tap.client, default: 0] < Self.maximumCount else { return false }
-    counts[tap.client, default: 0] += 1
     var tap = tap
     tap.number = nextNumber
     nextNumber += 1
-    heap.append(tap)
-    rise(heap.count - 1)
+    putBack(tap)
     return true
   }
 
@@ -180,7 +155,6 @@ struct TapSchedule {
     rise(heap.count - 1)
   }
 
-  /// Removes what is due at a frame or later.
   mutating func removeAll(from frame: Int64) {
     let kept = heap.filter { $0.frame < frame }
     heap = []

@@ -1,7 +1,3 @@
-internal import HapticModel
-internal import SystemSupport
-
-/// When something is to be done.
 enum ListenTime: Equatable, Sendable {
   case now
   /// So many seconds after the command is read.
@@ -10,9 +6,7 @@ enum ListenTime: Equatable, Sendable {
   case at(Double)
 }
 
-/// What `set` sets.
 enum ListenParameter: Equatable, Sendable {
-  /// The factor on everything.
   case strength
   case control(DynamicParameterID)
 
@@ -51,14 +45,12 @@ package struct ListenReply: Equatable, Sendable {
 
     /// Seconds and the like, to a millionth.
     static func number(_ name: String, _ value: Double) -> Field { .pair(name, "\((value * 1e6).rounded() / 1e6)") }
-
     static func count(_ name: String, _ value: Int) -> Field { .pair(name, "\(value)") }
   }
 
   /// The line, without its end.
   let line: String
-  /// Why it refuses, where it does; what was busy may be done a period later, and what was done of it by then does no
-  /// harm when it is done again.
+  /// Why it refuses; what was busy may be done a period later, and what was done of it does no harm when done again.
   private(set) var refusal: ListenError.Kind?
 
   /// `@7 ok name=heartbeat time=1.5`
@@ -71,7 +63,6 @@ package struct ListenReply: Equatable, Sendable {
 
   /// `event finished name=heartbeat time=3.25`
   static func event(_ name: String, _ fields: [Field] = []) -> ListenReply { ListenReply(nil, "event " + name, fields) }
-
   private init(line: String, refusal: ListenError.Kind) { (self.line, self.refusal) = (line, refusal) }
 
   private init(_ tag: String?, _ start: String, _ fields: [Field]) {
@@ -86,7 +77,6 @@ package struct ListenReply: Equatable, Sendable {
   }
 }
 
-/// Why a command was refused, as the reply says.
 struct ListenError: Error, Equatable, CustomStringConvertible {
   /// What the sender has to change; the raw value stands in the reply.
   enum Kind: String, CaseIterable, Sendable {
@@ -109,10 +99,7 @@ struct ListenError: Error, Equatable, CustomStringConvertible {
   /// One line without a full stop.
   var text: String
 
-  init(_ kind: Kind, _ text: String) {
-    self.kind = kind
-    self.text = text
-  }
+  init(_ kind: Kind, _ text: String) { (self.kind, self.text) = (kind, text) }
 
   /// `invalid-value: RATE is 0.125 to 8, not 'fast'`
   var description: String { "\(kind.rawValue): \(text.printable)" }
@@ -147,6 +134,10 @@ struct ListenWord: Equatable {
     return words
   }
 
+  private static let escapes: [(letter: Unicode.Scalar, meant: Unicode.Scalar)] = [
+    ("\"", "\""), ("\\", "\\"), ("n", "\n"), ("t", "\t"),
+  ]
+
   private static func quoted(_ rest: inout Substring.UnicodeScalarView) throws(ListenError) -> String {
     rest.removeFirst()
     var text = String.UnicodeScalarView()
@@ -154,14 +145,11 @@ struct ListenWord: Equatable {
       switch scalar {
       case "\"": return String(text)
       case "\\":
-        switch rest.popFirst() {
-        case "n": text.append("\n")
-        case "t": text.append("\t")
-        case "\"": text.append("\"")
-        case "\\": text.append("\\")
-        case nil: throw ListenError(.unclosedQuote, "missing closing quote")
-        default: throw ListenError(.unclosedQuote, #"invalid escape in quotes; use \", \\, \n or \t"#)
+        guard let letter = rest.popFirst() else { throw ListenError(.unclosedQuote, "missing closing quote") }
+        guard let meant = escapes.first(where: { $0.letter == letter })?.meant else {
+          throw ListenError(.unclosedQuote, #"invalid escape in quotes; use \", \\, \n or \t"#)
         }
+        text.append(meant)
       default: text.append(scalar)
       }
     }
@@ -178,13 +166,8 @@ struct ListenWord: Equatable {
     if isPlain && !text.isEmpty { return text }
     var written = "\""
     for scalar in text.unicodeScalars {
-      switch scalar {
-      case "\"": written += #"\""#
-      case "\\": written += #"\\"#
-      case "\n": written += #"\n"#
-      case "\t": written += #"\t"#
-      default: written.unicodeScalars.append(scalar)
-      }
+      let letter = escapes.first { $0.meant == scalar }?.letter
+      written.unicodeScalars += letter.map { ["\\", $0] } ?? [scalar]
     }
     // What remains of control characters would break the line or the sender's terminal.
     return (written + "\"").printable

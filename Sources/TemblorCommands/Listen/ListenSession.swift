@@ -1,15 +1,4 @@
-package import HapticFormats
-internal import HapticModel
-package import HapticPlayback
-internal import HapticRender
-internal import PatternWorkflows
-internal import SystemSupport
-package import TransducerProfiles
-import VendorFormats
-
-/// Does what commands ask for on an engine, and reports what becomes of it.
-///
-/// Answers at once and never waits; belongs to one thread. In virtual time it does the same as in real time.
+/// Does what commands ask for on an engine, and reports what becomes of it; never waits, and belongs to one thread.
 package final class ListenSession {
   package let engine: PlaybackEngine
   /// What was started and has not ended, as of the last look, in the order it was asked for.
@@ -20,55 +9,41 @@ package final class ListenSession {
   var client = 0
   var nameCount = 0
   let array: TransducerArray?
-  private let device: String
+  let device: String
   private let wake: WakeSignal?
   private var events: [ListenReply] = []
-  /// The frame of the last end.
   private var endFrame: Int64 = 0
   var trouble = SinkEventFolding()
-  private let start: Int
+  let start: Int
   /// The greatest magnitude since the start, and since it was last answered.
   private var (greatestPeak, recentPeak): (Float, Float) = (0, 0)
-  private var lateCommandCount = 0
-  /// Whether the time of the command that is done has passed.
+  private(set) var lateCommandCount = 0
   private var isLate = false
   /// The pattern of the command that is done, where it was loaded before.
-  private var loaded: Result<PatternLoader.CachedPattern, ListenError>?
+  private var loaded: Result<CompiledPattern, ListenError>?
 
-  /// A session in which nothing plays.
-  ///
   /// - Parameters:
   ///   - start: When it begins, in seconds since 1970.
   ///   - wake: Raised on another thread when there may be events to take.
-  ///   - folder: The only folder of which files are opened, as a real path; nil for any.
-  ///   - loadsAside: Whether patterns are read on threads of their own; else at once.
   package init(
     _ engine: PlaybackEngine, device: String, array: TransducerArray? = nil, start: Int = 0, wake: WakeSignal? = nil,
     formats: FormatRegistry = .standard, folder: String? = nil, loadsAside: Bool = false,
     message: @escaping @Sendable (any Error) -> String = { "\($0)" }
   ) {
-    self.engine = engine
-    self.device = device
-    self.array = array
-    self.start = start
-    self.wake = wake
+    (self.engine, self.device, self.array, self.start, self.wake) = (engine, device, array, start, wake)
     loader = PatternLoader(
       profiles: engine.profiles, rate: engine.rate, formats: formats, folder: folder, loadsAside: loadsAside,
       message: message)
   }
 
-  /// Starts to load the pattern of a request, where it has one.
   func load(for request: ListenRequest) throws(ListenError) -> PatternLoader.Job? {
     guard case .success(let command) = request.command, command.isLoaded else { return nil }
     return try loader.begin(command, wake: wake)
   }
 
-  /// Does what a request asks for; `quit` and `shutdown` are for the owner of the connection.
-  ///
-  /// - Parameters:
-  ///   - piece: Its pattern, where it has one; loaded here where it is nil.
+  /// Does what a request asks for, with its pattern or one loaded here; `quit` and `shutdown` are the owner's.
   func answer(
-    _ request: ListenRequest, client: Int = 0, with piece: Result<PatternLoader.CachedPattern, ListenError>? = nil
+    _ request: ListenRequest, client: Int = 0, with piece: Result<CompiledPattern, ListenError>? = nil
   ) -> ListenReply {
     collect()
     self.client = client
@@ -83,7 +58,6 @@ package final class ListenSession {
     } catch { return .error(error, tag: request.tag) }
   }
 
-  /// Takes what happened since the last call, in the order it happened.
   package func takeEvents() -> [ListenReply] {
     collect()
     defer { events = [] }
@@ -91,8 +65,6 @@ package final class ListenSession {
   }
 
   /// Lets what plays come to its end: loops end with the running pass, and what is paused is stopped.
-  ///
-  /// What was asked to end at a time does so then.
   package func finishPlaying() -> Bool {
     collect()
     do throws(PlaybackError) {
@@ -103,9 +75,7 @@ package final class ListenSession {
     } catch { return false }
   }
 
-  /// Seconds until all has been heard; nothing while something plays or waits for its time.
-  ///
-  /// - Parameter tail: Seconds behind the last end; absent: those in which hardware comes to rest.
+  /// Seconds until all has been heard, `tail` seconds behind the last end; nil while something plays or waits.
   package func secondsLeft(tail: Double? = nil) -> Double? {
     collect()
     guard voices.isEmpty, taps.count == 0 else { return nil }
@@ -117,7 +87,7 @@ package final class ListenSession {
 
   // MARK: -
 
-  private func piece(_ command: ListenCommand) throws(ListenError) -> PatternLoader.CachedPattern {
+  private func piece(_ command: ListenCommand) throws(ListenError) -> CompiledPattern {
     guard let loaded else { return try loader.piece(command) }
     return try loaded.get()
   }
@@ -126,50 +96,38 @@ package final class ListenSession {
     [.number("duration", try piece(command).duration)]
   }
 
-  func stats(_: ListenCommand) -> [ListenReply.Field] { [.json(figures.fields.line)] }
-
+  func stats(_: ListenCommand) -> [ListenReply.Field] { [.json(fields.line)] }
   func list(_: ListenCommand) -> [ListenReply.Field] { names.map { .text($0) } }
 
   func help(_ command: ListenCommand) throws(ListenError) -> [ListenReply.Field] {
     try ListenGrammar.help(command.text("COMMAND"))
   }
 
-  /// What ends a connection or the program is for its owner.
   func nothing(_: ListenCommand) -> [ListenReply.Field] { [] }
 
   func status(_: ListenCommand) -> [ListenReply.Field] {
     let unstarted = voices.count { !$0.isPaused && !$0.hasStarted }
-    let waiting = unstarted + taps.count
     let paused = voices.count { $0.isPaused }
     takePeak()
     defer { recentPeak = 0 }
     return [
-      .number("time", engine.seconds), .count("playing", voices.count - unstarted - paused), .count("waiting", waiting),
-      .count("paused", paused), .count("voices", engine.voiceCount), .number("strength", Double(engine.strength)),
-      .pair("muted", engine.isMuted ? "yes" : "no"), .number("peak", Double(recentPeak)),
-      .number("limited", Double(engine.limitedFrameCount) / engine.rate), .count("underruns", trouble.underrunCount),
-      .number("missed", Double(trouble.missedFrameCount) / engine.rate), .pair("device", device),
-      .count("rate", Int(engine.rate)),
+      .number("time", engine.seconds), .count("playing", voices.count - unstarted - paused),
+      .count("waiting", unstarted + taps.count), .count("paused", paused), .count("voices", engine.voiceCount),
+      .number("strength", Double(engine.strength)), .pair("muted", engine.isMuted ? "yes" : "no"),
+      .number("peak", Double(recentPeak)), .number("limited", Double(engine.limitedFrameCount) / engine.rate),
+      .count("underruns", trouble.underrunCount), .number("missed", Double(trouble.missedFrameCount) / engine.rate),
+      .pair("device", device), .count("rate", Int(engine.rate)),
     ]
   }
 
-  private func takePeak() {
+  /// The greatest magnitude since the start.
+  @discardableResult func takePeak() -> Float {
     for channel in engine.routing.channels.indices { recentPeak = max(recentPeak, engine.takePeak(ofChannel: channel)) }
     greatestPeak = max(greatestPeak, recentPeak)
+    return greatestPeak
   }
 
-  /// What has been counted since the start.
-  var figures: ListenFigures {
-    takePeak()
-    return ListenFigures(
-      start: start, seconds: engine.seconds, device: device, rate: engine.rate, events: trouble.groups,
-      longestCall: engine.longestCall.inSeconds, lateCommandCount: lateCommandCount, peak: Double(greatestPeak),
-      limitedSeconds: Double(engine.limitedFrameCount) / engine.rate)
-  }
-
-  package enum Activity { case playing, paused, idle }
-
-  package var activity: Activity {
+  var activity: PlaybackStatus.State {
     if voices.contains(where: { $0.hasStarted && !$0.isPaused }) { return .playing }
     return voices.contains { $0.isPaused } ? .paused : .idle
   }
@@ -190,7 +148,7 @@ package final class ListenSession {
       case .at(let seconds): Int64((seconds * engine.rate).rounded())
       }
     if case .at = time, frame < now { isLate = true }
-    return frame > now ? ScheduledTime(time: .frame(frame), frame: frame) : ScheduledTime(time: .now, frame: now)
+    return frame > now ? (.frame(frame), frame) : (.now, now)
   }
 
   /// How long until something is to be done without a request; nil where there is nothing.
@@ -199,18 +157,6 @@ package final class ListenSession {
       let left = Double(frame - engine.position) / engine.rate - Self.nearSeconds / 2
       return .seconds(max(0.001, left))
     }
-  }
-
-  func keep(_ voice: ListenPlayer) {
-    if let wake { voice.player.endHandler = { wake.raise() } }
-    voices.append(voice)
-  }
-
-  /// Releases something before it started.
-  func drop(_ voice: ListenPlayer) {
-    voices.removeAll { $0 === voice }
-    guard voice.successionFrame == nil else { return }
-    tellEnd(of: voice, "stopped", at: engine.position)
   }
 
   /// Releases what has ended, and reports it; starts taps whose time is near.
@@ -241,7 +187,6 @@ package final class ListenSession {
     events.append(.event(event, [.number("time", engine.seconds)] + fields))
   }
 
-  /// Reports something that happened at the device.
   package func note(_ event: SinkEvent, at now: Duration) { for report in trouble.add(event, at: now) { tell(report) } }
 
   /// How long until events of the device that repeat are to be reported; nil where there are none.
@@ -262,9 +207,7 @@ package final class ListenSession {
     }
     tell(name, [missed] + (report.count > 1 ? [count] : []) + [.pair("text", event.text)])
   }
-}
 
-extension ListenSession {
   func play(_ command: ListenCommand) throws(ListenError) -> [ListenReply.Field] {
     let piece = try piece(command)
     try checkShare()
@@ -281,22 +224,18 @@ extension ListenSession {
   }
 
   func hum(_ command: ListenCommand) throws(ListenError) -> [ListenReply.Field] {
+    let (intensity, sharpness) = (Float(command.number("INTENSITY")), Float(command.number("SHARPNESS")))
     let event = HapticEvent(
       kind: .hapticContinuous, time: 0, duration: command.number("SECONDS"),
-      parameters: [
-        .hapticIntensity: Float(command.number("INTENSITY")), .hapticSharpness: Float(command.number("SHARPNESS")),
-      ])
+      parameters: [.hapticIntensity: intensity, .hapticSharpness: sharpness])
     try checkShare()
     let player = try player(for: HapticPattern(events: [event]))
     return try translated { () throws(PlaybackError) in
-      try start(
-        player, as: command.text("as") ?? newName("hum"), at: moment(command.time), priority: command.priority)
+      try start(player, as: command.text("as") ?? newName("hum"), at: moment(command.time), priority: command.priority)
     }
   }
 
-  /// Plays a transient; it has no name, but is stopped with all others.
-  ///
-  /// One that is not near waits here, and takes no player until it is.
+  /// Plays a transient, which has no name; one that is not near waits here, and takes no player until it is.
   func tap(_ command: ListenCommand) throws(ListenError) -> [ListenReply.Field] {
     let moment = moment(command.time)
     let tap = TapSchedule.Tap(
@@ -312,7 +251,7 @@ extension ListenSession {
 
   func sendTaps() {
     while let frame = taps.firstFrame, isNear(frame), let tap = taps.take(before: .max) {
-      do throws(ListenError) { try start(tap, at: ScheduledTime(time: .frame(tap.frame), frame: tap.frame)) } catch {
+      do throws(ListenError) { try start(tap, at: (.frame(tap.frame), tap.frame)) } catch {
         // There is space for it a period later.
         return taps.putBack(tap)
       }
@@ -337,8 +276,7 @@ extension ListenSession {
     _ = try translated { () throws(PlaybackError) in try start(player, as: nil, at: moment) }
   }
 
-  /// Refuses a sound where its client has as many as are free: one client can hold half of all, and leaves
-  /// space for others.
+  /// Refuses a sound where its client has as many as are free: one can hold half of all, and leaves space for others.
   func checkShare() throws(ListenError) {
     let all = Renderer.maximumPlayerCount / engine.profiles.count
     let own = voices.count { $0.client == client && $0.name != nil }
@@ -348,12 +286,13 @@ extension ListenSession {
   }
 
   func translated<Result>(_ calls: () throws(PlaybackError) -> Result) throws(ListenError) -> Result {
-    do { return try calls() } catch {
-      switch error.kind {
-      case .tooManyCommands, .noResources: throw ListenError(.busy, error.description)
-      case .tooManyPlayers: throw ListenError(.busy, "too many sounds play or wait; stop some, or wait for their end")
-      }
-    }
+    do { return try calls() } catch { throw Self.refusal(error) }
+  }
+
+  private static func refusal(_ error: PlaybackError) -> ListenError {
+    let isFull = error.kind == .tooManyPlayers
+    return ListenError(
+      .busy, isFull ? "too many sounds play or wait; stop some, or wait for their end" : error.description)
   }
 
   func start(
@@ -367,7 +306,8 @@ extension ListenSession {
     voice.duckGain = duckGain(of: voice, at: moment.frame)
     if voice.totalGain != 1 { try player.setGain(voice.totalGain, over: 0) }
     try player.start(at: moment.time, from: place)
-    keep(voice)
+    if let wake { player.endHandler = { wake.raise() } }
+    voices.append(voice)
     if priority > 0 { try duckBelow(voice, at: moment) }
     let time = ListenReply.Field.number("time", Double(moment.frame) / engine.rate)
     guard let name else { return [time] }
@@ -375,12 +315,9 @@ extension ListenSession {
   }
 
   private func player(for pattern: HapticPattern) throws(ListenError) -> PatternPlayer {
-    do { return try engine.player(for: pattern) } catch let error as PlaybackError {
-      throw ListenError(
-        .busy,
-        error.kind == .tooManyPlayers
-          ? "too many sounds play or wait; stop some, or wait for their end" : error.description)
-    } catch { throw ListenError(.invalidValue, "\(error)") }
+    do { return try engine.player(for: pattern) } catch let error as PlaybackError { throw Self.refusal(error) } catch {
+      throw ListenError(.invalidValue, "\(error)")
+    }
   }
 
   /// A name that no sound has, such as `hum-3`.
@@ -388,9 +325,7 @@ extension ListenSession {
     repeat { nameCount += 1 } while names.contains("\(word)-\(nameCount)")
     return "\(word)-\(nameCount)"
   }
-}
 
-extension ListenSession {
   func set(_ command: ListenCommand) throws(ListenError) -> [ListenReply.Field] {
     guard let parameter = command.text("PARAMETER").flatMap(ListenParameter.init) else { return [] }
     let (value, ramp) = (command.number("VALUE"), command.number("over"))
@@ -475,7 +410,6 @@ extension ListenSession {
     }
   }
 
-  /// Mutes or unmutes, as the command is called.
   func mute(_ command: ListenCommand) throws(ListenError) -> [ListenReply.Field] {
     let isMuted = command.form.verb == "mute"
     if command.name == nil { engine.isMuted = isMuted }
@@ -498,7 +432,10 @@ extension ListenSession {
     } else {
       voice.stopFrame = min(voice.stopFrame ?? .max, moment.frame)
     }
-    if isToCome { drop(voice) }
+    if isToCome {
+      voices.removeAll { $0 === voice }
+      if voice.successionFrame == nil { tellEnd(of: voice, "stopped", at: engine.position) }
+    }
   }
 
   private func each(_ name: String?, _ change: (ListenPlayer) throws(PlaybackError) -> Void) throws(ListenError)
@@ -515,9 +452,7 @@ extension ListenSession {
     throw ListenError(
       .unknownName, "no sound named \(name.inQuotes) is playing" + Suggestion.question(name, among: names))
   }
-}
 
-extension ListenSession {
   /// Noises that can play or wait at once; each has samples of its own.
   static let maximumNoiseCount = 16
 
@@ -545,7 +480,7 @@ extension ListenSession {
   }
 }
 
-extension PatternLoader.CachedPattern {
+extension CompiledPattern {
   init(noise command: ListenCommand, profiles: [TransducerProfile], rate: Double) throws(ListenError) {
     name = "noise"
     duration = 0
@@ -565,7 +500,6 @@ extension PatternLoader.CachedPattern {
   }
 }
 
-/// How sounds are quietened while one of a higher priority plays.
 struct Ducking: Equatable, Sendable {
   /// The gain of lower priorities meanwhile; 1 leaves them alone.
   var gain = 1.0
@@ -585,7 +519,6 @@ extension ListenSession {
     return []
   }
 
-  /// The gain that a sound has because of others at a frame.
   func duckGain(of voice: ListenPlayer, at frame: Int64) -> Double {
     let isBelow = voices.contains { other in
       other.priority > voice.priority && other.start <= frame && !other.hasEnded && !other.isPaused

@@ -1,12 +1,5 @@
-internal import CommandLineKit
-import HapticPlayback
-import SystemSupport
-
-/// Tells those who look after the program how it is: a service manager, and a collector of figures by a file.
-///
-/// Belongs to the thread that obeys commands, so that what it tells shows that this thread answers.
+/// Tells a service manager and a collector of figures how the program is, on the thread that obeys commands.
 final class ListenUpkeep {
-  /// The time between two files.
   static let fileInterval = Duration.seconds(15)
   /// The time between two looks at a render thread that has not answered.
   private static let lookInterval = Duration.milliseconds(250)
@@ -19,20 +12,14 @@ final class ListenUpkeep {
   private var turnCount: Int?
   private var isFailing = false
 
-  /// - Parameters:
-  ///   - file: Where figures go, if anywhere.
-  ///   - watchdogLimit: How long the service manager waits for a sign of life, which comes in half of that; nil
-  ///     where it does not wait for any.
-  ///   - notify: Takes what the service manager is to know.
-  ///   - report: Takes what the user is to know: that the file cannot be written, once until it can.
+  /// - Parameter watchdogLimit: How long the service manager waits for a sign of life, which comes in half of that.
   init(
     file: String? = nil, watchdogLimit: Duration? = nil, notify: @escaping (String) -> Void = { _ in },
     report: @escaping (String) -> Void = { _ in }
   ) {
     self.file = file
     watchdogInterval = watchdogLimit.map { $0 / 2 }
-    self.notify = notify
-    self.report = report
+    (self.notify, self.report) = (notify, report)
   }
 
   /// Does what is due; returns how long until more is, or nil where nothing will be.
@@ -41,7 +28,7 @@ final class ListenUpkeep {
       let count = session.engine.turnCount
       // Not where the render thread has done nothing since the last time.
       if count != turnCount {
-        notify("WATCHDOG=1\nSTATUS=" + session.figures.summary)
+        notify("WATCHDOG=1\nSTATUS=" + session.summary)
         feedTime = now + watchdogInterval
         turnCount = count
       }
@@ -50,7 +37,7 @@ final class ListenUpkeep {
       fileTime = now + Self.fileInterval
       do throws(FileError) {
         var writer = try AtomicFileWriter(file)
-        try writer.write(Array(session.figures.openMetrics.utf8))
+        try writer.write(Array(session.openMetrics.utf8))
         // After a power failure there are new figures.
         try writer.commit(isFlushed: false)
         isFailing = false
@@ -65,63 +52,44 @@ final class ListenUpkeep {
 }
 
 /// What can be counted in a session, for people, programs and collectors.
-struct ListenFigures {
-  /// When the session began, in seconds since 1970.
-  var start: Int
-  /// How long it has lasted, in seconds.
-  var seconds: Double
-  var device: String
-  var rate: Double
-  /// What happened at the device, by kind and cause.
-  var events: [SinkEventFolding.Group]
-  /// The longest that a call of the device has taken, in seconds.
-  var longestCall: Double
-  /// Commands whose time had passed when they came.
-  var lateCommandCount: Int
-  /// The greatest magnitude of all channels.
-  var peak: Double
-  /// Seconds in which a limiter held the level down.
-  var limitedSeconds: Double
+extension ListenSession {
+  private var missedSeconds: Double { Double(trouble.missedFrameCount) / engine.rate }
+  private var limitedSeconds: Double { Double(engine.limitedFrameCount) / engine.rate }
 
-  private var missedSeconds: Double { Double(events.reduce(0) { $0 + $1.missedFrameCount }) / rate }
+  var summary: String { "\(device.printable) at \(Int(engine.rate)) Hz; \(missedSeconds.text(1)) s lost" }
 
-  /// A line for the status of a service.
-  var summary: String {
-    let missed = missedSeconds.text(1)
-    return "\(device.printable) at \(Int(rate)) Hz; \(missed) s lost"
-  }
-
-  /// What `stats` answers.
   var fields: JSONMembers {
     [
-      "formatVersion": 1, "since": start, "seconds": seconds, "device": device, "rate": Int(rate),
+      "formatVersion": 1, "since": start, "seconds": engine.seconds, "device": device, "rate": Int(engine.rate),
       "missedSeconds": missedSeconds,
       "events": .list(
-        events.map { event in
+        trouble.groups.map { event in
           .fields([
             "kind": event.kind.name, "cause": event.cause?.name, "count": event.count,
-            "missedSeconds": Double(event.missedFrameCount) / rate,
+            "missedSeconds": Double(event.missedFrameCount) / engine.rate,
           ])
-        }) as JSONPiece, "longestCallSeconds": longestCall, "lateCommands": lateCommandCount, "peak": peak,
-      "limitedSeconds": limitedSeconds,
+        }) as JSONPiece, "longestCallSeconds": engine.longestCall.inSeconds, "lateCommands": lateCommandCount,
+      "peak": Double(takePeak()), "limitedSeconds": limitedSeconds,
     ]
   }
 
   /// The text of OpenMetrics 1.0, which collectors of files read.
   var openMetrics: String {
-    let labels = events.map { event in
+    let labels = trouble.groups.map { event in
       "{kind=\"\(event.kind.name)\"" + (event.cause.map { ",cause=\"\($0.name)\"" } ?? "") + "}"
     }
-    let missed = zip(labels, events).map { ($0, Double($1.missedFrameCount) / rate) }
+    let missed = zip(labels, trouble.groups).map { ($0, Double($1.missedFrameCount) / engine.rate) }
     return [
       Self.family("start_time_seconds", "gauge", "When the session began.", [("", Double(start))]),
-      Self.family("session_seconds", "gauge", "How long the session has lasted.", [("", seconds)]),
-      Self.family("events", "counter", "Events at the device.", zip(labels, events).map { ($0, Double($1.count)) }),
+      Self.family("session_seconds", "gauge", "How long the session has lasted.", [("", engine.seconds)]),
+      Self.family(
+        "events", "counter", "Events at the device.", zip(labels, trouble.groups).map { ($0, Double($1.count)) }),
       Self.family("missed_seconds", "counter", "Audio that could not be heard.", missed),
-      Self.family("longest_call_seconds", "gauge", "The longest call of the device.", [("", longestCall)]),
+      Self.family(
+        "longest_call_seconds", "gauge", "The longest call of the device.", [("", engine.longestCall.inSeconds)]),
       Self.family("late_commands", "counter", "Commands that came too late.", [("", Double(lateCommandCount))]),
       Self.family("limited_seconds", "counter", "Audio that a limiter held down.", [("", limitedSeconds)]),
-      Self.family("peak", "gauge", "The greatest magnitude.", [("", peak)]), "# EOF\n",
+      Self.family("peak", "gauge", "The greatest magnitude.", [("", Double(takePeak()))]), "# EOF\n",
     ].joined()
   }
 
@@ -134,20 +102,9 @@ struct ListenFigures {
   }
 }
 
-extension SinkEvent.Kind {
-  /// The name that events and figures have.
-  var name: String { "\(self)" }
-}
+extension SinkEvent.Kind { var name: String { "\(self)" } }
 
 extension SinkEvent.Cause {
-  /// The name that events and figures have.
-  var name: String {
-    switch self {
-    case .lateDelivery: "late-delivery"
-    case .refusedPriority: "refused-priority"
-    case .stoppedProcess: "stopped-process"
-    case .lateDevice: "late-device"
-    case .droppedBuffer: "dropped-buffer"
-    }
-  }
+  /// `late-delivery` for `lateDelivery`.
+  var name: String { String("\(self)".flatMap { $0.isUppercase ? "-" + $0.lowercased() : String($0) }) }
 }

@@ -1,44 +1,20 @@
-internal import HapticFormats
-internal import HapticModel
-internal import HapticPlayback
-internal import HapticRender
-internal import PatternWorkflows
-internal import Synchronization
-internal import SystemSupport
-internal import VendorFormats
+import Synchronization
 
-/// Patterns by the words that name them, compiled once and again when their files change.
-///
-/// Reading waits for disks, and compiling takes time, so that either happens on a thread of its own for each
-/// request; nobody but who asked waits for it.
+/// Patterns by the words that name them, compiled once and again when their files change; each request reads on a
+/// thread of its own, so that nobody but who asked waits.
 final class PatternLoader: Sendable {
   /// Patterns that are kept; those not used for longest are let go.
   static let capacity = 64
   /// Requests that may be loading at once; beyond, one is refused.
   static let maximumJobCount = 128
 
-  struct CachedPattern: Sendable {
-    /// What it is called where no other name is given.
-    var name: String
-    var plans: [RenderPlan]
-    /// Seconds.
-    var duration: Double
-  }
-
-  final class Job: Sendable {
-    private let state = Mutex<Result<CachedPattern, ListenError>?>(nil)
-
-    /// What came of it; nil while it is loading.
-    var result: Result<CachedPattern, ListenError>? { state.withLock { $0 } }
-
-    fileprivate func finish(_ result: Result<CachedPattern, ListenError>) { state.withLock { $0 = result } }
-  }
+  /// What came of loading; nil meanwhile.
+  typealias Job = Locked<Result<CompiledPattern, ListenError>?>
 
   private struct Entry {
-    var piece: CachedPattern
+    var piece: CompiledPattern
     var sources: [(path: String, stamp: FileStamp?)]
 
-    /// Whether no file that it is made from has changed since.
     var isCurrent: Bool { sources.allSatisfy { FileStamp($0.path) == $0.stamp } }
   }
 
@@ -51,40 +27,29 @@ final class PatternLoader: Sendable {
   private let entries = Mutex(LRUCache<String, Entry>(capacity: capacity))
   private let jobCount = Atomic<Int>(0)
 
-  /// An empty cache for the profiles of an engine's haptic buses, and its rate.
-  ///
-  /// - Parameters:
-  ///   - folder: The only folder of which files are opened, as a real path; nil for any.
-  ///   - loadsAside: Whether jobs have threads of their own; else they are done at once.
+  /// `folder` is the only one of which files are opened, as a real path; `loadsAside` gives jobs threads of their own.
   init(
     profiles: [TransducerProfile], rate: Double, formats: FormatRegistry = .standard, folder: String? = nil,
     loadsAside: Bool = false, message: @escaping @Sendable (any Error) -> String = { "\($0)" }
   ) {
-    self.profiles = profiles
-    self.rate = rate
-    self.formats = formats
-    self.folder = folder
-    self.loadsAside = loadsAside
-    self.message = message
+    (self.profiles, self.rate, self.formats, self.folder) = (profiles, rate, formats, folder)
+    (self.loadsAside, self.message) = (loadsAside, message)
   }
 
   var count: Int { entries.withLock { $0.count } }
 
-  /// Starts to load the pattern of a command, or to make its noise.
   func begin(_ command: ListenCommand, wake: WakeSignal?) throws(ListenError) -> Job {
     let make = { @Sendable [self] () throws(ListenError) in try piece(command) }
-    let job = Job()
-    guard loadsAside else {
-      job.finish(Self.outcome(of: make))
-      return job
-    }
+    let job = Job(nil)
+    guard loadsAside else { return Job(Result(catching: make)) }
     guard jobCount.load(ordering: .relaxed) < Self.maximumJobCount else {
       throw ListenError(.busy, "too many patterns are loading; try again later")
     }
     jobCount.add(1, ordering: .relaxed)
     do throws(PlaybackError) {
       _ = try BackgroundThread { [self] in
-        job.finish(Self.outcome(of: make))
+        let result = Result(catching: make)
+        job.withLock { $0 = result }
         jobCount.subtract(1, ordering: .relaxed)
         wake?.raise()
       }
@@ -95,20 +60,15 @@ final class PatternLoader: Sendable {
     return job
   }
 
-  private static func outcome(of make: () throws(ListenError) -> CachedPattern) -> Result<CachedPattern, ListenError> {
-    do throws(ListenError) { return .success(try make()) } catch { return .failure(error) }
-  }
-
   /// The pattern of a command, which may take any time, or its noise, some 20 ms for each profile.
-  func piece(_ command: ListenCommand) throws(ListenError) -> CachedPattern {
+  func piece(_ command: ListenCommand) throws(ListenError) -> CompiledPattern {
     guard let word = command.text("PATTERN") else {
-      return try CachedPattern(noise: command, profiles: profiles, rate: rate)
+      return try CompiledPattern(noise: command, profiles: profiles, rate: rate)
     }
     return try piece(word)
   }
 
-  /// The pattern of a file or a shipped one.
-  func piece(_ word: String) throws(ListenError) -> CachedPattern {
+  func piece(_ word: String) throws(ListenError) -> CompiledPattern {
     if let entry = entries.withLock({ $0.value(word) }), entry.isCurrent { return entry.piece }
     entries.withLock { $0.forget(word) }
     let input = try input(word)
@@ -119,7 +79,7 @@ final class PatternLoader: Sendable {
     do {
       let pattern = try LoadedPattern(input)
       let sources = pattern.sources.filter { $0 != place }.map { (path: $0, stamp: FileStamp($0)) }
-      let piece = CachedPattern(
+      let piece = CompiledPattern(
         name: input.outputStem, plans: try pattern.plans(for: profiles, rate: rate),
         duration: pattern.composition.duration)
       let entry = Entry(piece: piece, sources: [(place, stamp)] + sources)
@@ -128,7 +88,6 @@ final class PatternLoader: Sendable {
     } catch { throw ListenError(.invalidPattern, message(error)) }
   }
 
-  /// One pattern, from where it may be read.
   private func input(_ word: String) throws(ListenError) -> PatternInput {
     if word == "-" { throw ListenError(.invalidPattern, "- (standard input) is used for commands; name a file") }
     let path = try confined(word)
@@ -144,8 +103,7 @@ final class PatternLoader: Sendable {
     return input
   }
 
-  /// The path that a word names in the folder; a word that names nothing there stays as it is, if it is a
-  /// plain name.
+  /// The path of a word in the folder; a plain name that is nothing there stays as it is.
   private func confined(_ word: String) throws(ListenError) -> String {
     guard let folder else { return word }
     let path = word.hasPrefix("/") ? word : FileSystem.join(folder, word)
@@ -162,15 +120,12 @@ final class PatternLoader: Sendable {
   }
 }
 
-/// Values by their keys, of which only those used last are kept.
 struct LRUCache<Key: Hashable, Value> {
   private let capacity: Int
   private var entries: [Key: (value: Value, use: Int)] = [:]
   private var useCount = 0
 
-  /// Nothing yet, and space for some values.
   init(capacity: Int) { self.capacity = max(1, capacity) }
-
   var count: Int { entries.count }
 
   mutating func value(_ key: Key) -> Value? {
@@ -191,7 +146,6 @@ struct LRUCache<Key: Hashable, Value> {
   mutating func forget(_ key: Key) { entries[key] = nil }
 }
 
-/// Lines of one connection that wait to be run.
 package struct ListenQueue {
   /// Lines that are run before the next connection has its turn.
   static let turn = 64
@@ -201,25 +155,21 @@ package struct ListenQueue {
   private var lines: ArraySlice<LineReader.Line> = []
   private var loading: (request: ListenRequest, job: PatternLoader.Job)?
   /// The request that found no space, to be tried once more.
-  private var waiting:
-    (request: ListenRequest, piece: Result<PatternLoader.CachedPattern, ListenError>?, since: Duration)?
+  private var waiting: (request: ListenRequest, piece: Result<CompiledPattern, ListenError>?, since: Duration)?
 
   package init() {}
-
-  /// Whether all lines have been run, so that more can be taken.
   package var isEmpty: Bool { lines.isEmpty && waiting == nil && loading == nil }
 
   /// When there is something to do again; nothing where there are no lines.
   package func next(period: Duration) -> Duration? {
     if let waiting { return waiting.since + period }
-    if let loading { return loading.job.result == nil ? nil : .zero }
+    if let loading { return loading.job.withLock { $0 } == nil ? nil : .zero }
     return lines.isEmpty ? nil : .zero
   }
 
   package mutating func add(_ new: [LineReader.Line]) { lines += new }
 
-  /// Obeys some lines and hands on the answers, until one asks for an end, finds no space, or waits for its
-  /// pattern.
+  /// Obeys some lines and hands on answers, until one asks for an end, finds no space or waits for its pattern.
   package mutating func execute(
     by session: ListenSession, client: Int = 0, at now: Duration, period: Duration, answer: (ListenReply) -> Void
   ) -> Ending? {
@@ -232,9 +182,9 @@ package struct ListenQueue {
     while count < Self.turn {
       count += 1
       let request: ListenRequest
-      var piece: Result<PatternLoader.CachedPattern, ListenError>?
+      var piece: Result<CompiledPattern, ListenError>?
       if let (loaded, job) = loading {
-        guard let result = job.result else { return nil }
+        guard let result = job.withLock({ $0 }) else { return nil }
         loading = nil
         (request, piece) = (loaded, result)
       } else {

@@ -1,90 +1,26 @@
-import CommandLineKit
-internal import Glibc
-import HapticFormats
-import HapticModel
-import HapticPlayback
-import HapticRender
-import PatternComparison
-import PatternWorkflows
-import ReviewPages
-import SignalAnalysis
-import SoundFile
-import SystemSupport
+import Glibc
 
-/// The takes that a user wants to hear in turn, all of them or none: letters must stay where they are.
-struct AuditionTakes: Sendable {
-  static let most = 9
-
-  /// The takes in the order of their letters.
-  let all: [AuditionTake]
-
-  /// Reads takes; reports what is wrong and answers the status where any cannot be played.
-  static func read(
-    _ words: [String], reading: ReadingOptions, formats: FormatRegistry, sounds: PatternInput.SoundLookup,
-    _ terminal: Terminal
-  ) throws(UsageError) -> (takes: AuditionTakes?, status: ExitStatus) {
-    let (inputs, problems) = TakeInput.find(words, formats: formats, sounds: sounds)
-    var work = BatchWork(on: terminal, problems: problems)
-    if problems.isEmpty, !(2...most).contains(inputs.count) {
-      throw UsageError(
-        inputs.count < 2 ? .missingValue : .remove,
-        "'audition' takes two to \(most) patterns or sound files, not \(inputs.count)")
-    }
-    var takes: [AuditionTake] = []
-    for input in inputs {
-      do { takes.append(try AuditionTake(input, reading: reading)) } catch {
-        work.fail(Failure.message(error), Failure.status(of: error))
-      }
-    }
-    return (work.status == .done ? AuditionTakes(all: takes) : nil, work.status)
-  }
-
-  var sources: [String] {
-    all.flatMap { take in
-      switch take.content {
-      case .pattern(let pattern): pattern.sources
-      case .recording: [take.name]
-      }
-    }
-  }
-
-  var channelCounts: [Int] { all.compactMap(\.channelCount) }
-}
-
-/// One of the things that are listened to in turn: a pattern that was read, or a recording.
+/// One of the things that are listened to in turn: of pattern and recording, one is there.
 struct AuditionTake: Sendable {
-  enum Content: Sendable {
-    case pattern(LoadedPattern)
-    case recording(Sound)
-  }
+  static let most = 9
 
   let name: String
   /// What an output made from it is called, without folder and ending.
   let stem: String
-  let content: Content
+  fileprivate let pattern: LoadedPattern?
+  fileprivate let recording: Sound?
   /// The SHA-256 of its file.
   let hash: String
 
-  /// Reads a pattern or a sound file.
   init(_ input: TakeInput, reading: ReadingOptions) throws {
-    name = input.name
-    stem = FileSystem.stem(of: input.outputStem)
+    (name, stem) = (input.name, FileSystem.stem(of: input.outputStem))
     switch input {
-    case .pattern(let pattern):
-      let loaded = try LoadedPattern(pattern, reading: reading)
-      content = .pattern(loaded)
-      hash = SHA256.hash(of: loaded.file.bytes)
+    case .pattern(let input):
+      let loaded = try LoadedPattern(input, reading: reading)
+      (pattern, recording, hash) = (loaded, nil, SHA256.hash(of: loaded.file.bytes))
     case .sound(let path):
       let (sound, hash) = try Self.read(path)
-      content = .recording(sound)
-      self.hash = hash
-    }
-  }
-
-  var channelCount: Int? {
-    switch content {
-    case .pattern: nil
-    case .recording(let sound): sound.channelCount
+      (pattern, recording, self.hash) = (nil, sound, hash)
     }
   }
 
@@ -103,39 +39,40 @@ struct AuditionTake: Sendable {
     guard sound.frameCount > 0 else { throw FileError(path, "contains no audio") }
     return (sound, hash.finish())
   }
-}
 
-/// Takes that are compiled for an engine, and what they sound like for measuring.
-struct PreparedTakes: Sendable {
-  let pieces: [CompiledPattern]
-  let signals: [Signal]
-
-  /// Nothing, before a device is known.
-  static let none = PreparedTakes(pieces: [], signals: [])
-
-  /// Seconds of the longest.
-  var duration: Double { pieces.map(\.duration).max() ?? 0 }
-
-  var areEqual: Bool { signals.count > 1 && signals.allSatisfy { $0.channels == signals[0].channels } }
-
-  /// The factors by which a match makes all as strong as the weakest.
-  func levels(by match: LevelMatch) -> MatchedLevels {
-    let gains = match.gains(for: signals)
-    guard match == .loudness, gains.contains(where: { $0 != 1 }) else {
-      return MatchedLevels(match: match, gains: gains)
+  /// Reads takes, all of them or none, since letters must stay where they are; reports what is wrong.
+  static func read(_ words: [String], _ arguments: ParsedArguments, _ formats: FormatRegistry, _ terminal: Terminal)
+    throws -> (takes: [AuditionTake]?, status: ExitStatus)
+  {
+    let reading = try SharedOptions.reading(arguments)
+    let (inputs, problems) = TakeInput.find(words, formats: formats, sounds: try SharedOptions.sounds(arguments))
+    var work = BatchWork(on: terminal, problems: problems)
+    if problems.isEmpty, !(2...most).contains(inputs.count) {
+      throw UsageError("'audition' takes two to \(most) patterns or sound files, not \(inputs.count)")
     }
-    // Two measures never agree to the last bit unless one stands in for the other.
-    let rendersAcceleration = LevelMatch.weighted.gains(for: signals) == gains
-    return MatchedLevels(match: rendersAcceleration ? .weighted : .loudness, gains: gains)
+    var takes: [AuditionTake] = []
+    for input in inputs {
+      do { takes.append(try AuditionTake(input, reading: reading)) } catch {
+        work.fail(Failure.message(error), Failure.status(of: error))
+      }
+    }
+    return (work.status == .done ? takes : nil, work.status)
   }
 }
 
-extension AuditionTakes {
+extension [AuditionTake] {
+  var sources: [String] { flatMap { $0.pattern?.sources ?? [$0.name] } }
+  var channelCounts: [Int] { compactMap { $0.recording?.channelCount } }
+
   func prepared(for engine: PlaybackEngine) throws -> PreparedTakes {
     let channels = RecordingChannels(engine.routing)
-    let sounds = try all.map { take in try take.sound(at: engine.rate) }
-    let pieces = try zip(all, sounds).map { take, sound in try take.piece(for: engine, sound: sound, on: channels) }
-    let count = min(channels.count, sounds.compactMap { $0?.channelCount }.max() ?? 1)
+    let sounds = try map { try $0.recording?.resampled(to: engine.rate, path: $0.name) }
+    let pieces = try zip(self, sounds).map { take, sound in
+      let plans = try sound.map(channels.plans) ?? take.pattern?.plans(for: engine.profiles, rate: engine.rate) ?? []
+      let length = sound.map { Int64($0.frameCount) } ?? plans.map(\.length).max() ?? 0
+      return CompiledPattern(name: take.name, plans: plans, duration: Double(length) / engine.rate)
+    }
+    let count = Swift.min(channels.count, sounds.compactMap { $0?.channelCount }.max() ?? 1)
     let signals = zip(pieces, sounds).map { piece, sound in
       sound.map { channels.signal(of: $0, channelCount: count) } ?? piece.signal(channelCount: count)
     }
@@ -143,24 +80,23 @@ extension AuditionTakes {
   }
 }
 
-extension AuditionTake {
-  /// A recording at an engine's rate; nothing for a pattern.
-  fileprivate func sound(at rate: Double) throws -> Sound? {
-    guard case .recording(let sound) = content else { return nil }
-    return try sound.resampled(to: rate, path: name)
-  }
+/// Factors for takes, none above 1, and by what they were found.
+typealias MatchedLevels = (match: LevelMatch, gains: [Double])
 
-  fileprivate func piece(for engine: PlaybackEngine, sound: Sound?, on channels: RecordingChannels) throws
-    -> CompiledPattern
-  {
-    if let sound {
-      return CompiledPattern(
-        name: name, plans: try channels.plans(of: sound), duration: Double(sound.frameCount) / engine.rate)
-    }
-    guard case .pattern(let pattern) = content else { throw FileError(name, "cannot be played") }
-    let plans = try pattern.plans(for: engine.profiles, rate: engine.rate)
-    let length = plans.map(\.length).max() ?? 0
-    return CompiledPattern(name: name, plans: plans, duration: Double(length) / engine.rate)
+struct PreparedTakes: Sendable {
+  var pieces: [CompiledPattern] = []
+  var signals: [Signal] = []
+
+  /// Seconds of the longest.
+  var duration: Double { pieces.map(\.duration).max() ?? 0 }
+  var areEqual: Bool { signals.count > 1 && signals.allSatisfy { $0.channels == signals[0].channels } }
+
+  /// The factors by which a match makes all as strong as the weakest.
+  func levels(by match: LevelMatch) -> MatchedLevels {
+    let gains = match.gains(for: signals)
+    guard match == .loudness, gains.contains(where: { $0 != 1 }) else { return (match, gains) }
+    // Two measures never agree to the last bit unless one stands in for the other.
+    return (LevelMatch.weighted.gains(for: signals) == gains ? .weighted : .loudness, gains)
   }
 }
 
@@ -173,17 +109,8 @@ extension CompiledPattern {
   }
 }
 
-/// Factors that make takes as strong as the weakest.
-struct MatchedLevels: Equatable, Sendable {
-  var match: LevelMatch
-  /// One for each take, none above 1.
-  var gains: [Double]
-}
-
-/// Where the channels of a recording are heard: on the outputs that carry haptics, in turn.
-///
-/// A recording with more channels than there are such outputs is heard as their mean on all of them. Where no
-/// output carries haptics, it is heard as audio.
+/// Where the channels of a recording are heard: on the outputs that carry haptics in turn, else as audio; as their mean
+/// on all of them where it has more channels.
 struct RecordingChannels {
   private let places: [Int]
   private let hapticChannelCount: Int
@@ -222,7 +149,15 @@ struct RecordingChannels {
   }
 
   func plans(of sound: Sound) throws -> [RenderPlan] {
-    guard hapticChannelCount > 0 else { return try places.map { _ in try audioPlan(of: sound) } }
+    guard hapticChannelCount > 0 else {
+      let path = "recording"
+      let waveform = AudioWaveform(path: path, usesVolumeEnvelope: false)
+      let plan = try RenderPlan(
+        compiling: HapticPattern(events: [HapticEvent(kind: .audioCustom, time: 0, waveform: waveform)]),
+        rate: sound.rate,
+        samples: [path: AudioBuffer(interleaved: sound.interleaved, channelCount: sound.channelCount)])
+      return places.map { _ in plan }
+    }
     var made: [Int: RenderPlan] = [:]
     return try places.map { place in
       let channel = sound.channelCount <= hapticChannelCount ? place % sound.channelCount : -1
@@ -239,14 +174,6 @@ struct RecordingChannels {
       sound.channelCount <= count ? sound.channel(place % sound.channelCount) : sound.mean
     }
     return Signal(channels: channels, rate: sound.rate)
-  }
-
-  private func audioPlan(of sound: Sound) throws -> RenderPlan {
-    let path = "recording"
-    let event = HapticEvent(kind: .audioCustom, time: 0, waveform: AudioWaveform(path: path, usesVolumeEnvelope: false))
-    return try RenderPlan(
-      compiling: HapticPattern(events: [event]), rate: sound.rate,
-      samples: [path: AudioBuffer(interleaved: sound.interleaved, channelCount: sound.channelCount)])
   }
 }
 

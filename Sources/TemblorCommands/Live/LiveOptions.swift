@@ -1,32 +1,18 @@
-import CommandLineKit
-import HapticOutputs
-import HapticPlayback
-import HapticRender
-import PatternWorkflows
-import Reading
-import SoundFile
-import SystemSupport
-
-/// The options that all live verbs share.
 struct LiveOptions {
   static let soundGroup = OptionGroup(
-    title: "Sound",
-    options: [
-      SharedOptions.profile, SharedOptions.strength,
-      Option(
-        "--keep-awake",
-        help:
-          "Play an imperceptible tone (\(Int(KeepAwakeTone.frequency)) Hz at -60 dBFS) so that amplifiers do not enter standby."
-      ),
-      Option(
-        "--record", value: "FILE", help: "Also record the output to a 24-bit sound file.", completion: .file, writes: []
-      ), Option("--force", help: "Let --record replace a file that was not written by Temblor."),
-    ])
+    "Sound", SharedOptions.profile, SharedOptions.strength,
+    Option(
+      "--keep-awake",
+      help:
+        "Play an imperceptible tone (\(Int(KeepAwakeTone.frequency)) Hz at -60 dBFS) so that amplifiers do not enter standby."
+    ),
+    Option(
+      "--record", value: "FILE", help: "Also record the output to a 24-bit sound file.", completion: .file, writes: []
+    ), Option("--force", help: "Let --record replace a file that was not written by Temblor."))
 
   /// The sound options of a verb whose recording would tell too much.
   static let unrecordedSoundGroup = OptionGroup(
-    title: soundGroup.title,
-    options: soundGroup.options.filter { !$0.names.contains("--record") && !$0.names.contains("--force") })
+    soundGroup.title, soundGroup.options.filter { !$0.names.contains("--record") && !$0.names.contains("--force") })
 
   static let recordLimit = Option(
     "--record-limit", value: "MINUTES", help: "Stop the recording after this long, while playback goes on; 1 to 1440."
@@ -78,32 +64,31 @@ struct LiveOptions {
       LiveRecording.Rotation(seconds: 60 * $0, reserve: try arguments[Self.recordReserve] / 100)
     }
     if rotation != nil, arguments.value("--record-limit") != nil {
-      throw UsageError(.remove, "'--record-rotate' and '--record-limit' exclude each other")
+      throw UsageError("'--record-rotate' and '--record-limit' exclude each other")
     }
     isQuiet = arguments.flag("--quiet")
     // Not for a verb that answers commands.
     asJSON = arguments.command.option(named: "--json") != nil && arguments.flag("--json")
-    if let recordPath, let unsupportedReason = LiveRecording.unsupportedReason(to: recordPath) {
-      throw UsageError(.invalidValue, unsupportedReason)
+    if let recordPath, SoundFileFormat.container(ofName: recordPath) == nil {
+      throw UsageError(
+        "unknown file extension of \(recordPath.inQuotes); use .wav, .flac, .aiff, .w64, .rf64, .caf or .ogg")
     }
   }
 
-  /// Refuses a recording, or a file in the place of a device, that would replace what is played or the other, and a
-  /// recording that would replace what this program has not written.
+  /// Refuses a recording or a file as device that would replace what is played, the other, or what others have written.
   func checkOutputs(reading sources: [String]) throws(UsageError) {
     let inputs = OutputGuard(reading: sources)
     if let recordPath {
       try inputs.check(recordPath, option: "--record")
       guard rotation != nil || replacesAnyFile || LiveRecording.mayReplace(recordPath) else {
         throw UsageError(
-          .invalidValue,
           "'--record': \(recordPath.inQuotes) exists and was not written by Temblor; use '--force' to replace it")
       }
     }
     guard let file = device.file else { return }
     try inputs.check(file, option: "--device")
     if let recordPath, OutputGuard.place(of: recordPath) == OutputGuard.place(of: file) {
-      throw UsageError(.invalidValue, "'--record' and '--device' would both write \(file.inQuotes)")
+      throw UsageError("'--record' and '--device' would both write \(file.inQuotes)")
     }
   }
 
@@ -112,15 +97,11 @@ struct LiveOptions {
     -> LiveSession
   { LiveSession(on: backend, terminal: terminal, isQuiet: isQuiet || !isWatched, wantsRecords: wantsRecords || asJSON) }
 
-  /// Plays in a session.
-  ///
-  /// - Parameters:
-  ///   - placeCount: Places of what is played.
-  ///   - isListened: Whether somebody plays to hear or feel it, who is to know which band that is.
-  func play(
+  /// Plays in a session; with `isListened`, somebody hears or feels it, who is to know which band that is.
+  func play<Task: SessionTask>(
     in session: LiveSession, placeCount: Int = 0, recordingsOf channelCounts: [Int] = [], isListened: Bool = true,
-    makeTask: (PlaybackEngine) throws -> any SessionTask
-  ) throws -> LiveOutcome {
+    makeTask: (PlaybackEngine) throws -> Task
+  ) throws -> (outcome: LiveOutcome, task: Task) {
     do {
       return try session.run(
         device, keepsAwake: keepsAwake, recording: recordPath, upTo: recordSeconds, rotation: rotation
@@ -139,7 +120,6 @@ struct LiveOptions {
     }
   }
 
-  /// Prints the result as JSON with `--json`; returns the exit status.
   func report(_ outcome: LiveOutcome, _ fields: JSONMembers, _ terminal: Terminal) throws -> ExitStatus {
     if asJSON { try terminal.output.write(json: fields + outcome.fields) }
     return outcome.status
@@ -151,7 +131,6 @@ struct LiveOptions {
     let count = granted.format.channelCount
     guard count >= routing.minimumChannelCount else {
       throw UsageError(
-        .invalidValue,
         "channel \(routing.minimumChannelCount) is routed, and \(granted.name.inQuotes) has "
           + "\(count == 1 ? "one channel" : "\(count) channels")")
     }
@@ -163,21 +142,15 @@ struct LiveOptions {
   }
 }
 
-/// The options by which live verbs choose a device and what to ask of it.
 struct DeviceOptions: Sendable {
-  /// The device that plays where no other is named.
   static let defaultDevice = "default"
   private static let automatic = "auto"
 
   static let group = OptionGroup(
-    title: "Device",
-    options: [
-      device, SharedOptions.noConfig, rate, channels,
-      Option(
-        "--sample-format", value: "FORMAT", help: "Sample format.", defaultText: automatic,
-        choices: [automatic] + SampleEncoding.allCases.map(\.rawValue)),
-      periodSize, bufferSize,
-    ])
+    "Device", device, SharedOptions.noConfig, rate, channels,
+    Option(
+      "--sample-format", value: "FORMAT", help: "Sample format.", defaultText: automatic,
+      choices: [automatic] + SampleEncoding.allCases.map(\.rawValue)), periodSize, bufferSize)
 
   static let device = Option(
     "-d", "--device", value: "NAME",
@@ -208,14 +181,12 @@ struct DeviceOptions: Sendable {
     return name.scheme == SoundFileBackend.scheme ? name.rest : nil
   }
 
-  /// A device at its usual rate.
   init(_ device: String, channelCount: Int) {
     self.device = device
     request = OutputRequest(allowsOtherRate: true, channels: .atLeast(max(2, channelCount)))
     (isNamed, origin) = (true, nil)
   }
 
-  /// What a command line asks for.
   init(_ arguments: ParsedArguments, minimumChannelCount: Int = 1) throws(UsageError) {
     let rate = try arguments[Self.rate]
     var request = OutputRequest(rate: rate ?? 48_000, allowsOtherRate: rate == nil)
@@ -226,7 +197,7 @@ struct DeviceOptions: Sendable {
     request.channels = .atLeast(max(2, minimumChannelCount))
     if let count = try arguments[Self.channels] {
       guard count >= minimumChannelCount else {
-        throw UsageError(.invalidValue, "channel \(minimumChannelCount) is routed, but '--channels' is \(count)")
+        throw UsageError("channel \(minimumChannelCount) is routed, but '--channels' is \(count)")
       }
       request.channels = .exactly(count)
     }
@@ -239,8 +210,7 @@ struct DeviceOptions: Sendable {
     if let buffer = try arguments[Self.bufferSize] {
       if period == nil { request.periodSize = max(16, buffer / 4) }
       guard buffer >= 2 * request.periodSize else {
-        throw UsageError(
-          .invalidValue, "'--buffer-size' must be at least two periods (\(2 * request.periodSize)), not '\(buffer)'")
+        throw UsageError("'--buffer-size' must be at least two periods (\(2 * request.periodSize)), not '\(buffer)'")
       }
       request.bufferSize = buffer
     }
@@ -251,7 +221,7 @@ struct DeviceOptions: Sendable {
   static func name(_ arguments: ParsedArguments) throws(UsageError) -> String? {
     let name = arguments.value("--device")
     if let name, name.isEmpty || name.utf8.contains(0) {
-      throw UsageError(.invalidValue, "'--device' requires the name of an output device, not \(name.inQuotes)")
+      throw UsageError("'--device' requires the name of an output device, not \(name.inQuotes)")
     }
     return name
   }
@@ -271,7 +241,6 @@ struct UnavailableDevice: Error, Equatable, CustomStringConvertible {
   /// What names the device; nil for the default one.
   var origin: String?
 
-  /// One line: the reason, that nothing was done, and what to do instead.
   var description: String {
     if let origin { return "\(reason.message); \(origin) names it: connect it, or use 'temblor setup' or '--device'" }
     return "\(reason.message); nothing was played or written; for a sound file, use '--device wav:FILE' or "
@@ -279,25 +248,20 @@ struct UnavailableDevice: Error, Equatable, CustomStringConvertible {
   }
 }
 
-/// The device that plays, and what it granted.
 struct DeviceSummary: Equatable, Sendable {
   var name: String
-  /// Frames per second, channels, periods.
   var format: SinkFormat
   var encoding: String
   /// Whether a sound card plays the frames without a sound server between.
   var isHardware = false
 
   init(_ output: OpenedOutput) {
-    name = output.name
-    format = output.format
-    encoding = output.encoding
-    isHardware = output.isHardware
+    (name, format, encoding, isHardware) = (output.name, output.format, output.encoding, output.isHardware)
   }
 
   /// `default: 2 channels at 48000 Hz, float, periods of 240 in 960 frames`.
   var description: String {
-    "\(name.printable): \(format.channelCount) channel\(format.channelCount == 1 ? "" : "s") at "
+    "\(name.printable): \(format.channelCount.counted("channel")) at "
       + "\(Int(format.rate)) Hz, \(encoding), period \(format.periodSize), buffer \(format.bufferSize) frames"
   }
 

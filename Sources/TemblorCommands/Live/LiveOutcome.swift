@@ -1,41 +1,21 @@
-import CommandLineKit
-internal import Glibc
-import HapticOutputs
-import HapticPlayback
-import HapticRender
-import PatternWorkflows
-import Reading
-import SoundFile
-import SystemSupport
+import Glibc
 
-/// What became of a live session.
 struct LiveOutcome {
-  enum Ending: String {
-    case over
-    case quit
-    case interrupted
-    case deviceEnded
-  }
+  enum Ending: String { case over, quit, interrupted, deviceEnded }
 
   var ending = Ending.over
   /// What played; nothing where no device was opened.
   var device: DeviceSummary?
   /// Frames rendered, those included that were missed.
   var frameCount: Int64 = 0
-  var underrunCount = 0
-  /// Those of them for which the program delivered frames too late.
-  var ownUnderrunCount = 0
-  /// Frames that could not be heard.
-  var missedFrameCount = 0
+  /// What happened at the device.
+  var tally = SinkEventFolding()
   var isHeardToTheEnd = true
   var peak: Float = 0
   /// Frames in which a limiter held the level down.
   var limitedFrameCount: Int64 = 0
-  /// What protection did, where there is something to protect.
   var protection: ProtectionSummary?
-  /// What rendering cost, where it was looked at.
   var blocks = RenderLoadStatistics()
-  /// What became of the recording, where there was one.
   var recording: LiveRecording.Result?
 
   var status: ExitStatus {
@@ -46,12 +26,10 @@ struct LiveOutcome {
     let rate = device?.format.rate ?? 0
     return [
       "ending": ending.rawValue, "device": device?.fields, "frames": frameCount,
-      "seconds": rate > 0 ? Double(frameCount) / rate : 0, "underruns": underrunCount,
-      "ownUnderruns": ownUnderrunCount, "missedFrames": missedFrameCount, "heardToTheEnd": isHeardToTheEnd,
+      "seconds": rate > 0 ? Double(frameCount) / rate : 0, "underruns": tally.underrunCount,
+      "ownUnderruns": tally.ownUnderrunCount, "missedFrames": tally.missedFrameCount, "heardToTheEnd": isHeardToTheEnd,
       "peakDecibels": NumberFormatting.decibels(peak), "limitedFrames": limitedFrameCount,
-    ] + protection?.fields + [
-      "rendering": rate > 0 ? blocks.fields(rate: rate) : nil, "recording": recording?.fields,
-    ]
+    ] + protection?.fields + ["rendering": rate > 0 ? blocks.fields(rate: rate) : nil, "recording": recording?.fields]
   }
 }
 
@@ -84,17 +62,12 @@ struct RenderLoadStatistics: Equatable, Sendable {
 }
 
 extension Duration {
-  /// The duration in seconds.
-  var inSeconds: Double {
-    let (seconds, attoseconds) = components
-    return Double(seconds) + Double(attoseconds) * 1e-18
-  }
+  var inSeconds: Double { Double(components.seconds) + Double(components.attoseconds) * 1e-18 }
 
   /// A duration of some seconds, rounded to nanoseconds.
   static func inSeconds(_ seconds: Double) -> Duration { .nanoseconds(Int64(seconds * 1e9)) }
 }
 
-/// What is to be said of many measured values.
 struct Distribution: Equatable, Sendable {
   static let columns: [(name: String, key: String, share: Double)] = [
     ("min", "min", 0.0), ("median", "median", 0.5), ("90 %", "p90", 0.9), ("99 %", "p99", 0.99), ("max", "max", 1.0),
@@ -102,7 +75,6 @@ struct Distribution: Equatable, Sendable {
 
   private let sorted: [Double]
 
-  /// A distribution of values in any order.
   init(_ values: [Double]) { sorted = values.sorted() }
 
   /// The smallest value that at least a share of all values does not exceed; 0 where there is none.
@@ -112,7 +84,6 @@ struct Distribution: Equatable, Sendable {
     return sorted[min(max(0, place), sorted.count - 1)]
   }
 
-  /// The quantiles of all columns.
   var quantiles: [Double] { Self.columns.map { quantile($0.share) } }
 
   /// Rows of a histogram with at most so many rows, each a value and how many lie in its step.
@@ -126,9 +97,7 @@ struct Distribution: Equatable, Sendable {
     return (step, counts.enumerated().map { (least + Double($0.offset) * step, $0.element) })
   }
 
-  var fields: JSONMembers {
-    Self.columns.reduce([:]) { $0 + [$1.key: quantile($1.share)] }
-  }
+  var fields: JSONMembers { Self.columns.reduce([:]) { $0 + [$1.key: quantile($1.share)] } }
 }
 
 /// A sound file that what is heard is written to, which takes its name when it is complete.
@@ -136,7 +105,6 @@ final class LiveRecording {
   struct Result: Equatable, Sendable {
     var path: String
     var isComplete: Bool
-    /// Frames in the file.
     var frameCount: Int64
     /// Frames that the disk was too slow for.
     var droppedFrameCount: Int64
@@ -173,8 +141,7 @@ final class LiveRecording {
     let path: String
     let rotation: Rotation?
     private var file: AtomicFileWriter?
-    /// What the writer writes to: its own, so that a disk that hangs never writes to a descriptor that became
-    /// another file's.
+    /// A descriptor of its own, so that a disk that hangs never writes to one that became another file's.
     private(set) var descriptor: Int32 = -1
     private var isEmpty = true
 
@@ -202,8 +169,7 @@ final class LiveRecording {
       } catch { throw SoundFileError(kind: .systemRefused, path: error.path, description: error.reason) }
     }
 
-    /// Gives the file its name and closes it, so that deleting it frees its space; of several, one without frames
-    /// is left out.
+    /// Names the file and closes it, so that deleting it frees its space; of several, one without frames is left out.
     func finish(isKept: Bool = true) throws(FileError) {
       defer {
         file = nil
@@ -224,12 +190,7 @@ final class LiveRecording {
   private let writer: RecordingWriter
   private let files: Files
 
-  /// Starts the file.
-  ///
-  /// - Parameters:
-  ///   - seconds: How long it may become; nil means no limit.
-  ///   - rotation: How it is divided into several, which have no other limit.
-  ///   - failureHandler: Told when no more can be recorded, on another thread.
+  /// Starts the file, of at most so many seconds, or divided by `rotation`; `failureHandler` runs on another thread.
   init(
     to path: String, device: DeviceSummary, upTo seconds: Double? = nil, rotation: Rotation? = nil,
     failureHandler: @escaping @Sendable (SinkEvent) -> Void
@@ -252,12 +213,6 @@ final class LiveRecording {
       change: rotation == nil ? nil : change)
   }
 
-  /// Why a name can be no recording, or nothing.
-  static func unsupportedReason(to path: String) -> String? {
-    guard SoundFileFormat.container(ofName: path) == nil else { return nil }
-    return "unknown file extension of \(path.inQuotes); use .wav, .flac, .aiff, .w64, .rf64, .caf or .ogg"
-  }
-
   /// Whether nothing is at a path, or a file that this program wrote, whose tags at its start name it; W64 has no tags.
   static func mayReplace(_ path: String) -> Bool {
     guard FileSystem.entry(at: path) == .file, let descriptor = try? FileSystem.open(path) else { return true }
@@ -267,9 +222,7 @@ final class LiveRecording {
     return head.isEmpty || head.indices.contains { head[$0...].starts(with: "Temblor ".utf8) }
   }
 
-  /// Completes the file, when nothing plays any more; answers also what the user must know.
-  ///
-  /// - Parameter limit: How long the disk may take.
+  /// Completes the file within a limit, when nothing plays any more; answers also what the user must know.
   func finish(within limit: Duration) -> (result: Result, message: String?) {
     guard let outcome = writer.finish(within: limit) else {
       return (

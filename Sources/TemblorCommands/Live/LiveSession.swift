@@ -1,13 +1,6 @@
-import CommandLineKit
-internal import Glibc
-import HapticModel
-import HapticPlayback
-import HapticRender
-import SystemSupport
+import Glibc
 
-/// Plays a task until it is over or somebody ends it: the loop that all live verbs share.
-///
-/// The terminal is as it was when `run` returns, however it returns.
+/// Plays a task until it is over or somebody ends it; the terminal is then as it was, however it ends.
 final class LiveSession {
   static let strengthSteps: Float = 20
   /// Time in which blocks are looked at; well before their records would be dropped.
@@ -24,12 +17,10 @@ final class LiveSession {
   private let wantsRecords: Bool
   private let inbox = EventInbox()
   private var outcome = LiveOutcome()
-  private var tally = SinkEventFolding()
   private lazy var keyboard: (any Keyboard)? = backend.keyboard()
 
   init(on backend: any SessionBackend, terminal: Terminal, isQuiet: Bool, wantsRecords: Bool) {
-    self.backend = backend
-    self.wantsRecords = wantsRecords
+    (self.backend, self.wantsRecords) = (backend, wantsRecords)
     console = LiveConsole(on: terminal, isQuiet: isQuiet)
   }
 
@@ -39,16 +30,10 @@ final class LiveSession {
   /// Ends a wait of the session: [any thread].
   var wake: WakeSignal { inbox.wake }
 
-  /// Opens a device and plays on it.
-  ///
-  /// - Parameters:
-  ///   - seconds: How long a recording may become; nil means no limit.
-  ///   - rotation: How it is divided into several.
-  func run(
-    _ options: DeviceOptions, keepsAwake: Bool, recording path: String?, upTo seconds: Double? = nil,
-    rotation: LiveRecording.Rotation? = nil,
-    prepare: (DeviceSummary) throws -> (engine: PlaybackEngine, task: any SessionTask)
-  ) throws -> LiveOutcome {
+  func run<Task: SessionTask>(
+    _ options: DeviceOptions, keepsAwake: Bool = false, recording path: String? = nil, upTo seconds: Double? = nil,
+    rotation: LiveRecording.Rotation? = nil, prepare: (DeviceSummary) throws -> (engine: PlaybackEngine, task: Task)
+  ) throws -> (outcome: LiveOutcome, task: Task) {
     // From here on a signal is reported first, so that what sounds can fade out.
     let notice = InterruptSignal()
     guard notice.descriptor >= 0, inbox.wake.descriptor >= 0 else { throw PlaybackError.noDescriptors }
@@ -70,7 +55,7 @@ final class LiveSession {
       throw error
     }
     end(playing, driver)
-    return outcome
+    return (outcome, task)
   }
 
   private struct Playing {
@@ -105,7 +90,7 @@ final class LiveSession {
     watched += (keyboard?.watched ?? []) + task.watched
     let limits = [
       limit, console.timeout(isIdle: task.state == .idle), keyboard?.timeout(at: backend.time.now),
-      tally.timeout(at: backend.time.now), wantsRecords ? Self.recordInterval : nil,
+      outcome.tally.timeout(at: backend.time.now), wantsRecords ? Self.recordInterval : nil,
     ]
     backend.time.wait(for: &watched, timeout: limits.compactMap { $0 }.min())
   }
@@ -118,14 +103,11 @@ final class LiveSession {
     takeRecords(driver, playing)
     takePeaks(playing.engine)
     takeProtection(playing.engine)
-    report(tally.takeDue(at: nil), playing.engine)
+    report(outcome.tally.takeDue(at: nil), playing.engine)
     console.clear()
     outcome.frameCount = playing.engine.position
     outcome.limitedFrameCount = playing.engine.limitedFrameCount
-    outcome.underrunCount = tally.underrunCount
-    outcome.ownUnderrunCount = tally.ownUnderrunCount
-    outcome.missedFrameCount = tally.missedFrameCount
-    outcome.isHeardToTheEnd = hasEnded && !tally.hasFailed
+    outcome.isHeardToTheEnd = hasEnded && !outcome.tally.hasFailed
     if let protection = outcome.protection, protection.cause != nil {
       console.remark(protection.text)
       if protection.cause == .excursion, playing.engine.profiles.contains(where: { $0.hardware?.measured != nil }) {
@@ -144,19 +126,16 @@ final class LiveSession {
     var isOver = false
     for event in inbox.take() {
       switch event {
-      case .notice(let notice):
-        report(tally.add(notice, at: backend.time.now), engine)
+      case .notice(let notice): report(outcome.tally.add(notice, at: backend.time.now), engine)
       case .ended: isOver = true
       }
     }
-    report(tally.takeDue(at: backend.time.now), engine)
+    report(outcome.tally.takeDue(at: backend.time.now), engine)
     return isOver
   }
 
   private func report(_ reports: [SinkEventFolding.Report], _ engine: PlaybackEngine) {
-    for report in reports {
-      console.report(report.line(rate: engine.rate, lacksPriority: tally.lacksPriority))
-    }
+    for report in reports { console.report(report.line(rate: engine.rate, lacksPriority: outcome.tally.lacksPriority)) }
   }
 
   private func takeRecords(_ driver: any EngineDriver, _ playing: Playing) {
@@ -200,7 +179,7 @@ final class LiveSession {
     return PlaybackStatus(
       state: engine.isMuted ? .muted : task.state, position: position, duration: duration,
       peaks: task.isBlind ? [] : peaks, voiceCount: task.title == nil ? voiceCount : nil,
-      underrunCount: tally.underrunCount, strength: Double(engine.strength), title: task.title,
+      underrunCount: outcome.tally.underrunCount, strength: Double(engine.strength), title: task.title,
       protection: task.isBlind ? nil : takeProtection(engine))
   }
 
@@ -224,20 +203,15 @@ final class LiveSession {
   }
 
   private func showKeys(of task: any SessionTask) {
-    let usual = [
-      KeyHelp(key: "+ -", meaning: "strength"), KeyHelp(key: "m", meaning: "mute"), KeyHelp(key: "q", meaning: "quit"),
-      KeyHelp(key: "?", meaning: "these keys"),
-    ]
+    let usual: [KeyHelp] = [("+ -", "strength"), ("m", "mute"), ("q", "quit"), ("?", "these keys")]
     console.showKeys(task.keys + usual.filter { key in !task.keys.contains { $0.key == key.key } })
   }
 }
 
-/// A tone too weak to be heard or felt, so that amplifiers do not switch themselves off between patterns.
-///
-/// It sounds on all channels that carry haptics, whatever the strength is; mute silences it too.
+/// A tone too weak to be heard or felt, so that amplifiers stay on between patterns: on all channels that carry
+/// haptics, whatever the strength is; mute silences it too.
 final class KeepAwakeTone {
-  /// Its frequency in hertz: the lowest that amplifiers for shakers and subwoofers pass, where the ear hears
-  /// least.
+  /// Its frequency in hertz: the lowest that amplifiers for shakers pass, where the ear hears least.
   static let frequency = 20.0
   /// Its level: −60 dBFS, 50 dB below what a pattern can reach.
   static let level = 0.001
@@ -247,7 +221,6 @@ final class KeepAwakeTone {
   private let player: PatternPlayer
   private var followed: Float?
 
-  /// Starts the tone with the engine's first frame.
   init(_ engine: PlaybackEngine) throws {
     let profile = TransducerProfile(
       name: "keep-awake", summary: "One frequency.",
@@ -296,98 +269,68 @@ protocol SessionTask: AnyObject {
   func note(_ records: [BlockTiming])
 }
 
-/// What comes after a task did what was due.
-enum SessionStep: Equatable {
-  case wait(Duration?)
-  /// There is nothing more to play.
-  case over
-}
+enum SessionStep: Equatable { case wait(Duration?), over }
 
-/// What is heard and how, in a few words.
 struct SessionTitle: Equatable, Sendable {
   var long: String
-  /// The same where there is little space.
   var short: String
   /// How it is heard, the most important first; left out where there is no space.
   var remarks: [String] = []
 }
 
 /// A key in the list that `?` shows.
-struct KeyHelp: Equatable {
-  var key: String
-  var meaning: String
-}
+typealias KeyHelp = (key: String, meaning: String)
 
 extension SessionTask {
   var watched: [PollDescriptor] { [] }
   var keys: [KeyHelp] { [] }
+  var state: PlaybackStatus.State { .playing }
   var title: SessionTitle? { nil }
   var isBlind: Bool { false }
   func press(_ key: KeyPress) throws -> Bool { false }
   func note(_ records: [BlockTiming]) {}
 }
 
-/// Keys as they are pressed.
 protocol Keyboard: AnyObject {
   /// What to wait for before asking for keys; ask again each time.
   var watched: [PollDescriptor] { get }
   /// Whether there are no more keys, because the terminal went away.
   var isClosed: Bool { get }
 
-  /// How long to wait at most before asking for keys.
   func timeout(at now: Duration) -> Duration?
-
   func keys(at now: Duration) -> [KeyPress]
 }
 
-/// The keys of standard input; the terminal is as it was when this is released.
-final class TerminalKeyboard: Keyboard {
-  private var terminal: RawTerminal
+extension RawTerminal: Keyboard { var watched: [PollDescriptor] { descriptors.map { PollDescriptor($0) } } }
 
-  /// Takes the keys, or answers nothing where standard input is not this process's terminal.
-  init?() {
-    guard let terminal = RawTerminal() else { return nil }
-    self.terminal = terminal
-  }
-
-  var watched: [PollDescriptor] { terminal.descriptors.map { PollDescriptor($0) } }
-  var isClosed: Bool { terminal.isClosed }
-
-  func timeout(at now: Duration) -> Duration? { terminal.timeout(at: now) }
-  func keys(at now: Duration) -> [KeyPress] { terminal.keys(at: now) }
-}
-
-/// Messages of a live verb, above its live line.
 final class LiveConsole {
   let isWatched: Bool
-  private var line: StatusLine
-  private let output: Output
+  private let terminal: Terminal
+  private var line: ProgressLine
   private let isQuiet: Bool
   private var endsWithKeys = false
   /// How long the line may stay as it is while nothing plays.
   private static let idleInterval = Duration.seconds(1)
+  /// The least time between two lines: fifteen a second move, more cost.
+  private static let interval = Duration.seconds(1) / 15
 
   /// A console; a quiet one has no line and prints only what is necessary.
   init(on terminal: Terminal, isQuiet: Bool) {
-    line = StatusLine(on: terminal)
-    output = terminal.error
-    self.isQuiet = isQuiet
+    line = ProgressLine(on: terminal, interval: Self.interval)
+    (self.terminal, self.isQuiet) = (terminal, isQuiet)
     isWatched = terminal.error.isTerminal && !isQuiet
   }
 
   /// How long the line may stay as it is; nothing where there is none.
-  func timeout(isIdle: Bool) -> Duration? {
-    guard isWatched, let timeout = line.timeout else { return nil }
-    return isIdle ? Self.idleInterval : timeout
-  }
+  func timeout(isIdle: Bool) -> Duration? { isWatched ? isIdle ? Self.idleInterval : Self.interval : nil }
 
   func report(_ message: String) {
     endsWithKeys = false
-    line.report(message)
+    line.clear()
+    terminal.report(message)
   }
 
   func announce(_ message: String) { if !isQuiet { report(message) } }
-
   func remark(_ message: String) { if isWatched { report(message) } }
 
   /// Reports what keys do, in lines that break between keys; once where nothing else was reported since.
@@ -397,24 +340,29 @@ final class LiveConsole {
     var lines = [""]
     for (index, key) in keys.enumerated() {
       let word = "\(key.key) \(key.meaning)" + (index + 1 < keys.count ? "," : "")
-      let start = "Keys:".count
-      if start + lines[lines.count - 1].count + word.count + 1 >= output.width, lines.last != "" { lines.append("") }
+      if "Keys:".count + lines[lines.count - 1].count + word.count + 1 >= terminal.error.width, lines.last != "" {
+        lines.append("")
+      }
       lines[lines.count - 1] += " " + word
     }
     remark("Keys:" + lines.joined(separator: "\n     "))
   }
 
-  func show(_ figures: @autoclosure () -> PlaybackStatus) { if isWatched { line.show(figures()) } }
+  /// Shows how things are, unless the last line is too recent; then they are not even asked for.
+  func show(_ figures: @autoclosure () -> PlaybackStatus) {
+    if isWatched { line.draw { width in figures().line(width: width, for: terminal.error) } }
+  }
 
   func clear() { line.clear() }
 }
 
 extension SinkEventFolding.Report {
-  /// One line for the user of the program: what happened, what it cost, and what helps.
   func line(rate: Double, lacksPriority: Bool) -> String {
     let milliseconds = NumberFormatting.rounded(Double(event.missedFrameCount) * 1_000 / rate, places: 1)
     guard event.kind == .underrun else {
-      return event.text.printable + gap(rate) + (count > 1 ? " (\(count) times)" : "")
+      let seconds = NumberFormatting.rounded(Double(event.missedFrameCount) / rate, places: 3)
+      let gap = event.missedFrameCount > 0 ? "; \(seconds) s of audio lost" : ""
+      return event.text.printable + gap + (count > 1 ? " (\(count) times)" : "")
     }
     let what = count == 1 ? "underrun" : "\(count) underruns"
     switch event.cause {
@@ -426,14 +374,7 @@ extension SinkEventFolding.Report {
       return "\(what): \(milliseconds) ms of audio lost; the device or its sound server is late; "
         + "give the server real-time priority, or use a larger '--buffer-size'"
     case .droppedBuffer:
-      return "\(what): \(milliseconds) ms of audio lost; the device dropped its buffer; check its "
-        + "connection and power"
+      return "\(what): \(milliseconds) ms of audio lost; the device dropped its buffer; check its connection and power"
     }
-  }
-
-  private func gap(_ rate: Double) -> String {
-    guard event.missedFrameCount > 0 else { return "" }
-    let seconds = NumberFormatting.rounded(Double(event.missedFrameCount) / rate, places: 3)
-    return "; \(seconds) s of audio lost"
   }
 }

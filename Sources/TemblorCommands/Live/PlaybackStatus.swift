@@ -1,13 +1,11 @@
-import CommandLineKit
-internal import Glibc
-import SystemSupport
-
-/// What playback does at one moment, as its live line shows it.
 struct PlaybackStatus: Equatable, Sendable {
-  enum State: Sendable {
-    case playing, paused, muted
+  /// The raw value is the mark of the line.
+  enum State: String, Sendable {
+    case playing = ">"
+    case paused = "="
+    case muted = "x"
     /// Nothing plays, and something is waited for.
-    case idle
+    case idle = "-"
   }
 
   var state = State.playing
@@ -23,12 +21,11 @@ struct PlaybackStatus: Equatable, Sendable {
   /// The factor on everything, 0 to 1.
   var strength = 1.0
   var title: SessionTitle?
-  /// What protection did since the last line; nothing where there is no transducer to protect.
   var protection: ProtectionSummary?
 
   /// The live line in at most so many columns: what matters least goes first.
   func line(width: Int, for output: Output) -> (text: String, length: Int) {
-    var best = Parts(times: [mark], counts: [])
+    var best = Parts(times: [state.rawValue], counts: [])
     for detail in Detail.allCases {
       let parts = parts(detail)
       if parts.length + meterRoom(detail) <= width {
@@ -71,12 +68,13 @@ struct PlaybackStatus: Equatable, Sendable {
 
   private func parts(_ detail: Detail) -> Parts {
     let underruns = (text: words(underrunCount, "underrun", detail), isAlarm: underrunCount > 0)
+    let alarms = underrunCount > 0 ? [underruns] : []
     let voices = voiceCount.map { [(text: words($0, "voice", detail), isAlarm: false)] } ?? []
     let held = protection.map { [(text: $0.text, isAlarm: $0.cause != nil)] } ?? []
     let percent = "\(Int((min(1, max(0, strength)) * 100).rounded()))%"
     let times = [time(position)] + (duration.map { ["/", time($0)] } ?? [])
-    let short = [mark] + (title.map { [$0.short] } ?? [])
-    let long = [mark] + (title.map { [$0.long] } ?? [])
+    let short = [state.rawValue] + (title.map { [$0.short] } ?? [])
+    let long = [state.rawValue] + (title.map { [$0.long] } ?? [])
     let remarks = title.map { $0.remarks.map { "  \($0)" } } ?? []
     switch detail {
     case .words:
@@ -84,28 +82,17 @@ struct PlaybackStatus: Equatable, Sendable {
         times: long + times + remarks, counts: voices + [("strength \(percent)", false)] + held + [underruns])
     case .letters:
       return Parts(
-        times: short + times + remarks,
-        counts: voices + [(percent, false)] + held.filter(\.isAlarm) + (underrunCount > 0 ? [underruns] : []))
-    case .strengthless: return Parts(times: short + times + remarks, counts: underrunCount > 0 ? [underruns] : [])
-    case .position:
-      return Parts(times: short + [time(position)] + remarks.prefix(1), counts: underrunCount > 0 ? [underruns] : [])
-    case .urgent: return Parts(times: short + [time(position)], counts: underrunCount > 0 ? [underruns] : [])
+        times: short + times + remarks, counts: voices + [(percent, false)] + held.filter(\.isAlarm) + alarms)
+    case .strengthless: return Parts(times: short + times + remarks, counts: alarms)
+    case .position: return Parts(times: short + [time(position)] + remarks.prefix(1), counts: alarms)
+    case .urgent: return Parts(times: short + [time(position)], counts: alarms)
     }
   }
 
   /// `3 voices` where there is space, else `3v`.
   private func words(_ count: Int, _ word: String, _ detail: Detail) -> String {
-    if case .words = detail { return "\(count) \(word)\(count == 1 ? "" : "s")" }
+    if case .words = detail { return count.counted(word) }
     return "\(count)\(word.prefix(1))"
-  }
-
-  private var mark: String {
-    switch state {
-    case .playing: ">"
-    case .paused: "="
-    case .muted: "x"
-    case .idle: "-"
-    }
   }
 
   /// `1:02.3`, with hours where there are any.
@@ -119,9 +106,7 @@ struct PlaybackStatus: Equatable, Sendable {
   }
 }
 
-/// Levels of channels as block characters: bars where there is space, else a column for each.
-///
-/// Where even that is too wide, neighbouring channels share a column, which shows the highest.
+/// Levels of channels as bars, as a column each where space is short, or a column for several, which shows the highest.
 struct LevelMeter {
   /// The level at which a meter is empty, in dBFS: what is 48 dB below the peak is not felt.
   static let floor = -48.0
@@ -134,10 +119,8 @@ struct LevelMeter {
 
   private let peaks: [Float]
   private let barLength: Int
-  /// Columns the meter takes.
   let length: Int
 
-  /// A meter of at most so many columns.
   init(_ peaks: [Float], width: Int) {
     let gaps = max(0, peaks.count - 1)
     let bar = peaks.isEmpty ? 0 : (width - gaps) / peaks.count
@@ -146,7 +129,8 @@ struct LevelMeter {
       barLength = min(bar, Self.longest)
       length = barLength * peaks.count + gaps
     } else {
-      self.peaks = Self.fold(peaks, into: max(0, width))
+      let count = min(peaks.count, max(0, width))
+      self.peaks = (0..<count).map { peaks[$0 * peaks.count / count..<($0 + 1) * peaks.count / count].max() ?? 0 }
       barLength = 0
       length = self.peaks.count
     }
@@ -161,12 +145,6 @@ struct LevelMeter {
         Self.decibels(peak) >= Self.high ? .yellow : .green)
     }
     return text
-  }
-
-  private static func fold(_ peaks: [Float], into count: Int) -> [Float] {
-    if peaks.count <= count { return peaks }
-    return (0..<count).map { group in peaks[group * peaks.count / count..<(group + 1) * peaks.count / count].max() ?? 0
-    }
   }
 
   /// A bar from the left in eighths of a column, blank where it ends.
@@ -185,41 +163,6 @@ struct LevelMeter {
 
   /// A character of Unicode's Block Elements: 2581 to 2588 grow upwards, 258F to 2588 to the right.
   private static func scalar(_ value: UInt32) -> Unicode.Scalar { Unicode.Scalar(value) ?? "█" }
-
   private static func share(_ peak: Float) -> Double { min(1, max(0, 1 - decibels(peak) / floor)) }
-
-  private static func decibels(_ peak: Float) -> Double { peak > 0 ? 20 * log10(Double(min(peak, 1))) : -.infinity }
-}
-
-/// The live line of playback on standard error, rewritten in place.
-///
-/// Silent where standard error is not a terminal, or one that another job has. Clear it before writing
-/// anything else there.
-struct StatusLine {
-  /// The least time between two lines: fifteen a second move, more cost.
-  static let interval = Duration.seconds(1) / 15
-
-  private let terminal: Terminal
-  private var line: ProgressLine
-
-  init(on terminal: Terminal) {
-    self.terminal = terminal
-    line = ProgressLine(on: terminal, interval: Self.interval)
-  }
-
-  /// How long playback may wait before it should show again; nothing where nobody sees it.
-  var timeout: Duration? { terminal.error.isTerminal ? Self.interval : nil }
-
-  /// Shows how things are, unless the last line is too recent; then they are not even asked for.
-  mutating func show(_ figures: @autoclosure () -> PlaybackStatus) {
-    line.draw { width in figures().line(width: width, for: terminal.error) }
-  }
-
-  /// Writes a message where the line was; the line comes back with the next figures.
-  mutating func report(_ message: String) {
-    line.clear()
-    terminal.report(message)
-  }
-
-  mutating func clear() { line.clear() }
+  private static func decibels(_ peak: Float) -> Double { NumberFormatting.decibels(min(peak, 1)) }
 }

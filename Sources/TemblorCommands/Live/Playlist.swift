@@ -1,11 +1,3 @@
-import CommandLineKit
-import HapticModel
-import HapticPlayback
-import HapticRender
-import PatternWorkflows
-import SystemSupport
-
-/// Plays pieces one after the other.
 final class Playlist: SessionTask {
   /// Seconds of silence before the first piece: longer than the ramp with which sound sets in.
   static let leadIn = 0.003
@@ -19,18 +11,12 @@ final class Playlist: SessionTask {
   /// The frame from which on all has been heard, once the last piece has ended.
   private var overFrame: Int64?
 
-  /// A playlist, of which the first piece is about to start.
-  ///
-  /// - Parameters:
-  ///   - passCount: How often each piece is played, or nothing for endlessly.
-  ///   - gap: Seconds of silence between two pieces.
-  ///   - shares: What each haptic bus gets of every piece; none for all of it.
+  /// A playlist whose first piece is about to start; `gap` in seconds, `passCount` nil for endlessly.
   init(
     _ pieces: [CompiledPattern], on engine: PlaybackEngine, passCount: Int? = 1, gap: Double = 0,
     shares: [SendAutomation] = [], session: LiveSession
   ) throws {
-    self.engine = engine
-    self.pieces = pieces
+    (self.engine, self.pieces) = (engine, pieces)
     self.gap = FrameConversion.frame(seconds: gap, rate: engine.rate)
     console = session.console
     track = SingleTrackPlayer(engine, passCount: passCount, wake: session.wake, shares: shares)
@@ -42,10 +28,8 @@ final class Playlist: SessionTask {
     }
   }
 
-  private(set) var begunCount = 1
-
   var keys: [KeyHelp] {
-    let moves = [KeyHelp(key: "n", meaning: "next"), KeyHelp(key: "p", meaning: "previous")]
+    let moves = [("n", "next"), ("p", "previous")]
     return SingleTrackPlayer.keys + (pieces.count > 1 ? moves : [])
   }
 
@@ -86,7 +70,6 @@ final class Playlist: SessionTask {
     overFrame = nil
     let isOther = index != self.index
     self.index = index
-    begunCount = max(begunCount, index + 1)
     try track.play(pieces[index], at: time)
     if isOther { announce() }
   }
@@ -99,7 +82,6 @@ final class Playlist: SessionTask {
   }
 }
 
-/// Something to play: a pattern compiled for every haptic bus of an engine.
 struct CompiledPattern: Sendable {
   var name: String
   var plans: [RenderPlan]
@@ -114,7 +96,6 @@ extension CompiledPattern {
       duration: pattern.composition.duration)
   }
 
-  /// A pattern made in code.
   init(name: String, _ pattern: HapticPattern, for engine: PlaybackEngine) throws {
     self.init(
       name: name, plans: try engine.profiles.map { try RenderPlan(compiling: pattern, profile: $0, rate: engine.rate) },
@@ -122,11 +103,9 @@ extension CompiledPattern {
   }
 }
 
-/// Plays one piece at a time: starts, pauses and restarts it.
-///
-/// Every start has a player of its own, so that what played before fades out beside it.
+/// Plays one piece at a time, each start with a player of its own, so that what played before fades out beside it.
 final class SingleTrackPlayer {
-  static let keys = [KeyHelp(key: "space", meaning: "pause"), KeyHelp(key: "r", meaning: "again")]
+  static let keys = [("space", "pause"), ("r", "again")]
 
   private let engine: PlaybackEngine
   private let wake: WakeSignal
@@ -136,14 +115,9 @@ final class SingleTrackPlayer {
   private var piece: CompiledPattern?
   private(set) var isPaused = false
 
-  /// - Parameters:
-  ///   - passCount: How often each piece is played, or nothing for endlessly.
-  ///   - shares: What each haptic bus gets of every piece; none for all of it.
+  /// - Parameter passCount: How often each piece is played; nil for endlessly.
   init(_ engine: PlaybackEngine, passCount: Int?, wake: WakeSignal, shares: [SendAutomation] = []) {
-    self.engine = engine
-    self.passCount = passCount
-    self.wake = wake
-    self.shares = shares
+    (self.engine, self.passCount, self.wake, self.shares) = (engine, passCount, wake, shares)
   }
 
   /// The frame at which the piece ended, or nothing while it plays or is still to come.
@@ -170,8 +144,7 @@ final class SingleTrackPlayer {
     player.endHandler = { wake.raise() }
     try player.loop(passCount: passCount)
     try player.start(at: time)
-    self.player = player
-    self.piece = piece
+    (self.player, self.piece) = (player, piece)
   }
 
   func stop() throws {
@@ -181,7 +154,6 @@ final class SingleTrackPlayer {
     isPaused = false
   }
 
-  /// Plays the piece from its beginning, at once.
   func restart() throws { if let piece { try play(piece) } }
 
   /// Pauses or resumes the piece; one that was still to come starts when resumed.

@@ -1,30 +1,18 @@
-import CommandLineKit
-import HapticModel
-import HapticRender
-import PatternWorkflows
-import Reading
-import SystemSupport
-import TransducerProfiles
-
-/// The options that say what each channel carries.
 enum RoutingOptions {
   static let group = OptionGroup(
-    title: "Channels",
-    options: [
-      Option(
-        "--haptics", value: "LIST",
-        help: "Haptic channels, numbered from 1, each with an optional gain in dB, such as 1,2:-6; or none.",
-        defaultText: "all"),
-      Option(
-        "--audio", value: "LIST", help: "Audio channels, alternating left and right; a single channel carries both.",
-        defaultText: "the first two"),
-      channel,
-      Option(
-        "--array", value: "FILE",
-        help:
-          "Array file with the channels and positions of several transducers; replaces --haptics, --channel and --profile. See Profiles/README.md.",
-        completion: .file(endingIn: "json")),
-    ])
+    "Channels",
+    Option(
+      "--haptics", value: "LIST",
+      help: "Haptic channels, numbered from 1, each with an optional gain in dB, such as 1,2:-6; or none.",
+      defaultText: "all"),
+    Option(
+      "--audio", value: "LIST", help: "Audio channels, alternating left and right; a single channel carries both.",
+      defaultText: "the first two"), channel,
+    Option(
+      "--array", value: "FILE",
+      help:
+        "Array file with the channels and positions of several transducers; replaces --haptics, --channel and --profile. See Profiles/README.md.",
+      completion: .file(endingIn: "json")))
 
   static let channel = Option(
     "--channel", value: "N=WORDS",
@@ -46,34 +34,29 @@ enum RoutingOptions {
     routing.channels = try channels(arguments)
     let pan = arguments.command.option(named: "--pan") == nil ? nil : arguments.value("--pan")
     guard let path = arguments.value("--array") else {
-      if pan != nil { throw UsageError(.missingValue, "'--pan' needs '--array'") }
+      if pan != nil { throw UsageError("'--pan' needs '--array'") }
       return routing
     }
     for other in ["--haptics", "--channel", "--profile"] where !arguments.values(other).isEmpty {
-      throw UsageError(.remove, "'--array' cannot be used with \(other.inQuotes)")
+      throw UsageError("'--array' cannot be used with \(other.inQuotes)")
     }
-    let array = try Self.array(at: path)
+    let text = try FileSystem.read(path, limit: ProfileFile.maximumByteCount)
+    let array = try ArrayCheckResult(
+      text: text, name: path, folder: FileSystem.folder(of: path), library: .fromEnvironment()
+    ).outcome.mapError(ProfileRefusal.init).get()
     routing.array = array
     routing.pan = try pan.map { text throws(UsageError) in try PanArgument.path(text, in: array.layout) }
     return routing
   }
 
-  /// What `--channel` says of channels.
   static func channels(_ arguments: ParsedArguments) throws -> [ChannelRouting.Channel] {
     try arguments.values("--channel").reduce(into: []) { channels, text in
       let new = try ChannelRouting.Channel(text, option: "--channel", profileNamed: SharedOptions.profile(named:))
       guard !channels.contains(where: { $0.index == new.index }) else {
-        throw UsageError(.remove, "'--channel' names channel \(new.index + 1) twice")
+        throw UsageError("'--channel' names channel \(new.index + 1) twice")
       }
       channels.append(new)
     }
-  }
-
-  private static func array(at path: String) throws -> TransducerArray {
-    let text = try FileSystem.read(path, limit: ProfileFile.maximumByteCount)
-    return try ArrayCheckResult(
-      text: text, name: path, folder: FileSystem.folder(of: path), library: .fromEnvironment()
-    ).outcome.mapError(ProfileRefusal.init).get()
   }
 
   static let none = "none"
@@ -88,7 +71,7 @@ enum RoutingOptions {
       let parts = word.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
       let index = try Self.index(String(parts[0]), option: option)
       guard !entries.contains(where: { $0.index == index }) else {
-        throw UsageError(.remove, "\(option.inQuotes) names channel \(index + 1) twice")
+        throw UsageError("\(option.inQuotes) names channel \(index + 1) twice")
       }
       let gain = parts.count > 1 ? try Self.gain(String(parts[1]), option: option) : 1
       entries.append(ChannelRouting.Entry(index: index, gain: gain))
@@ -99,21 +82,15 @@ enum RoutingOptions {
   /// A channel's number as an index from 0.
   static func index(_ text: String, option: String) throws(UsageError) -> Int {
     guard let number = Int(text), (1...OutputRouting.maximumChannelCount).contains(number) else {
-      throw UsageError(
-        .invalidValue,
-        "\(option.inQuotes) takes channel numbers from 1 to \(OutputRouting.maximumChannelCount), "
-          + "not \(text.inQuotes)")
+      throw UsageError.takes(option, "channel numbers from 1 to \(OutputRouting.maximumChannelCount)", not: text)
     }
     return number - 1
   }
 
-  /// Decibels as a factor.
   static func gain(_ text: String, option: String) throws(UsageError) -> Float {
     guard let number = Double(text), decibels.contains(number) else {
-      throw UsageError(
-        .invalidValue,
-        "\(option.inQuotes) takes gains from \(Int(decibels.lowerBound)) to "
-          + "\(Int(decibels.upperBound)) dB, not \(text.inQuotes)")
+      let (least, most) = (Int(decibels.lowerBound), Int(decibels.upperBound))
+      throw UsageError.takes(option, "gains from \(least) to \(most) dB", not: text)
     }
     return Float(NumberFormatting.amplitude(decibels: number))
   }
@@ -132,21 +109,18 @@ extension ChannelRouting.Channel {
     let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     self.init(index: try RoutingOptions.index(String(parts[0]), option: option))
     guard parts.count == 2, !parts[1].isEmpty else {
-      throw UsageError(
-        .missingValue,
-        "\(option.inQuotes) takes a channel and its settings, such as '1=haptics,gain=-3', not " + text.inQuotes)
+      throw UsageError.takes(option, "a channel and its settings, such as '1=haptics,gain=-3'", not: text)
     }
     for word in parts[1].split(separator: ",", omittingEmptySubsequences: false) {
       try read(String(word), option: option, profileNamed)
     }
     guard filters.count <= ChannelFilter.maximumCount else {
       throw UsageError(
-        .invalidValue,
         "channel \(index + 1) has \(filters.count) filters; at most \(ChannelFilter.maximumCount) are possible")
     }
     if profile != nil || source != nil, content?.hasHaptics == false {
       let name = profile != nil ? "profile" : "source"
-      throw UsageError(.invalidValue, "channel \(index + 1) has a \(name) but no haptics in \(text.inQuotes)")
+      throw UsageError("channel \(index + 1) has a \(name) but no haptics in \(text.inQuotes)")
     }
   }
 
@@ -169,8 +143,7 @@ extension ChannelRouting.Channel {
     case ("eq", let text?): filters.append(try Self.band(text, option: option))
     case ("crossover", let text?): filters.append(try Self.crossover(text, option: option))
     default:
-      throw UsageError(
-        .invalidValue, "\(option.inQuotes) accepts the settings \(Self.words.joinedWithOr), not \(word.inQuotes)")
+      throw UsageError("\(option.inQuotes) accepts the settings \(Self.words.joinedWithOr), not \(word.inQuotes)")
     }
   }
 
@@ -179,10 +152,8 @@ extension ChannelRouting.Channel {
     let numbers = text.split(separator: ":", omittingEmptySubsequences: false).map { Double($0) ?? .nan }
     let ranges = [ChannelFilter.frequencies, ChannelFilter.gains, ChannelFilter.qualityFactors]
     guard numbers.count == 3, zip(ranges, numbers).allSatisfy({ $0.contains($1) }) else {
-      throw UsageError(
-        .invalidValue,
-        "\(option.inQuotes) takes eq=HZ:DB:Q with \(ranges[0].inWords) Hz, \(ranges[1].inWords) dB and a Q of "
-          + "\(ranges[2].inWords), such as 'eq=45:-3:2', not \("eq=\(text)".inQuotes)")
+      let words = "\(ranges[0].inWords) Hz, \(ranges[1].inWords) dB and a Q of \(ranges[2].inWords)"
+      throw UsageError.takes(option, "eq=HZ:DB:Q with \(words), such as 'eq=45:-3:2'", not: "eq=\(text)")
     }
     return .band(hertz: numbers[0], decibels: numbers[1], qualityFactor: numbers[2])
   }
@@ -194,20 +165,14 @@ extension ChannelRouting.Channel {
       if parts[0] == "low" { return .lowPass(hertz: hertz) }
       if parts[0] == "high" { return .highPass(hertz: hertz) }
     }
-    throw UsageError(
-      .invalidValue,
-      "\(option.inQuotes) takes crossover=low:HZ or crossover=high:HZ with \(ChannelFilter.frequencies.inWords) Hz, not "
-        + "crossover=\(text)".inQuotes)
+    let range = ChannelFilter.frequencies.inWords
+    throw UsageError.takes(option, "crossover=low:HZ or crossover=high:HZ with \(range) Hz", not: "crossover=\(text)")
   }
 
   /// `2ms` as seconds.
   private static func delay(_ text: String, option: String) throws(UsageError) -> Double {
     guard text.hasSuffix("ms"), let number = Double(text.dropLast(2)), (0...maximumDelay * 1_000).contains(number)
-    else {
-      throw UsageError(
-        .invalidValue,
-        "\(option.inQuotes) takes delays from 0ms to \(Int(maximumDelay * 1_000))ms, not " + text.inQuotes)
-    }
+    else { throw UsageError.takes(option, "delays from 0ms to \(Int(maximumDelay * 1_000))ms", not: text) }
     return number / 1_000
   }
 }
@@ -217,12 +182,10 @@ extension ClosedRange<Double> {
 }
 
 extension ChannelRouting {
-  /// Refuses filters that a rate cannot have.
   func checkFilters(rate: Double) throws(UsageError) {
     for channel in channels {
       for filter in channel.filters where filter.hertz >= rate / 2 {
         throw UsageError(
-          .invalidValue,
           "'--channel \(channel.index + 1)' has a filter at \(filter.hertz.shortText) Hz, but the rate is "
             + "\(rate.shortText) Hz: choose a frequency below \((rate / 2).shortText) Hz or a higher '--rate'")
       }
@@ -230,7 +193,6 @@ extension ChannelRouting {
   }
 }
 
-/// Positions in an array as people type them.
 enum PanArgument {
   private static let mostPoints = 1_000
 
@@ -241,22 +203,19 @@ enum PanArgument {
     for word in text.split(separator: ",", omittingEmptySubsequences: false) {
       let parts = word.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
       guard parts.count == 2, let time = Double(parts[0]), (0...FrameConversion.longest).contains(time) else {
-        throw UsageError(
-          .invalidValue, "'--pan' takes seconds and positions, such as '0:-1,2.5:1', not \(String(word).inQuotes)")
+        throw UsageError.takes("--pan", "seconds and positions, such as '0:-1,2.5:1'", not: word)
       }
       if let last = points.last, time <= last.time {
-        throw UsageError(.invalidValue, "'--pan' takes increasing times; \(parts[0]) is out of order")
+        throw UsageError("'--pan' takes increasing times; \(parts[0]) is out of order")
       }
       points.append(.init(time: time, position: try checked(parts[1], layout)))
     }
-    guard points.count <= mostPoints else {
-      throw UsageError(.invalidValue, "'--pan' takes at most \(mostPoints) positions")
-    }
+    guard points.count <= mostPoints else { throw UsageError("'--pan' takes at most \(mostPoints) positions") }
     return PanPath(points)
   }
 
   private static func checked(_ text: String, _ layout: TransducerArray.Layout) throws(UsageError) -> ArrayPosition {
     if let position = ArrayPosition(text, in: layout) { return position }
-    throw UsageError(.invalidValue, "'--pan' takes \(layout.positionMeaning), not \(text.inQuotes)")
+    throw UsageError.takes("--pan", layout.positionMeaning, not: text)
   }
 }

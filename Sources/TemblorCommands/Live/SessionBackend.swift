@@ -1,39 +1,48 @@
-import CommandLineKit
-import HapticOutputs
-import HapticPlayback
-import HapticRender
-import Synchronization
-import SystemSupport
-
 /// Where a live verb plays: outputs, a clock and a keyboard; tests put virtual ones in.
 protocol SessionBackend: Sendable {
   var time: any TimeSource { get }
 
   /// The keys, or nothing where the program was not started at a terminal; at most one at a time.
   func keyboard() -> (any Keyboard)?
-
   func open(_ output: String, _ request: OutputRequest) throws(OutputError) -> sending OpenedOutput
 
-  /// Plays an engine through an output.
-  ///
-  /// - Parameter eventHandler: Receives what happens, on another thread.
+  /// Plays an engine through an output; `eventHandler` receives what happens, on another thread.
   func play(
     _ engine: PlaybackEngine, through output: sending OpenedOutput, recording: RecordingBuffer?,
     eventHandler: @escaping LivePlayback.EventHandler
   ) throws(PlaybackError) -> any EngineDriver
 }
 
-/// The outputs of a registry, this machine's clock and the terminal.
 struct SystemBackend: SessionBackend {
-  /// What `--device` can name.
+  /// How long opening may take; a sound server that has to be started needs some seconds.
+  private static let limit = Duration.seconds(10)
+
   var outputs = OutputRegistry.standard
-
   var time: any TimeSource { SystemTimeSource() }
+  func keyboard() -> (any Keyboard)? { RawTerminal() }
 
-  func keyboard() -> (any Keyboard)? { TerminalKeyboard() }
-
+  /// Opens an output on a thread of its own, so that a signal and a limit in time end the wait for one that hangs.
   func open(_ output: String, _ request: OutputRequest) throws(OutputError) -> sending OpenedOutput {
-    try PatientOpening(outputs, output, request, time: time).wait()
+    let box = Locked<Result<OpenedOutput, OutputError>?>(nil)
+    let thread: BackgroundThread
+    do throws(PlaybackError) {
+      thread = try BackgroundThread { [outputs, time] in
+        let opened = Result { () throws(OutputError) in try outputs.open(output, request, time: time) }
+        box.withLock { $0 = opened }
+      }
+    } catch { throw OutputError(.other, output: output, error.description) }
+    let notice = InterruptSignal()
+    var watched = [PollDescriptor(thread.end.descriptor), PollDescriptor(notice.descriptor)]
+    SystemTimeSource().wait(for: &watched, timeout: Self.limit)
+    guard watched[0].received != 0, let result = box.withLock({ $0.take() }) else {
+      throw OutputError(
+        .unresponsive, output: output,
+        "the device does not respond; reconnect it, restart its sound server, or choose another device")
+    }
+    thread.wait(within: .zero)
+    // Nobody else has it any more.
+    nonisolated(unsafe) let opened = try result.get()
+    return unsafe opened
   }
 
   func play(
@@ -45,13 +54,8 @@ struct SystemBackend: SessionBackend {
   }
 }
 
-/// What renders an engine while a live verb runs.
 protocol EngineDriver: AnyObject {
-  var isOver: Bool { get }
-
-  /// Fades out, lets the rest be heard, and returns when that is done, or when a time has passed.
-  ///
-  /// - Parameter limit: How long to wait at most; nil for as long as the sink may take in good order.
+  /// Fades out and lets the rest be heard, within a limit; nil for as long as the sink may take in good order.
   func stop(within limit: Duration?) -> Bool
 
   /// Takes the records of blocks since the last call, oldest first; more than about 1,000 are dropped.
@@ -60,69 +64,8 @@ protocol EngineDriver: AnyObject {
 
 extension LivePlayback: EngineDriver {}
 
-/// Opens an output on a thread of its own, so that a signal and a limit in time end the wait for one that
-/// hangs.
-struct PatientOpening {
-  /// How long opening may take; a sound server that has to be started needs some seconds.
-  private static let limit = Duration.seconds(10)
-
-  /// What came of opening, handed from one thread to the other.
-  private final class Box: Sendable {
-    private struct Result: @unchecked Sendable { var value: Swift.Result<OpenedOutput, OutputError> }
-
-    private let result = Mutex<Result?>(nil)
-
-    func put(_ value: consuming Swift.Result<OpenedOutput, OutputError>) {
-      let value = Result(value: value)
-      result.withLock { $0 = value }
-    }
-
-    func take() -> Swift.Result<OpenedOutput, OutputError>? {
-      let taken = result.withLock { result in
-        defer { result = nil }
-        return result
-      }
-      return taken?.value
-    }
-  }
-
-  private let output: String
-  private let box = Box()
-  private let thread: BackgroundThread
-
-  init(_ outputs: OutputRegistry, _ output: String, _ request: OutputRequest, time: any TimeSource) throws(OutputError)
-  {
-    self.output = output
-    let box = box
-    do throws(PlaybackError) {
-      thread = try BackgroundThread {
-        do throws(OutputError) { box.put(.success(try outputs.open(output, request, time: time))) } catch {
-          box.put(.failure(error))
-        }
-      }
-    } catch { throw OutputError(.other, output: output, error.description) }
-  }
-
-  func wait() throws(OutputError) -> sending OpenedOutput {
-    let notice = InterruptSignal()
-    var watched = [PollDescriptor(thread.end.descriptor), PollDescriptor(notice.descriptor)]
-    SystemTimeSource().wait(for: &watched, timeout: Self.limit)
-    guard watched[0].received != 0, let result = box.take() else {
-      throw OutputError(
-        .unresponsive, output: output,
-        "the device does not respond; reconnect it, restart its sound server, or choose another " + "device")
-    }
-    thread.wait(within: .zero)
-    // Nobody else has it any more.
-    nonisolated(unsafe) let opened = try result.get()
-    return unsafe opened
-  }
-}
-
-/// No device, a clock that runs as fast as the machine can, and keys pressed at steady times.
-///
-/// Used by one thread.
-final class SimulatedBackend: SessionBackend, @unchecked Sendable {
+/// No device, a clock that runs as fast as the machine can, and keys at steady times; used by one thread.
+final class SimulatedBackend: SessionBackend, TimeSource, Keyboard, @unchecked Sendable {
   static let keyInterval = Duration.milliseconds(100)
   private static let periodSize = 480
 
@@ -131,12 +74,13 @@ final class SimulatedBackend: SessionBackend, @unchecked Sendable {
   private let clock = VirtualTimeSource()
   private var driver: Driver?
 
-  /// A backend on which keys are pressed, and then `q`.
   init(keys: [KeyPress]) { self.keys = keys + [.character("q")] }
-
-  var time: any TimeSource { BackendTime(backend: self) }
-
-  func keyboard() -> (any Keyboard)? { BackendKeyboard(backend: self) }
+  var time: any TimeSource { self }
+  var now: Duration { clock.now }
+  func keyboard() -> (any Keyboard)? { self }
+  var watched: [PollDescriptor] { [] }
+  var isClosed: Bool { false }
+  func timeout(at now: Duration) -> Duration? { nil }
 
   func open(_ output: String, _ request: OutputRequest) throws(OutputError) -> sending OpenedOutput {
     var request = request
@@ -154,7 +98,7 @@ final class SimulatedBackend: SessionBackend, @unchecked Sendable {
     return made
   }
 
-  private func wait(for descriptors: inout [PollDescriptor], timeout: Duration?) {
+  func wait(for descriptors: inout [PollDescriptor], timeout: Duration?) {
     let end = timeout.map { clock.now + $0 }
     while true {
       SystemTimeSource().wait(for: &descriptors, timeout: .zero)
@@ -165,33 +109,16 @@ final class SimulatedBackend: SessionBackend, @unchecked Sendable {
     }
   }
 
-  private func takeKeys() -> [KeyPress] {
+  func keys(at now: Duration) -> [KeyPress] {
     guard !keys.isEmpty, clock.now >= nextKeyTime else { return [] }
     nextKeyTime = clock.now + Self.keyInterval
     return [keys.removeFirst()]
   }
 
-  private struct BackendTime: TimeSource {
-    let backend: SimulatedBackend
-    var now: Duration { backend.clock.now }
-    func wait(for descriptors: inout [PollDescriptor], timeout: Duration?) {
-      backend.wait(for: &descriptors, timeout: timeout)
-    }
-  }
-
-  private final class BackendKeyboard: Keyboard {
-    private let backend: SimulatedBackend
-    init(backend: SimulatedBackend) { self.backend = backend }
-    var watched: [PollDescriptor] { [] }
-    var isClosed: Bool { false }
-    func timeout(at now: Duration) -> Duration? { nil }
-    func keys(at now: Duration) -> [KeyPress] { backend.takeKeys() }
-  }
-
   private final class Driver: EngineDriver {
     private let loop: RenderLoop
     private let engine: PlaybackEngine
-    private(set) var isOver = false
+    private var isOver = false
 
     init(_ engine: PlaybackEngine, _ sink: any AudioSink, _ clock: VirtualTimeSource) {
       self.engine = engine

@@ -1,9 +1,3 @@
-import CommandLineKit
-import HapticModel
-import HapticPlayback
-import HapticRender
-import SystemSupport
-
 /// Takes that run in step under one play head, of which one is heard, and the part of them that repeats.
 final class TakeSwitcher {
   /// Seconds of the cross-fade from one take to another.
@@ -28,16 +22,12 @@ final class TakeSwitcher {
   /// Where the play head was put, and where the last block still has it.
   private var sought: (place: Double, left: Double)?
 
-  /// A deck whose takes are about to start, silent all but one.
-  ///
-  /// - Parameter gap: Seconds of silence between two passes of the whole.
+  /// A deck whose takes are about to start, silent all but one, with `gap` seconds of silence between two passes.
   init(
     _ pieces: [CompiledPattern], on engine: PlaybackEngine, region: ClosedRange<Double>? = nil, isLooping: Bool = true,
     gap: Double = 0, gains: [Double]
   ) throws {
-    self.engine = engine
-    self.gap = gap
-    self.isLooping = isLooping
+    (self.engine, self.gap, self.isLooping) = (engine, gap, isLooping)
     duration = pieces.map(\.duration).max() ?? 0
     group = PlayerGroup(try pieces.map { try engine.player(for: $0.plans, duration: $0.duration) }, of: engine)
     self.region = region
@@ -58,14 +48,11 @@ final class TakeSwitcher {
   }
 
   var shownPlace: (position: Double, duration: Double?) { (min(place, duration), duration) }
-
   private var isAtEnd: Bool { !isLooping && place >= duration }
-
   private var beginning: Double { isLooping ? region?.lowerBound ?? 0 : 0 }
 
   // MARK: What is heard
 
-  /// Moves to other gains in one frame for all takes, without a click.
   func setGains(_ gains: [Double]) throws { try group.setGains(gains, over: Self.crossfade) }
 
   /// Moves to other gains through silence, in the same way whatever was heard before.
@@ -111,8 +98,6 @@ final class TakeSwitcher {
 
   func step(_ count: Double) throws { try move(to: min(place, duration) + count * duration * Self.stepShare) }
 
-  func moveToBeginning() throws { try move(to: beginning) }
-
   // MARK: What repeats
 
   /// Repeats from the play head to the end of the region, or of the whole where that lies before.
@@ -136,11 +121,6 @@ final class TakeSwitcher {
     try applyLoop()
   }
 
-  func toggleLoop() throws {
-    isLooping.toggle()
-    try applyLoop()
-  }
-
   private func applyLoop() throws {
     // Without a loop the takes run on in silence behind their ends, and so stay in step.
     let end = isLooping ? region?.upperBound ?? (duration + gap) : Self.never
@@ -148,9 +128,8 @@ final class TakeSwitcher {
   }
 
   static let keys = [
-    KeyHelp(key: "space", meaning: "pause"), KeyHelp(key: "left right", meaning: "move"),
-    KeyHelp(key: "home", meaning: "beginning"), KeyHelp(key: "[ ]", meaning: "set loop start, end"),
-    KeyHelp(key: "backspace", meaning: "loop everything"), KeyHelp(key: "l", meaning: "loop on or off"),
+    ("space", "pause"), ("left right", "move"), ("home", "beginning"), ("[ ]", "set loop start, end"),
+    ("backspace", "loop everything"), ("l", "loop on or off"),
   ]
 
   func press(_ key: KeyPress) throws -> Bool {
@@ -160,11 +139,13 @@ final class TakeSwitcher {
     case .right: try step(1)
     case .pageUp: try step(-4)
     case .pageDown: try step(4)
-    case .home: try moveToBeginning()
+    case .home: try move(to: beginning)
     case .character("["): try beginRegionHere()
     case .character("]"): try endRegionHere()
     case .backspace: try setRegion(nil)
-    case .character("l"), .character("L"): try toggleLoop()
+    case .character("l"), .character("L"):
+      isLooping.toggle()
+      try applyLoop()
     default: return false
     }
     return true
@@ -178,7 +159,6 @@ final class TakeSwitcher {
   }
 }
 
-/// The part of takes that `--loop-range` names.
 struct LoopPart: Equatable {
   /// Seconds of its start; nothing where the whole repeats.
   private var start: Double?
@@ -193,24 +173,19 @@ struct LoopPart: Equatable {
     let numbers = parts.map { Double($0) }
     guard parts.count == 2, let start = parts[0].isEmpty ? 0 : numbers[0], start.isFinite,
       parts[1].isEmpty || numbers[1]?.isFinite == true
-    else {
-      throw UsageError(
-        .invalidValue, "'--loop-range' takes a range in seconds, such as '0.5-1.2', not \(word.inQuotes)")
-    }
+    else { throw UsageError.takes("--loop-range", "a range in seconds, such as '0.5-1.2'", not: word) }
     self.start = start
     end = numbers[1]
     if let end, end - start < PatternPlayer.shortestLoop {
-      throw UsageError(.invalidValue, "the loop range \(word.inQuotes) is shorter than \(PatternPlayer.shortestLoop) s")
+      throw UsageError("the loop range \(word.inQuotes) is shorter than \(PatternPlayer.shortestLoop) s")
     }
   }
 
-  /// The part of takes that last so long, or nothing for the whole.
   func region(of duration: Double) throws(UsageError) -> ClosedRange<Double>? {
     guard let start else { return nil }
     let end = min(end ?? duration, duration)
     guard end - start >= PatternPlayer.shortestLoop else {
-      throw UsageError(
-        .invalidValue, "the loop range \(word.inQuotes) starts after the end at \(NumberFormatting.seconds(duration))")
+      throw UsageError("the loop range \(word.inQuotes) starts after the end at \(NumberFormatting.seconds(duration))")
     }
     return start...end
   }

@@ -1,10 +1,5 @@
-import HapticModel
-import HapticPlayback
-import HapticRender
-
 /// An effect of force feedback, as a game uploads it; levels and strengths 0…1, times in seconds.
 struct ForceFeedbackEffect: Equatable, Sendable {
-  /// What it is.
   enum Kind: Equatable, Sendable {
     /// The strengths of a slow and of a fast motor.
     case rumble(strong: Double, weak: Double)
@@ -70,9 +65,7 @@ struct ForceFeedbackEffect: Equatable, Sendable {
   }
 }
 
-/// Plays effects of force feedback on an engine: a low hum for slow motors, a high one for fast ones.
-///
-/// Belongs to one thread; what it does is heard in the next period.
+/// Plays effects of force feedback: a low hum for slow motors, a high one for fast ones; belongs to one thread.
 final class RumbleMixer {
   /// Seconds between two levels where one moves by itself, and in which levels glide.
   static let step = 0.01
@@ -131,16 +124,13 @@ final class RumbleMixer {
     if case .periodic(let hertz, _)? = effects[id]?.kind { hertz } else { nil }
   }
 
-  private func release(_ id: Int16) throws {
-    try tones.removeValue(forKey: id)?.player.cancel()
-  }
+  private func release(_ id: Int16) throws { try tones.removeValue(forKey: id)?.player.cancel() }
 
   /// Plays an effect so many times from its beginning, or stops it.
   func play(_ id: Int16, count: Int, at now: Duration) {
     playing[id] = count > 0 && effects[id] != nil ? (now, count) : nil
   }
 
-  /// Forgets an effect, which is stopped.
   func erase(_ id: Int16) throws {
     (effects[id], playing[id]) = (nil, nil)
     try release(id)

@@ -1,8 +1,6 @@
-internal import CUInput
-internal import Glibc
-import SystemSupport
+import CUInput
+import Glibc
 
-/// What a game does with a pad.
 enum PadEvent: Equatable {
   case upload(ForceFeedbackEffect, id: Int16)
   case erase(id: Int16)
@@ -11,7 +9,6 @@ enum PadEvent: Equatable {
   case gain(Double)
 }
 
-/// A pad that games rumble.
 protocol RumblePad: AnyObject {
   /// Readable where `next` has something.
   var descriptors: [Int32] { get }
@@ -33,12 +30,7 @@ final class UInputPad: RumblePad {
 
   var descriptors: [Int32] { [pad] + (original.map { [$0] } ?? []) }
 
-  /// Makes a pad.
-  ///
-  /// - Parameters:
-  ///   - name: What games show.
-  ///   - copied: The device of a pad that is grabbed and whose buttons and axes are those of this one.
-  /// - Throws: `FileError` that says what to do where pads cannot be made.
+  /// - Parameter copied: The device of a pad that is grabbed and whose buttons and axes are those of this one.
   init(name: String, copying copied: String?) throws(FileError) {
     originalPath = copied ?? ""
     pad = unsafe open(Self.path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
@@ -54,12 +46,8 @@ final class UInputPad: RumblePad {
     } else {
       original = nil
     }
-    let made: Int32
-    if let original {
-      made = cuinput_copy_pad(pad, original)
-    } else {
-      made = unsafe cuinput_make_pad(pad, name, Self.vendor, Self.product)
-    }
+    let made =
+      unsafe original.map { cuinput_copy_pad(pad, $0) } ?? cuinput_make_pad(pad, name, Self.vendor, Self.product)
     guard made >= 0 else {
       // What is open is closed with this object.
       let code = errno
@@ -86,7 +74,7 @@ final class UInputPad: RumblePad {
 
   func next() throws -> PadEvent? {
     if let original {
-      while let event = Self.read(original) { pass(event) }
+      while var event = Self.read(original) { _ = unsafe write(pad, &event, MemoryLayout<input_event>.size) }
       if errno == ENODEV { throw FileError(originalPath, "is gone; plug the pad in and start again") }
     }
     while let event = Self.read(pad) {
@@ -106,11 +94,6 @@ final class UInputPad: RumblePad {
     var event = input_event()
     let size = MemoryLayout<input_event>.size
     return unsafe Glibc.read(descriptor, &event, size) == size ? event : nil
-  }
-
-  private func pass(_ event: input_event) {
-    var event = event
-    _ = unsafe write(pad, &event, MemoryLayout<input_event>.size)
   }
 
   /// Takes an effect and answers the game, which waits for that.

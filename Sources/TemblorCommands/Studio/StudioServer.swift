@@ -1,6 +1,4 @@
-internal import Glibc
-import HapticPlayback
-import SystemSupport
+import Glibc
 
 /// Answers browsers on this machine, a request a connection, until it is interrupted.
 final class StudioServer {
@@ -24,9 +22,7 @@ final class StudioServer {
   private var connections: [Connection] = []
   private var restEnd = Duration.zero
 
-  /// Listens on the loopback address alone.
-  ///
-  /// - Parameter port: 0 takes one that is free.
+  /// Listens on the loopback address alone; port 0 takes one that is free.
   init(port: UInt16 = 0) throws(FileError) {
     let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
     let descriptor = socket(AF_INET, kind, 0)

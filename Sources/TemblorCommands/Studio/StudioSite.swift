@@ -1,7 +1,3 @@
-internal import Glibc
-import ReviewPages
-import SystemSupport
-
 /// A request of a browser: the head of HTTP/1.1 (RFC 9112) and a body of known length.
 struct PageRequest: Equatable {
   /// Bytes of a head, beyond which a request is refused.
@@ -15,12 +11,7 @@ struct PageRequest: Equatable {
   let fields: [String: String]
   var body: [UInt8] = []
 
-  /// What the bytes that came so far are.
-  enum Progress: Equatable {
-    case incomplete
-    case complete(PageRequest)
-    case refused(PageResponse)
-  }
+  enum Progress: Equatable { case incomplete, complete(PageRequest), refused(PageResponse) }
 
   static func progress(of bytes: [UInt8]) -> Progress {
     let end = Array("\r\n\r\n".utf8)
@@ -36,7 +27,9 @@ struct PageRequest: Equatable {
     var fields: [String: String] = [:]
     for line in lines.dropFirst() {
       let parts = line.split(separator: ":", maxSplits: 1)
-      if parts.count == 2 { fields[parts[0].lowercased()] = String(parts[1].trimmed) }
+      guard parts.count == 2 else { continue }
+      let value = parts[1].drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed()
+      fields[parts[0].lowercased()] = String(value)
     }
     var request = PageRequest(method: String(words[0]), path: String(words[1]), fields: fields)
     guard fields["transfer-encoding"] == nil, let length = Int(fields["content-length"] ?? "0"), length >= 0 else {
@@ -49,15 +42,6 @@ struct PageRequest: Equatable {
     guard body.count >= length else { return .incomplete }
     request.body = Array(body.prefix(length))
     return .complete(request)
-  }
-}
-
-extension Substring {
-  fileprivate var trimmed: Substring {
-    var text = self
-    while text.first?.isWhitespace == true { text.removeFirst() }
-    while text.last?.isWhitespace == true { text.removeLast() }
-    return text
   }
 }
 
@@ -83,7 +67,6 @@ struct PageResponse: Equatable {
     431: "Request Header Fields Too Large", 500: "Internal Server Error",
   ]
 
-  /// - Parameter isHead: Whether only the head is wanted.
   func bytes(isHead: Bool = false) -> [UInt8] {
     var head = "HTTP/1.1 \(status) \(Self.reasons[status] ?? "")\r\nConnection: close\r\nCache-Control: no-store\r\n"
     head += "Referrer-Policy: no-referrer\r\nX-Content-Type-Options: nosniff\r\n"
@@ -120,9 +103,7 @@ struct StudioSite {
       }
       guard let index = Int(parts[2]), paths.indices.contains(index) else { return PageResponse(404, "not found") }
       return try answer(request, about: paths[index])
-    } catch {
-      return PageResponse(500, error.description)
-    }
+    } catch { return PageResponse(500, error.description) }
   }
 
   private func answer(_ request: PageRequest, about path: String) throws(FileError) -> PageResponse {
@@ -136,23 +117,18 @@ struct StudioSite {
         return PageResponse(428, "the version that is replaced is needed as If-Match")
       }
       // What somebody else has written meanwhile is given back instead of being lost.
-      guard expected == "\"\(tag)\"" else {
-        return PageResponse(412, type: present.type, tag: tag, body: bytes)
-      }
+      guard expected == "\"\(tag)\"" else { return PageResponse(412, type: present.type, tag: tag, body: bytes) }
       try AtomicFileWriter.write(request.body, to: path)
       return PageResponse(204, type: "", tag: StudioPage.Slot.tag(of: request.body), body: [])
     default: return PageResponse(405, "a pattern can be read (GET) and saved (PUT)")
     }
   }
 
-  /// The page of the files as they are now.
   private func html() throws(FileError) -> [UInt8] {
     var slots: [StudioPage.Slot] = []
     for (index, path) in paths.enumerated() {
       slots.append(.init(name: FileSystem.name(of: path), bytes: try FileSystem.read(path), address: "\(index)"))
     }
-    do throws(ReviewPageError) { return try page.html(slots) } catch {
-      throw FileError("studio", error.description)
-    }
+    do throws(ReviewPageError) { return try page.html(slots) } catch { throw FileError("studio", error.description) }
   }
 }

@@ -1,14 +1,3 @@
-import CommandLineKit
-import HapticFormats
-import HapticPlayback
-internal import HapticRender
-import PatternWorkflows
-import ReviewPages
-import SystemSupport
-internal import TransducerProfiles
-internal import VendorFormats
-
-/// `temblor studio`: a page that plays, shows and changes patterns.
 enum StudioVerb {
   private static let usualOutput = "studio.html"
 
@@ -27,12 +16,9 @@ enum StudioVerb {
           completion: .patterns(formats), isRepeatable: true, isOptional: true)
       ],
       options: [
-        Option(
-          "-o", "--output", value: "FILE", help: "Output file; - for standard output.", defaultText: usualOutput,
-          completion: .file(endingIn: "html"), writes: OutputNames.pageEndings),
+        PageOutput.option(usualOutput),
         Option("--serve", help: "Serve the page on this machine, and save to the files."), port.option,
-        SharedOptions.profile, SharedOptions.noConfig, PageOutput.open,
-        Option("-q", "--quiet", help: "Print errors only."),
+        SharedOptions.profile, SharedOptions.noConfig, PageOutput.open, LiveOptions.quiet,
       ],
       examples: [
         .init("temblor studio mine.ahap --open", "Write studio.html with a pattern and show it."),
@@ -43,8 +29,7 @@ enum StudioVerb {
       var work = BatchWork(on: terminal, problems: problems)
       guard problems.isEmpty else { return work.status }
       guard inputs.count <= StudioPage.slotCount else {
-        throw UsageError(
-          .invalidValue, "\(inputs.count) patterns; 'temblor studio' takes at most \(StudioPage.slotCount), A and B")
+        throw UsageError("\(inputs.count) patterns; 'temblor studio' takes at most \(StudioPage.slotCount), A and B")
       }
       try SharedOptions.refuseBoth("--serve", "--output", in: arguments)
       let page = try page(arguments)
@@ -52,7 +37,7 @@ enum StudioVerb {
         try serve(inputs, page, arguments, terminal, &work)
         return work.status
       }
-      if try arguments[port] != nil { throw UsageError(.remove, "'--port' requires '--serve'") }
+      if try arguments[port] != nil { throw UsageError("'--port' requires '--serve'") }
       let path = arguments.value("--output") ?? usualOutput
       try PageOutput.check(path, arguments, terminal)
       try OutputNames.checkInputs(path, of: inputs.map(TakeInput.pattern))
@@ -89,7 +74,7 @@ enum StudioVerb {
   ) throws {
     let paths = try inputs.map { input throws(UsageError) -> String in
       guard case .file(let path) = input.origin else {
-        throw UsageError(.invalidValue, "'--serve' saves to files, and \(input.name.inQuotes) is not one")
+        throw UsageError("'--serve' saves to files, and \(input.name.inQuotes) is not one")
       }
       return path
     }
@@ -99,9 +84,7 @@ enum StudioVerb {
     // A program that starts this reads the address here.
     try terminal.output.line(site.address)
     if !arguments.flag("--quiet") { terminal.report("Serving this machine's browsers; Ctrl-C ends.") }
-    if arguments.flag("--open") {
-      try work.attempt { _ in try PageOutput.open(site.address, "is served") }
-    }
+    if arguments.flag("--open") { try work.attempt { _ in try PageOutput.open(site.address, "is served") } }
     server.run(site, until: interruption.descriptor, time: SystemTimeSource())
   }
 

@@ -1,11 +1,5 @@
-import CommandLineKit
-internal import Glibc
-import PatternWorkflows
-import Reading
-import ReviewPages
-import SystemSupport
+import Glibc
 
-/// `temblor study --report`: what participants answered, taken together.
 enum StudyReport {
   static func run(_ arguments: ParsedArguments, _ terminal: Terminal) throws -> ExitStatus {
     let rows = try arguments.values("TABLE").flatMap { path in
@@ -38,7 +32,7 @@ enum StudyReport {
       }
       try terminal.output.write(table.text, wraps: false)
     } else {
-      try terminal.output.write(ColumnText.lines(lines.map(\.words)).map { $0 + "\n" }.joined())
+      try terminal.output.write(ColumnText.text(lines.map { [$0.stimulus, $0.sentence] }))
     }
     return .done
   }
@@ -53,8 +47,6 @@ enum StudyReport {
     var high: Double?
     var pValue: Double?
     var sentence: String
-
-    var words: [String] { [stimulus, sentence] }
 
     var fields: JSONMembers {
       ["stimulus": stimulus, "count": count, "figure": figure, "low": low, "high": high, "pValue": pValue]
@@ -103,8 +95,7 @@ enum StudyReport {
           stimulus: name, count: answers.count, figure: ends.0, low: answers.count > 1 ? ends.1 : nil,
           high: answers.count > 1 ? ends.2 : nil,
           sentence: texts[0] + (answers.count > 1 ? ", from \(texts[1]) to \(texts[2])" : "")
-            + "; \(answers.count) answer\(answers.count == 1 ? "" : "s")"
-        )
+            + "; \(answers.count.counted("answer"))")
       }
     }
   }

@@ -1,8 +1,3 @@
-import PatternComparison
-import Reading
-import SystemSupport
-
-/// How stimuli become trials.
 enum StudyProcedure: String, CaseIterable {
   /// The reference, another stimulus and one of the two again; which was it?
   case abx
@@ -27,7 +22,6 @@ enum StudyProcedure: String, CaseIterable {
     }
   }
 
-  /// Whether a number can be an answer.
   func takes(_ answer: Double) -> Bool {
     switch self {
     case .abx, .twoChoices, .staircase: answer == 1 || answer == 2
@@ -39,11 +33,9 @@ enum StudyProcedure: String, CaseIterable {
 
 /// A study under way: what is played next, as it follows from the seed and the answers so far.
 struct StudyRun {
-  /// What is played, by places of stimuli, and the answer that is right, where one is.
   struct Trial: Equatable {
     var intervals: [Int]
     var right: Double?
-    /// The stimulus that the trial is about.
     var tested: Int
   }
 
@@ -60,10 +52,7 @@ struct StudyRun {
   private var step: Int
   private(set) var staircase = Staircase()
 
-  /// - Parameters:
-  ///   - values: How strong each stimulus is, where that is known.
-  ///   - reference: The place of the stimulus that others are held against.
-  ///   - repeats: How often each is tested.
+  /// - Parameter values: How strong each stimulus is, where that is known; `reference` is a place among them.
   init(_ procedure: StudyProcedure, values: [Double?], reference: Int, repeats: Int, seed: UInt64) {
     (self.procedure, self.reference, self.values) = (procedure, reference, values)
     numbers = SplitMix64(seed: seed)
@@ -80,7 +69,6 @@ struct StudyRun {
     trial = next()
   }
 
-  /// How many trials there will be, where that is known.
   var plannedCount: Int? { procedure == .staircase ? nil : order.count }
 
   private mutating func next() -> Trial? {
@@ -108,7 +96,6 @@ struct StudyRun {
     }
   }
 
-  /// Takes the answer of the running trial.
   mutating func answer(_ answer: Double) {
     guard let trial else { return }
     answers.append((trial, answer))
@@ -160,7 +147,6 @@ struct StudyResults {
 
   init() { table = CSVTable(columns: Self.columns) }
 
-  /// Reads results that were saved.
   init(_ path: String, bytes: [UInt8]) throws {
     do throws(CSVTable.Problem) { table = try CSVTable(bytes) } catch {
       throw Self.error(path, error.line, error.reason)
@@ -174,7 +160,6 @@ struct StudyResults {
 
   mutating func append(_ fields: [String]) { table.append(fields) }
 
-  /// The rows as texts by column.
   var rows: [(line: Int, fields: [String: String])] {
     table.rows.map { ($0.line, Dictionary(uniqueKeysWithValues: zip(Self.columns, $0.fields))) }
   }

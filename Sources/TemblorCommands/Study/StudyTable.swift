@@ -1,15 +1,5 @@
-import HapticFormats
-import HapticModel
-import HapticRender
-import PatternWorkflows
-import Reading
-import SignalAnalysis
-import SystemSupport
-import VendorFormats
-
 /// The stimuli of a study: the rows of a table, each a tap, a hum or a pattern file, with the level it is played at.
 struct StudyTable {
-  /// One row.
   struct Stimulus {
     let id: String
     let line: Int
@@ -41,7 +31,6 @@ struct StudyTable {
   let hash: String
   let stimuli: [Stimulus]
 
-  /// Reads a table; pattern files are looked for beside it.
   init(_ path: String, bytes: [UInt8], hash: String, formats: FormatRegistry) throws {
     (self.path, self.hash) = (path, hash)
     let table: CSVTable
@@ -106,9 +95,7 @@ struct StudyTable {
       kind: duration > 0 ? .hapticContinuous : .hapticTransient, time: 0, duration: duration > 0 ? duration : nil)
     event.parameters[.hapticIntensity] = Float(intensity ?? 1)
     if let sharpness = try number("sharpness", in: 0...1) { event.parameters[.hapticSharpness] = Float(sharpness) }
-    for (column, id) in [
-      ("attack", EventParameterID.attackTime), ("decay", .decayTime), ("release", .releaseTime),
-    ] {
+    for (column, id) in [("attack", EventParameterID.attackTime), ("decay", .decayTime), ("release", .releaseTime)] {
       if let time = try number(column, in: 0...1) { event.parameters[id] = Float(time) }
     }
     return Stimulus(

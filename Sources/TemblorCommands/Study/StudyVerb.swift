@@ -1,17 +1,3 @@
-import CommandLineKit
-import HapticFormats
-import HapticModel
-import HapticPlayback
-import HapticRender
-import PatternWorkflows
-import Reading
-import ReviewPages
-import SignalAnalysis
-import SoundFile
-import SystemSupport
-import VendorFormats
-
-/// `temblor study`: an experiment from a table of stimuli.
 enum StudyVerb {
   private static let procedure = Option(
     "--procedure", value: "NAME",
@@ -42,8 +28,7 @@ enum StudyVerb {
       ],
       options: [
         procedure, repeats, Option("--participant", value: "NAME", help: "Who takes part.", defaultText: "p1"),
-        ABXOptions.seedOption,
-        breakEvery, AuditionVerb.gap,
+        ABXOptions.seedOption, breakEvery, AuditionVerb.gap,
         Option("--question", value: "TEXT", help: "What to ask instead.", defaultText: "by the procedure"),
         Option(
           "--save", value: "FILE", help: "The results.", defaultText: "study-TABLE-PARTICIPANT.csv",
@@ -56,8 +41,7 @@ enum StudyVerb {
         Option("--report", help: "Pool results instead of running a study: several files of one."),
         Option("--json", help: "Print the report as JSON."), Option("--csv", help: "Print the report as a table."),
         LiveOptions.quiet,
-      ],
-      groups: [LiveOptions.unrecordedSoundGroup, RoutingOptions.group, DeviceOptions.group],
+      ], groups: [LiveOptions.unrecordedSoundGroup, RoutingOptions.group, DeviceOptions.group],
       examples: [
         .init("temblor study steps.csv --procedure staircase --participant anna", "Find a threshold."),
         .init("temblor study steps.csv --render sounds", "Write the stimuli."),
@@ -74,7 +58,7 @@ enum StudyVerb {
   ) throws -> ExitStatus {
     if arguments.flag("--report") { return try StudyReport.run(arguments, terminal) }
     let path = arguments.values("TABLE")[0]
-    guard arguments.values("TABLE").count == 1 else { throw UsageError(.remove, "a study has one table") }
+    guard arguments.values("TABLE").count == 1 else { throw UsageError("a study has one table") }
     let bytes = try FileSystem.read(path)
     let table = try StudyTable(path, bytes: bytes, hash: SHA256.hash(of: bytes), formats: formats)
     var job = RenderJob(profile: try SharedOptions.profile(arguments))
@@ -86,7 +70,7 @@ enum StudyVerb {
     try live.checkOutputs(reading: [path])
     let participant = arguments.value("--participant") ?? "p1"
     guard !participant.isEmpty, !participant.contains("/") else {
-      throw UsageError(.invalidValue, "'--participant' takes a name without slashes")
+      throw UsageError("'--participant' takes a name without slashes")
     }
     let kind = try arguments[procedure]
     let reference = table.stimuli.firstIndex { $0.id == "reference" } ?? 0
@@ -97,12 +81,10 @@ enum StudyVerb {
     let save = arguments.value("--save") ?? "study-\(FileSystem.stem(of: path))-\(participant).csv"
     try OutputGuard(reading: [path]).check(save, option: "--save")
     let past = FileSystem.entry(at: save) == .file ? try StudyResults(save, bytes: FileSystem.read(save)) : nil
-    let used = try arguments[ABXOptions.seedOption].map { UInt64($0) }
     let known = past?.rows.first?.fields["seed"].flatMap { UInt64($0) }
-    let number = used ?? known ?? seed()
+    let number = try arguments[ABXOptions.seedOption].map { UInt64($0) } ?? known ?? seed()
     let run = StudyRun(
-      kind, values: table.stimuli.map(\.value), reference: reference, repeats: try arguments[repeats],
-      seed: number)
+      kind, values: table.stimuli.map(\.value), reference: reference, repeats: try arguments[repeats], seed: number)
     var record = StudyRecord(
       run: run, table: table, participant: participant, seed: number, profile: live.profile.name, path: save, now: now)
     if let past { try record.resume(past) }
@@ -113,19 +95,16 @@ enum StudyVerb {
       guard session.hasKeys else {
         throw FileError("standard input", "is not a terminal; run the study in a terminal or use '--simulate'")
       }
-      var task: StudyTask?
-      let outcome = try live.play(in: session) { engine in
+      let (outcome, task) = try live.play(in: session) { engine in
         var job = job
         job.rate = Int(engine.rate)
         let renderings = try table.stimuli.map { try table.rendering(of: $0, for: engine.profiles, job: job) }
-        let made = try StudyTask(
+        return try StudyTask(
           record, renderings, on: engine, gap: try arguments[AuditionVerb.gap],
           question: arguments.value("--question") ?? kind.question, breakEvery: try arguments[breakEvery],
           console: session.console)
-        task = made
-        return made
       }
-      if let task { record = task.record }
+      record = task.record
       if outcome.status != .done { return outcome.status }
     }
     try terminal.output.line(record.sentence)
@@ -152,7 +131,7 @@ enum StudyVerb {
         "peak \(NumberFormatting.fixed(Decibels.of(amplitude: rendering.levels.samplePeak), places: 2)) dBFS",
       ])
     }
-    try terminal.output.write(ColumnText.lines(lines).map { $0 + "\n" }.joined())
+    try terminal.output.write(ColumnText.text(lines))
     return .done
   }
 }
@@ -198,15 +177,13 @@ struct StudyRecord {
       for (column, field) in zip(StudyResults.columns, fields) where column != "profile" && row[column] != field {
         throw StudyResults.error(
           path, line,
-          "has \((row[column] ?? "").inQuotes) as \(column), and this study \(field.inQuotes); save to "
-            + "another file")
+          "has \((row[column] ?? "").inQuotes) as \(column), and this study \(field.inQuotes); save to another file")
       }
       results.append(fields)
       run.answer(answer)
     }
   }
 
-  /// Takes an answer and saves all of them.
   mutating func answer(_ answer: Double, after seconds: Double) throws {
     guard let trial = run.trial else { return }
     results.append(fields(trial, answer, now().text, seconds))
@@ -214,11 +191,10 @@ struct StudyRecord {
     try AtomicFileWriter.write(Array(results.table.text.utf8), to: path)
   }
 
-  /// Answers all that is left as a word says.
   mutating func simulate(_ word: String) throws {
     let threshold = Double(word)
     guard threshold != nil || ["right", "wrong", "random"].contains(word) else {
-      throw UsageError(.invalidValue, "'--simulate' takes right, wrong, random or a number, not \(word.inQuotes)")
+      throw UsageError.takes("--simulate", "right, wrong, random or a number", not: word)
     }
     var chance = SplitMix64(seed: seed ^ 0x5eed)
     while let trial = run.trial {
@@ -236,7 +212,6 @@ struct StudyRecord {
     }
   }
 
-  /// What was found, for the end.
   var sentence: String {
     let count = "\(run.answers.count)\(run.plannedCount.map { " of \($0)" } ?? "") trials"
     let right = run.answers.count { $0.answer == $0.trial.right }
@@ -248,7 +223,6 @@ struct StudyRecord {
   }
 }
 
-/// A study under way: plays the intervals of a trial and takes the answer.
 final class StudyTask: SessionTask {
   private(set) var record: StudyRecord
   private let renderings: [StudyTable.Rendering]
@@ -271,12 +245,7 @@ final class StudyTask: SessionTask {
     try play()
   }
 
-  var keys: [KeyHelp] {
-    [
-      KeyHelp(key: "0-9", meaning: "the answer"), KeyHelp(key: "enter", meaning: "confirm it"),
-      KeyHelp(key: "r", meaning: "play again"),
-    ]
-  }
+  var keys: [KeyHelp] { [("0-9", "the answer"), ("enter", "confirm it"), ("r", "play again")] }
   var state: PlaybackStatus.State { engine.position < end ? .playing : .idle }
   var place: (position: Double, duration: Double?) { (0, nil) }
   var isBlind: Bool { true }
@@ -287,7 +256,6 @@ final class StudyTask: SessionTask {
     return SessionTitle(long: "\(question): \(typed)", short: typed, remarks: [number])
   }
 
-  /// Plays the intervals of the trial, one behind the other.
   private func play() throws {
     guard let trial = record.run.trial else { return }
     for player in players { try player.stop() }

@@ -1,15 +1,3 @@
-import CommandLineKit
-import HapticFormats
-import HapticPlayback
-import HapticRender
-import PatternComparison
-import PatternWorkflows
-import Reading
-import ReviewPages
-import SystemSupport
-import VendorFormats
-
-/// `temblor abx`: whether a difference between two takes can be heard at all.
 enum ABXVerb {
   static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {
     CommandDescription(
@@ -41,8 +29,6 @@ enum ABXVerb {
     }
   }
 
-  /// - Parameters:
-  ///   - seed: Gives the seed where the user gave none.
   static func run(
     _ arguments: ParsedArguments, _ terminal: Terminal, on backend: any SessionBackend,
     formats: FormatRegistry = .standard, seed: () -> UInt64, now: () -> CalendarTime
@@ -51,14 +37,10 @@ enum ABXVerb {
     let options = try ABXOptions(arguments)
     let part = try LoopPart(arguments)
     let gap = try arguments[AuditionVerb.gap]
-    let reading = try SharedOptions.reading(arguments)
     let words = [arguments.argument("A"), arguments.argument("B")]
-    let (read, status) = try AuditionTakes.read(
-      words, reading: reading, formats: formats, sounds: try SharedOptions.sounds(arguments), terminal)
+    let (read, status) = try AuditionTake.read(words, arguments, formats, terminal)
     guard let takes = read else { return status }
-    guard takes.all.count == 2 else {
-      throw UsageError(.invalidValue, "A and B must each be one pattern or sound file, not a folder")
-    }
+    guard takes.count == 2 else { throw UsageError("A and B must each be one pattern or sound file, not a folder") }
 
     if let path = options.path { try OutputGuard(reading: takes.sources).check(path, option: "--save") }
     try live.checkOutputs(reading: takes.sources)
@@ -71,16 +53,15 @@ enum ABXVerb {
       throw FileError("standard input", "is not a terminal; run the test in a terminal or use '--simulate'")
     }
     let start = now()
-    let path = options.path ?? (isSimulated ? nil : Self.usualPath(takes, at: start))
+    let path = options.path ?? (isSimulated ? nil : "abx-\(takes[0].stem)-\(takes[1].stem)-\(start.fileText).json")
     // Made now, so that what cannot be saved is reported before anybody has listened for an hour.
-    var file = try RecordFile(path)
-
+    var file = try path.map { path throws(FileError) in try AtomicFileWriter(path) }
     var blind: ABXTask?
-    var prepared = PreparedTakes.none
+    var prepared = PreparedTakes()
     var outcome = LiveOutcome()
     var failure: (any Error)?
     do {
-      outcome = try live.play(in: session, recordingsOf: takes.channelCounts) { engine in
+      (outcome, _) = try live.play(in: session, recordingsOf: takes.channelCounts) { engine in
         prepared = try takes.prepared(for: engine)
         let levels = prepared.levels(by: options.match)
         Self.report(levels, on: session.console)
@@ -101,25 +82,24 @@ enum ABXVerb {
         record.startTime = start.text
         record.device = outcome.device?.name
       }
-      if !done.trials.isEmpty { try file.write(Self.content(record, of: path)) }
+      if !done.trials.isEmpty {
+        let isTable = path?.lowercased().hasSuffix(".csv") == true
+        try file?.write(isTable ? Array(record.table.text.utf8) : record.json())
+        try file?.commit()
+      }
       try Self.report(record, savedTo: path, asJSON: live.asJSON, terminal)
     }
     if let failure { throw failure }
     return outcome.status
   }
 
-  private static func content(_ record: ABXRecord, of path: String?) -> [UInt8] {
-    guard let path, path.lowercased().hasSuffix(".csv") else { return record.json() }
-    return Array(record.table.text.utf8)
-  }
-
   private static func record(
-    _ test: ABXTest, _ takes: AuditionTakes, _ prepared: PreparedTakes, _ options: ABXOptions, _ live: LiveOptions
+    _ test: ABXTest, _ takes: [AuditionTake], _ prepared: PreparedTakes, _ options: ABXOptions, _ live: LiveOptions
   ) -> ABXRecord {
     let levels = prepared.levels(by: options.match)
-    let sides = takes.all.indices.map { index in
+    let sides = takes.indices.map { index in
       ABXRecord.Take(
-        name: takes.all[index].name, hash: takes.all[index].hash, gain: levels.gains[index],
+        name: takes[index].name, hash: takes[index].hash, gain: levels.gains[index],
         duration: prepared.pieces[index].duration)
     }
     return ABXRecord(
@@ -131,14 +111,10 @@ enum ABXVerb {
   private static func report(_ record: ABXRecord, savedTo path: String?, asJSON: Bool, _ terminal: Terminal) throws {
     if asJSON { return try terminal.output.write(record.json().span) }
     try terminal.output.line(record.test.result.sentence)
-    if record.match == LevelMatch.none.rawValue, !record.test.isVoid { try terminal.output.line(Self.unmatched) }
+    if record.match == LevelMatch.none.rawValue, !record.test.isVoid {
+      try terminal.output.line("Levels were not matched; a difference in level alone may explain the result.")
+    }
     if let path, !record.test.trials.isEmpty { try terminal.output.line("\(path.printable): written") }
-  }
-
-  private static let unmatched = "Levels were not matched; a difference in level alone may explain the result."
-
-  private static func usualPath(_ takes: AuditionTakes, at time: CalendarTime) -> String {
-    "abx-\(takes.all[0].stem)-\(takes.all[1].stem)-\(time.fileText).json"
   }
 
   private static func report(_ levels: MatchedLevels, on console: LiveConsole) {
@@ -151,7 +127,6 @@ enum ABXVerb {
   }
 }
 
-/// What a command line says of a blind test.
 struct ABXOptions {
   /// Trials of a test for which nothing else is said: 12 right are then rare by guessing.
   static let defaultTrialCount = 16
@@ -169,8 +144,7 @@ struct ABXOptions {
     Option(
       "--save", value: "FILE", help: "Write the record to this JSON file, or its trials to this CSV file.",
       defaultText: "abx-A-B-TIME.json in the current folder; none with --simulate",
-      completion: .file(endingIn: "json", "csv"), writes: ["json", "csv"]),
-    seedOption,
+      completion: .file(endingIn: "json", "csv"), writes: ["json", "csv"]), seedOption,
     Option(
       "--simulate", value: "ANSWERS",
       help: "Simulate the answers, without a listener or device: one letter per trial, such as abba, or "
@@ -192,11 +166,11 @@ struct ABXOptions {
     let asked = try arguments[Self.trials]
     let natural = listener?.count ?? Self.defaultTrialCount
     guard natural <= Self.maximumTrialCount else {
-      throw UsageError(.invalidValue, "'--simulate' takes at most \(Self.maximumTrialCount) answers")
+      throw UsageError("'--simulate' takes at most \(Self.maximumTrialCount) answers")
     }
     count = asked == 0 ? nil : asked ?? natural
     if count == nil, let listener, listener.count == nil {
-      throw UsageError(.invalidValue, "'--trials 0' with '--simulate' requires one letter per trial")
+      throw UsageError("'--trials 0' with '--simulate' requires one letter per trial")
     }
     seed = try arguments[Self.seedOption].map { UInt64($0) }
     match = try arguments[Self.levelMatch]
@@ -210,28 +184,8 @@ struct ABXOptions {
   }
 }
 
-/// Where the record of a test goes when it is over; nothing is written before.
-struct RecordFile: ~Copyable {
-  private var file: AtomicFileWriter?
-
-  init(_ path: String?) throws(FileError) {
-    guard let path else {
-      file = nil
-      return
-    }
-    file = try AtomicFileWriter(path)
-  }
-
-  mutating func write(_ bytes: [UInt8]) throws(FileError) {
-    try file?.write(bytes)
-    try file?.commit()
-  }
-}
-
-/// A blind test under way: A, B and X under one play head, and keys that say which of the two X is.
-///
-/// Every change goes through silence, each trial begins with A from the beginning, and both takes run all the
-/// time: nothing but the sound of X depends on what it is.
+/// A blind test under way: A, B and X under one play head. Every change goes through silence, each trial begins with A,
+/// and both takes run all the time: nothing but the sound of X depends on what it is.
 final class ABXTask: SessionTask {
   private let deck: TakeSwitcher
   private let gains: [Double]
@@ -245,19 +199,14 @@ final class ABXTask: SessionTask {
     _ test: ABXTest, _ takes: PreparedTakes, gains: [Double], on engine: PlaybackEngine, region: ClosedRange<Double>?,
     gap: Double, session: LiveSession
   ) throws {
-    self.test = test
-    self.gains = gains
-    self.engine = engine
+    (self.test, self.gains, self.engine) = (test, gains, engine)
     console = session.console
     deck = try TakeSwitcher(takes.pieces, on: engine, region: region, gap: gap, gains: AuditionTask.only(0, of: gains))
     self.test.note(.a)
   }
 
   var keys: [KeyHelp] {
-    [
-      KeyHelp(key: "a b x", meaning: "listen"), KeyHelp(key: "1", meaning: "X is A"),
-      KeyHelp(key: "2", meaning: "X is B"), KeyHelp(key: "enter", meaning: "confirm the answer"),
-    ] + TakeSwitcher.keys
+    [("a b x", "listen"), ("1", "X is A"), ("2", "X is B"), ("enter", "confirm the answer")] + TakeSwitcher.keys
   }
 
   var state: PlaybackStatus.State { deck.state }
@@ -335,10 +284,8 @@ struct SimulatedListener: Equatable {
     word = Word(rawValue: text)
     letters = word == nil ? text.lowercased().compactMap { Side(rawValue: String($0)) } : []
     guard word != nil || (letters.count == text.count && !letters.isEmpty) else {
-      throw UsageError(
-        .invalidValue,
-        "'--simulate' takes \(Word.allCases.map(\.rawValue).joinedWithOr), or one letter per trial, such as 'abba', not \(text.inQuotes)"
-      )
+      let words = Word.allCases.map(\.rawValue).joinedWithOr
+      throw UsageError.takes("--simulate", "\(words), or one letter per trial, such as 'abba'", not: text)
     }
   }
 

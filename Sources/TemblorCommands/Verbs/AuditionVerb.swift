@@ -1,20 +1,8 @@
-import CommandLineKit
-internal import Glibc
-internal import HapticFormats
-import HapticModel
-import HapticPlayback
-import HapticRender
-import PatternComparison
-import Reading
-import SystemSupport
-internal import VendorFormats
-
-/// `temblor audition`: patterns and recordings in turn, under one play head.
 enum AuditionVerb {
   static let take = Argument(
     "TAKE",
     help: "A pattern file of any format, the name of a shipped pattern, a sound file, or - for standard "
-      + "input; two to " + "\(AuditionTakes.most).", completion: .takes(.standard), isRepeatable: true)
+      + "input; two to \(AuditionTake.most).", completion: .takes(.standard), isRepeatable: true)
 
   static let loop = Option(
     "--loop-range", value: "FROM-TO", help: "Loop this range in seconds, such as 0.5-1.2; '0.5-' runs to the end.",
@@ -54,36 +42,40 @@ enum AuditionVerb {
     formats: FormatRegistry = .standard
   ) throws -> ExitStatus {
     let options = try LiveOptions(arguments)
-    let match = try arguments[match]
+    var match = try arguments[match]
     let part = try LoopPart(arguments)
     let gap = try arguments[gap]
-    let reading = try SharedOptions.reading(arguments)
-    let (read, status) = try AuditionTakes.read(
-      arguments.values(take.name), reading: reading, formats: formats, sounds: try SharedOptions.sounds(arguments),
-      terminal)
+    let (read, status) = try AuditionTake.read(arguments.values(take.name), arguments, formats, terminal)
     guard let takes = read else { return status }
 
     try options.checkOutputs(reading: takes.sources)
     let session = options.session(on: backend, terminal)
-    var prepared = PreparedTakes.none
-    var audition: AuditionTask?
-    let outcome = try options.play(in: session, recordingsOf: takes.channelCounts) { engine in
+    var prepared = PreparedTakes()
+
+    func region(on engine: PlaybackEngine) throws -> ClosedRange<Double>? {
       prepared = try takes.prepared(for: engine)
       if prepared.areEqual { session.console.report("The takes are equal, sample for sample.") }
-      let region = try part.region(of: prepared.duration)
-      guard session.hasKeys else {
+      return try part.region(of: prepared.duration)
+    }
+    let outcome: LiveOutcome
+    if session.hasKeys {
+      let (ended, audition) = try options.play(in: session, recordingsOf: takes.channelCounts) { engine in
+        let region = try region(on: engine)
+        return try AuditionTask(prepared, on: engine, match: match, region: region, gap: gap)
+      }
+      (outcome, match) = (ended, audition.match)
+    } else {
+      (outcome, _) = try options.play(in: session, recordingsOf: takes.channelCounts) { engine in
+        let region = try region(on: engine)
         return try SequentialAuditionTask(
           prepared.pieces, on: engine, gains: prepared.levels(by: match).gains, region: region, gap: gap,
           session: session)
       }
-      let made = try AuditionTask(prepared, on: engine, match: match, region: region, gap: gap)
-      audition = made
-      return made
     }
-    let levels = prepared.levels(by: audition?.match ?? match)
+    let levels = prepared.levels(by: match)
     let fields = prepared.pieces.enumerated().map { index, piece -> JSONMembers in
       [
-        "letter": Take.letter(index), "name": piece.name, "sha256": takes.all[index].hash, "seconds": piece.duration,
+        "letter": Take.letter(index), "name": piece.name, "sha256": takes[index].hash, "seconds": piece.duration,
         "gain": levels.gains[index],
       ]
     }
@@ -102,17 +94,14 @@ final class AuditionTask: SessionTask {
   init(_ takes: PreparedTakes, on engine: PlaybackEngine, match: LevelMatch, region: ClosedRange<Double>?, gap: Double)
     throws
   {
-    self.takes = takes
-    self.match = match
+    (self.takes, self.match) = (takes, match)
     let levels = takes.levels(by: match)
     self.levels[match] = levels
     deck = try TakeSwitcher(takes.pieces, on: engine, region: region, gap: gap, gains: Self.only(0, of: levels.gains))
   }
 
   var keys: [KeyHelp] {
-    [KeyHelp(key: choiceKeys, meaning: "choose"), KeyHelp(key: "tab", meaning: "next take")] + TakeSwitcher.keys + [
-      KeyHelp(key: "g", meaning: "match levels: none, loudness, felt")
-    ]
+    [(choiceKeys, "choose"), ("tab", "next take")] + TakeSwitcher.keys + [("g", "match levels: none, loudness, felt")]
   }
 
   private var choiceKeys: String {
@@ -139,7 +128,10 @@ final class AuditionTask: SessionTask {
   func press(_ key: KeyPress) throws -> Bool {
     if try deck.press(key) { return true }
     switch key {
-    case .character("g"), .character("G"): try matchOtherwise()
+    case .character("g"), .character("G"):
+      let all = LevelMatch.allCases
+      match = all[((all.firstIndex(of: match) ?? 0) + 1) % all.count]
+      try choose(chosen)
     case .tab: try choose((chosen + 1) % takes.pieces.count)
     case .backTab: try choose((chosen + takes.pieces.count - 1) % takes.pieces.count)
     case .character(let character):
@@ -170,12 +162,6 @@ final class AuditionTask: SessionTask {
     try deck.setGains(Self.only(index, of: levels(by: match).gains))
   }
 
-  private func matchOtherwise() throws {
-    let all = LevelMatch.allCases
-    match = all[((all.firstIndex(of: match) ?? 0) + 1) % all.count]
-    try choose(chosen)
-  }
-
   private var matchRemark: String {
     guard match != .none else { return "levels not matched" }
     let levels = levels(by: match)
@@ -192,19 +178,10 @@ final class SequentialAuditionTask: SessionTask {
   private let parts: [Part]
   private var announcedCount = 0
 
-  private struct Part {
-    let name: String
-    /// The engine's frame of its first sample.
-    let start: Int64
-    /// The frame behind its last.
-    let end: Int64
-  }
+  /// A take, and the engine's frames of its first sample and behind its last.
+  private typealias Part = (name: String, start: Int64, end: Int64)
 
-  /// A round of which everything is planned to the frame.
-  ///
-  /// - Parameters:
-  ///   - region: The part of each that is heard, or nothing for each as long as it is.
-  ///   - gap: Seconds of silence between two takes.
+  /// Everything is planned to the frame; `gap` in seconds, `region` nil for each take as long as it is.
   init(
     _ pieces: [CompiledPattern], on engine: PlaybackEngine, gains: [Double], region: ClosedRange<Double>?, gap: Double,
     session: LiveSession
@@ -218,7 +195,7 @@ final class SequentialAuditionTask: SessionTask {
     for (index, piece) in pieces.enumerated() {
       let heard = region ?? 0...piece.duration
       let length = FrameConversion.frame(seconds: heard.upperBound - heard.lowerBound, rate: engine.rate)
-      parts.append(Part(name: piece.name, start: frame, end: frame + length))
+      parts.append((piece.name, frame, frame + length))
       try group.setGains(AuditionTask.only(index, of: gains), over: 0, at: .frame(frame))
       try group.start(at: .frame(frame), from: heard.lowerBound)
       try group.pause(at: .frame(frame + length))

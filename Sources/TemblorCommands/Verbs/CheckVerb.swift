@@ -1,14 +1,3 @@
-import CommandLineKit
-import HapticFormats
-import HapticModel
-import HapticRender
-import PatternRules
-import PatternWorkflows
-import Reading
-import SystemSupport
-import VendorFormats
-
-/// `temblor check`: what is wrong with patterns, and where.
 enum CheckVerb {
   static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {
     CommandDescription(
@@ -25,12 +14,7 @@ enum CheckVerb {
         A file can suppress a warning or note, with a reason:
 
           "Metadata": { "AllowedRules": { "transient-count": "the aftershocks of an earthquake" } }
-        """,
-      arguments: [
-        Argument(
-          SharedOptions.patternName, help: SharedOptions.patternHelp, completion: .patterns(formats),
-          isRepeatable: true, isOptional: true)
-      ],
+        """, arguments: [SharedOptions.pattern(formats, isOptional: true)],
       options: [
         Option(
           "--profile", value: "PROFILE", help: "Also check against the hardware of a profile (name or file).",
@@ -61,48 +45,48 @@ enum CheckVerb {
       }
       try SharedOptions.refuseBoth("--json", "--sarif", in: arguments)
       let words = arguments.values(SharedOptions.patternName)
-      guard !words.isEmpty else { throw UsageError(.missingValue, "missing PATTERN") }
+      guard !words.isEmpty else { throw UsageError("missing PATTERN") }
       let profile = try arguments.value("--profile").map(SharedOptions.profile(named:))
       if terminal.error.isTerminal, let note = profile.flatMap({ CalibrationAge.note(on: $0) }) {
         terminal.report(note)
       }
       let (inputs, problems) = PatternInput.find(words, formats: formats, sounds: try SharedOptions.sounds(arguments))
-      let isStrict = arguments.flag("--strict")
       let filter = FindingFilter(
         disabled: try disabledRules(arguments, of: formats), hidesNotes: arguments.flag("--no-notes"))
       var findings: [Finding] = []
       var failures = problems.map(\.description)
-      if arguments.flag("--fix") {
-        failures += inputs.compactMap { fix($0, isQuiet: !terminal.error.isTerminal, terminal) }
-      }
+      if arguments.flag("--fix") { failures += inputs.compactMap { fix($0, terminal) } }
       for input in inputs {
         do { findings += try examine(input, for: profile) } catch { failures.append(Failure.message(error)) }
       }
       findings = filter.apply(to: findings)
-      if isStrict {
+      if arguments.flag("--strict") {
         for index in findings.indices where findings[index].severity == .warning { findings[index].severity = .error }
       }
       if arguments.flag("--json") {
-        try terminal.output.write(json: ["findings": findings.map { FindingLine($0).fields }])
+        try terminal.output.write(json: ["findings": findings.map(\.fields)])
       } else if arguments.flag("--sarif") {
-        try terminal.output.write(
-          json: SARIFReport.fields(findings, rules: knownRules(formats)), formatVersion: nil)
+        try terminal.output.write(json: SARIFReport.fields(findings, rules: knownRules(formats)), formatVersion: nil)
       } else {
-        let shown =
-          arguments.flag("--all") ? findings : FindingFolding.fold(findings.filter { $0.allowance == nil })
+        let shown = arguments.flag("--all") ? findings : FindingFolding.fold(findings.filter { $0.allowance == nil })
         try terminal.output.write(text(shown, for: terminal.output), wraps: false)
       }
-      for failure in failures { terminal.report(failure) }
-      if terminal.error.isTerminal {
-        terminal.report(FindingLine.summary(findings, of: inputs.count, "pattern"))
-      }
-      let hasErrors = findings.contains { $0.severity == .error }
-      return Failure.worst([hasErrors ? .invalidInput : .done, failures.isEmpty ? .done : .failure])
+      return finish(findings, failures, of: inputs.count, "pattern", terminal)
     }
   }
 
+  /// Reports what could not be checked and, at a terminal, the sum; returns the exit status.
+  static func finish(
+    _ findings: [Finding], _ failures: [String], of count: Int, _ noun: String, _ terminal: Terminal
+  ) -> ExitStatus {
+    for failure in failures { terminal.report(failure) }
+    if terminal.error.isTerminal { terminal.report(Finding.summary(findings, of: count, noun)) }
+    let hasErrors = findings.contains { $0.severity == .error }
+    return Failure.worst([hasErrors ? .invalidInput : .done, failures.isEmpty ? .done : .failure])
+  }
+
   /// Applies safe fixes; returns the error message, if any.
-  private static func fix(_ input: PatternInput, isQuiet: Bool, _ terminal: Terminal) -> String? {
+  private static func fix(_ input: PatternInput, _ terminal: Terminal) -> String? {
     do {
       guard case .file(let path) = input.origin else {
         throw FileError(input.name, "cannot be fixed; it is not a file")
@@ -111,7 +95,7 @@ enum CheckVerb {
       let format = try input.formats.format(of: file)
       guard let fixed = try? format.fixed(file), fixed != file.bytes else { return nil }
       try AtomicFileWriter.write(fixed, to: path)
-      if !isQuiet { terminal.report("\(path.printable): fixed") }
+      if terminal.error.isTerminal { terminal.report("\(path.printable): fixed") }
       return nil
     } catch is InputError {
       // What cannot be read is a finding of the check that follows.
@@ -148,7 +132,7 @@ enum CheckVerb {
   }
 
   static func text(_ findings: [Finding], for output: Output) -> String {
-    findings.map { FindingLine($0).text(for: output) }.joined()
+    findings.map { $0.text(for: output) }.joined()
   }
 
   private static func knownRules(_ formats: FormatRegistry) -> [Rule] {
@@ -176,7 +160,6 @@ enum CheckVerb {
       }
       guard rule.severity < .error else {
         throw UsageError(
-          .invalidValue,
           "'--disable' does not take '\(name)'; it is an error, and a pattern with an error cannot be played")
       }
       disabled.insert(rule.id)
@@ -187,15 +170,14 @@ enum CheckVerb {
   private static func listRules(of formats: FormatRegistry, asJSON: Bool, on output: Output) throws {
     let rules = knownRules(formats)
     if asJSON {
-      return try output.write(
-        json: [
-          "rules": rules.map {
-            [
-              "rule": $0.id.text, "group": $0.group, "category": $0.category.rawValue, "severity": "\($0.severity)",
-              "explanation": $0.explanation,
-            ] as JSONMembers
-          }
-        ])
+      return try output.write(json: [
+        "rules": rules.map {
+          [
+            "rule": $0.id.text, "group": $0.group, "category": $0.category.rawValue, "severity": "\($0.severity)",
+            "explanation": $0.explanation,
+          ] as JSONMembers
+        }
+      ])
     }
     var text = ""
     var group: String?
@@ -209,31 +191,25 @@ enum CheckVerb {
   }
 }
 
-/// A finding about a pattern or a profile, as `check` prints it.
-struct FindingLine {
-  let finding: Finding
-
-  init(_ finding: Finding) { self.finding = finding }
-
+extension Finding {
   /// `FILE:LINE:COLUMN: SEVERITY: MESSAGE (PATH); HINT [RULE]`, with its end of line.
   func text(for output: Output) -> String {
     let style: Output.Style =
-      switch finding.severity {
+      switch severity {
       case .error: .red
       case .warning: .yellow
       case .note: .dim
       }
-    var line = output.styled("\(finding.place): ".printable, .bold) + output.styled("\(finding.severity): ", style)
-    line += finding.message.printable
-    if !finding.place.path.isEmpty { line += " (\(finding.place.path))" }
-    if let suggestion = finding.suggestion { line += "; \(suggestion)" }
-    return line + " " + output.styled("[\(finding.rule.text)]", .dim) + "\n"
+    var line = output.styled("\(place): ".printable, .bold) + output.styled("\(severity): ", style) + message.printable
+    if !place.path.isEmpty { line += " (\(place.path))" }
+    if let suggestion { line += "; \(suggestion)" }
+    return line + " " + output.styled("[\(rule.text)]", .dim) + "\n"
   }
 
   var fields: JSONMembers {
-    ["file": finding.place.name] + finding.place.positionFields + [
-      "severity": "\(finding.severity)", "rule": finding.rule.text, "path": finding.place.path,
-      "message": finding.message, "suggestion": finding.suggestion, "allowed": finding.allowance.map { _ in true },
+    ["file": place.name] + place.positionFields + [
+      "severity": "\(severity)", "rule": rule.text, "path": place.path, "message": message, "suggestion": suggestion,
+      "allowed": allowance.map { _ in true },
     ]
   }
 
@@ -242,8 +218,8 @@ struct FindingLine {
     let errors = findings.count { $0.severity == .error }
     let warnings = findings.count { $0.severity == .warning }
     let allowed = findings.count { $0.allowance != nil }
-    return "\(count) \(noun)\(count == 1 ? "" : "s"): \(errors) error\(errors == 1 ? "" : "s"), "
-      + "\(warnings) warning\(warnings == 1 ? "" : "s")" + (allowed > 0 ? ", \(allowed) allowed" : "")
+    return "\(count.counted(noun)): \(errors.counted("error")), \(warnings.counted("warning"))"
+      + (allowed > 0 ? ", \(allowed) allowed" : "")
   }
 }
 
@@ -319,9 +295,7 @@ enum SARIFReport {
       case .text(let line, let column): ["startLine": line, "startColumn": column]
       case .byte(let byte, _): ["byteOffset": byte, "byteLength": 1]
       }
-    let physical: JSONMembers = [
-      "artifactLocation": ["uri": uri(finding.place.name)] as JSONMembers, "region": region,
-    ]
+    let physical: JSONMembers = ["artifactLocation": ["uri": uri(finding.place.name)] as JSONMembers, "region": region]
     let names: [JSONMembers] = [["fullyQualifiedName": finding.place.path]]
     let location: JSONMembers = [
       "physicalLocation": physical, "logicalLocations": finding.place.path.isEmpty ? nil : names,

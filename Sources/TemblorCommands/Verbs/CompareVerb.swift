@@ -1,15 +1,3 @@
-import CommandLineKit
-import HapticFormats
-import HapticRender
-import PatternComparison
-import PatternWorkflows
-import Reading
-import ReviewPages
-import SignalAnalysis
-import SystemSupport
-import VendorFormats
-
-/// `temblor compare`: what differs between patterns or sounds, in words and figures.
 enum CompareVerb {
   private static let align = Option(
     "--align", value: "HOW", help: "Align takes by best fit (auto), by first sound (start), or not at all (none).",
@@ -61,7 +49,7 @@ enum CompareVerb {
     ) { arguments, terminal in
       let words = arguments.values("TAKE")
       if arguments.flag("--open"), arguments.value("--output") == nil {
-        throw UsageError(.missingValue, "'--open' requires '--output'")
+        throw UsageError("'--open' requires '--output'")
       }
       let options = ComparisonOptions(
         alignment: try arguments[align], levelMatch: try arguments[match], search: try arguments[search])
@@ -71,9 +59,7 @@ enum CompareVerb {
       let (inputs, problems) = TakeInput.find(words, formats: formats, sounds: try SharedOptions.sounds(arguments))
       for problem in problems { terminal.report("\(problem)") }
       guard problems.isEmpty else { return .failure }
-      guard inputs.count > 1 else {
-        throw UsageError(.missingValue, "missing TAKE to compare with \(words[0].inQuotes)")
-      }
+      guard inputs.count > 1 else { throw UsageError("missing TAKE to compare with \(words[0].inQuotes)") }
       let takes: [Take]
       do { takes = try TakeInput.takes(inputs, job, rate: rate) } catch {
         terminal.report(Failure.message(error))
@@ -117,15 +103,11 @@ enum CompareVerb {
   }
 
   private static func fields(_ comparisons: [Comparison], _ tolerance: Tolerance?) -> JSONMembers {
-    var fields: JSONMembers = [:]
-    if let first = comparisons.first {
-      let reference: JSONMembers = [
-        "label": first.options.referenceLabel, "name": first.reference.name, "source": first.reference.sourceName,
-        "figures": first.measurements[0].fields,
-      ]
-      fields =
-        fields + ["reference": reference, "profile": first.reference.profile.name, "rate": first.reference.signal.rate]
-    }
+    guard let first = comparisons.first else { return [:] }
+    let reference: JSONMembers = [
+      "label": first.options.referenceLabel, "name": first.reference.name, "source": first.reference.sourceName,
+      "figures": first.measurements[0].fields,
+    ]
     let limits = tolerance.map {
       ["decibels": $0.decibels, "seconds": $0.seconds, "percent": $0.percent] as JSONMembers
     }
@@ -133,11 +115,13 @@ enum CompareVerb {
       let excesses = tolerance.map { comparison.excesses(over: $0) }
       return comparison.fields + ["withinTolerance": excesses?.isEmpty, "excesses": excesses?.map(\.fields)]
     }
-    return fields + ["tolerance": limits, "comparisons": list]
+    return [
+      "reference": reference, "profile": first.reference.profile.name, "rate": first.reference.signal.rate,
+      "tolerance": limits, "comparisons": list,
+    ]
   }
 }
 
-/// Comparisons with one reference as text: words first, then a table of figures.
 struct ComparisonText {
   let comparisons: [Comparison]
   var isComplete = false
@@ -198,15 +182,11 @@ struct ComparisonText {
   }
 }
 
-/// A tolerance as it was written on the command line.
 struct ToleranceText {
-  /// The limits; those that were left out are 0.
   private(set) var tolerance = Tolerance()
   private var units: Set<String> = []
 
-  /// Reads limits as people write them: `0.5dB,5ms,2%`, in any order; what is left out allows nothing.
-  ///
-  /// A single `0` allows no difference at all.
+  /// Reads limits as people write them, `0.5dB,5ms,2%` in any order, or `0`; what is left out allows nothing.
   init(_ words: String) throws(UsageError) {
     if words == "0" {
       units = ["db", "ms", "%"]
@@ -226,13 +206,13 @@ struct ToleranceText {
       }
       guard units.insert(unit).inserted else {
         let unit = unit == "db" ? "dB" : unit
-        throw UsageError(.remove, "'--tolerance' has two limits in \(unit)")
+        throw UsageError("'--tolerance' has two limits in \(unit)")
       }
     }
   }
 
   private static func notTaken(_ words: String) -> UsageError {
-    UsageError(.invalidValue, "'--tolerance' takes limits such as 0.5dB,5ms,2%, not \(words.inQuotes)")
+    .takes("--tolerance", "limits such as 0.5dB,5ms,2%", not: words)
   }
 
   /// `0.5 dB, 5 ms and 2 %`; a limit that was not given is marked so.

@@ -1,12 +1,3 @@
-import CommandLineKit
-import HapticFormats
-import HapticModel
-import PatternWorkflows
-import Reading
-import SystemSupport
-import VendorFormats
-
-/// `temblor convert`: patterns in another format.
 enum ConvertVerb {
   private static let reduce = Option(
     "--reduce", value: "TOLERANCE",
@@ -41,34 +32,25 @@ enum ConvertVerb {
           choices: writable.map(\.id)),
         Option(
           "--from", value: "FORMAT", help: "Format to read, for content that may be of several.",
-          defaultText: "recognized by content", choices: formats.formats.map(\.id)),
-        Option(
-          "-o", "--output", value: "PATH", help: "Output file, or folder for several patterns; - for standard output.",
-          completion: .file, writes: []),
+          defaultText: "recognized by content", choices: formats.formats.map(\.id)), OutputNames.option("patterns"),
         Option("--strict", help: "Write nothing and exit with status 2 if anything is lost."), SharedOptions.json,
         Option("-q", "--quiet", help: "Do not print notes and warnings about the input."),
       ],
       groups: [
         OptionGroup(
-          title: "Writing",
-          options: [
-            Option(
-              "--dialect", value: "NAME",
-              help: "Variant of the format: "
-                + writable.filter { !$0.dialects.isEmpty }.map { "\($0.dialects.joinedWithOr) for \($0.id)" }.joined(
-                  separator: "; ") + ".", defaultText: "the first", completion: .words(writable.flatMap(\.dialects))),
-            Option(
-              "--split",
-              help: "Write parts that act on their own to files of their own, NAME_PART, wherever the format has them."),
-            Option("--merge", help: "Write one file even where its parts then act on each other."),
-            Option("--bake", help: "Write what the format cannot hold as sound files that the pattern plays."),
-            reduce, loops, rate,
-          ]),
-        OptionGroup(
-          title: "Reading",
-          options: [
-            amplitude, SharedOptions.curveTimes,
-          ]), OptionGroup(title: "Sound files", options: SharedOptions.soundOptions),
+          "Writing",
+          Option(
+            "--dialect", value: "NAME",
+            help: "Variant of the format: "
+              + writable.filter { !$0.dialects.isEmpty }.map { "\($0.dialects.joinedWithOr) for \($0.id)" }.joined(
+                separator: "; ") + ".", defaultText: "the first", completion: .words(writable.flatMap(\.dialects))),
+          Option(
+            "--split",
+            help: "Write parts that act on their own to files of their own, NAME_PART, wherever the format has them."),
+          Option("--merge", help: "Write one file even where its parts then act on each other."),
+          Option("--bake", help: "Write what the format cannot hold as sound files that the pattern plays."), reduce,
+          loops, rate), OptionGroup("Reading", [amplitude, SharedOptions.curveTimes]),
+        OptionGroup("Sound files", SharedOptions.soundOptions),
       ],
       examples: [
         .init("temblor convert mine.ahap --to haptic", "Write mine.haptic."),
@@ -77,17 +59,50 @@ enum ConvertVerb {
     ) { arguments, terminal in
       let (inputs, problems) = PatternInput.find(
         arguments.values(SharedOptions.patternName), formats: formats, sounds: try SharedOptions.sounds(arguments))
-      let work = BatchWork(on: terminal, problems: problems)
+      var work = BatchWork(on: terminal, problems: problems)
       let outputs = try ConvertOutputs(
         arguments, inputs: inputs.map(TakeInput.pattern), problemCount: problems.count, formats: formats,
         isFound: inputs.contains(where: \.isFromFolder))
-      let conversion = try conversion(arguments, to: outputs.format, formats)
-      var run = ConvertRun(
-        conversion: conversion, formats: formats, outputs: outputs, isStrict: arguments.flag("--strict"),
-        isQuiet: arguments.flag("--quiet"), terminal: terminal, work: work)
-      for (input, path) in zip(inputs, outputs.paths) { try run.convert(input, to: path) }
-      if arguments.flag("--json") { try terminal.output.write(json: ["conversions": run.fields]) }
-      return run.work.status
+      var conversion = try conversion(arguments, to: outputs.format, formats)
+      var (fields, sounds): ([JSONMembers], CopiedSounds) = ([], CopiedSounds())
+      for (input, path) in zip(inputs, outputs.paths) {
+        try work.attempt { work in
+          let isStream = path == OutputNames.standardOutput
+          let stem = isStream ? input.outputStem : FileSystem.stem(of: path)
+          conversion.writing.name = FileSystem.name(of: stem)
+          let result = try conversion.convert(try input.file(), formats: formats)
+          if !arguments.flag("--quiet") {
+            for finding in result.findings where finding.rule == FormatRegistry.misnamed.id {
+              terminal.report("\(finding)".printable)
+            }
+          }
+          let found = CopiedSounds.find(result.sounds, of: input)
+          let losses = result.losses + found.losses
+          for loss in losses { terminal.report(loss.text.printable) }
+          var files: [String] = []
+          if arguments.flag("--strict"), !losses.isEmpty {
+            let count = "\(losses.count) \(losses.count == 1 ? "loss" : "losses")"
+            work.fail("\(input.name): not converted: \(count) with '--strict'".printable, .invalidInput)
+          } else if isStream {
+            guard result.files.count == 1 else {
+              throw FileError(input.name, "becomes \(result.files.count) files; use '--output FILE' or '--merge'")
+            }
+            let bytes = result.files[0].bytes
+            try terminal.output.write(bytes.span)
+          } else {
+            let folder = FileSystem.folder(of: path)
+            try sounds.check(found.files, folder: folder, inputs: outputs.inputs)
+            files = try outputs.write(result.files, to: path)
+            files += try sounds.copy(found.files, to: folder)
+          }
+          fields.append([
+            "input": input.name, "from": result.source.id, "to": conversion.target.id, "files": files,
+            "losses": losses.map(\.fields),
+          ])
+        }
+      }
+      if arguments.flag("--json") { try terminal.output.write(json: ["conversions": fields]) }
+      return work.status
     }
   }
 
@@ -96,7 +111,7 @@ enum ConvertVerb {
   {
     try SharedOptions.refuseBoth("--split", "--merge", in: arguments)
     if let dialect = arguments.value("--dialect"), !target.dialects.contains(dialect) {
-      guard !target.dialects.isEmpty else { throw UsageError(.remove, "the format \(target.id) has no dialects") }
+      guard !target.dialects.isEmpty else { throw UsageError("the format \(target.id) has no dialects") }
       throw UsageError.notAllowed("--dialect", dialect, choices: target.dialects)
     }
     let amplitude = try arguments[amplitude]
@@ -104,8 +119,7 @@ enum ConvertVerb {
       to: target, from: arguments.value("--from").flatMap(formats.format(id:)),
       reading: ReadingOptions(curveTimes: try arguments[SharedOptions.curveTimes], amplitude: amplitude),
       writing: WritingOptions(
-        dialect: arguments.value("--dialect"),
-        tolerance: try arguments[reduce], amplitude: amplitude,
+        dialect: arguments.value("--dialect"), tolerance: try arguments[reduce], amplitude: amplitude,
         loops: try arguments[loops],
         split: arguments.flag("--split") ? .always : arguments.flag("--merge") ? .never : .automatic,
         isBaked: arguments.flag("--bake"), rate: try arguments[rate]))
@@ -114,84 +128,24 @@ enum ConvertVerb {
   }
 }
 
-/// A conversion of one pattern after the other.
-struct ConvertRun {
-  let conversion: PatternConversion
-  let formats: FormatRegistry
-  let outputs: ConvertOutputs
-  let isStrict: Bool
-  let isQuiet: Bool
-  let terminal: Terminal
-  var work: BatchWork
-  var fields: [JSONMembers] = []
-  var sounds = CopiedSounds()
-
-  mutating func convert(_ input: PatternInput, to path: String) throws {
-    do {
-      var conversion = conversion
-      let isStream = path == OutputNames.standardOutput
-      let stem = isStream ? input.outputStem : FileSystem.stem(of: path)
-      conversion.writing.name = FileSystem.name(of: stem)
-      let result = try conversion.convert(try input.file(), formats: formats)
-      if !isQuiet {
-        for finding in result.findings where finding.rule == FormatRegistry.misnamed.id {
-          terminal.report("\(finding)".printable)
-        }
-      }
-      let found = CopiedSounds.find(result.sounds, of: input)
-      let losses = result.losses + found.losses
-      for loss in losses { terminal.report(LossLine(loss).text.printable) }
-      var files: [String] = []
-      if isStrict, !losses.isEmpty {
-        let count = "\(losses.count) \(losses.count == 1 ? "loss" : "losses")"
-        work.fail("\(input.name): not converted: \(count) with '--strict'".printable, .invalidInput)
-      } else if isStream {
-        guard result.files.count == 1 else {
-          throw FileError(input.name, "becomes \(result.files.count) files; use '--output FILE' or '--merge'")
-        }
-        let bytes = result.files[0].bytes
-        try terminal.output.write(bytes.span)
-      } else {
-        let folder = FileSystem.folder(of: path)
-        try sounds.check(found.files, folder: folder, inputs: outputs.inputs)
-        files = try outputs.write(result.files, to: path)
-        files += try sounds.copy(found.files, to: folder)
-      }
-      fields.append([
-        "input": input.name, "from": result.source.id, "to": conversion.target.id, "files": files,
-        "losses": losses.map { LossLine($0).fields },
-      ])
-    } catch { try work.attempt { _ in throw error } }
-  }
-}
-
-/// A loss as `convert` prints it.
-struct LossLine {
-  private let placed: PatternConversion.PlacedLoss
-
-  init(_ placed: PatternConversion.PlacedLoss) { self.placed = placed }
-
+extension PatternConversion.PlacedLoss {
   /// `PLACE: KIND: MESSAGE`.
-  var text: String { "\(placed.place): \(placed.loss.kind.rawValue): \(placed.loss.message)" }
+  var text: String { "\(place): \(loss.kind.rawValue): \(loss.message)" }
 
   var fields: JSONMembers {
-    let size = placed.loss.size.flatMap { $0.isFinite ? $0 : nil }
-    return ["file": placed.place.name] + placed.place.positionFields + [
-      "path": placed.place.path, "kind": placed.loss.kind.rawValue, "message": placed.loss.message, "size": size,
+    ["file": place.name] + place.positionFields + [
+      "path": place.path, "kind": loss.kind.rawValue, "message": loss.message,
+      "size": loss.size.flatMap { $0.isFinite ? $0 : nil },
     ]
   }
 }
 
-/// Where each pattern that is made goes, and in what format.
 struct ConvertOutputs {
   let format: HapticFormat
   let paths: [String]
   let inputs: OutputGuard
 
-  /// - Parameters:
-  ///   - isFound: Whether inputs were found in a folder that the user named.
-  ///   - option: The option that sets the format.
-  ///   - standard: The format where neither that nor a name sets one.
+  /// - Parameter standard: The format where neither `option` nor a name sets one.
   init(
     _ arguments: ParsedArguments, inputs: [TakeInput], problemCount: Int, formats: FormatRegistry,
     isFound: Bool, option: String = "--to", standard: HapticFormat? = nil
@@ -205,7 +159,6 @@ struct ConvertOutputs {
         !formats.formats(named: output).contains(where: { $0.id == id })
       {
         throw UsageError(
-          .remove,
           "the extension of \(output.inQuotes) selects \(other.id), but \(option.inQuotes) is \(id); leave out "
             + "\(option.inQuotes), or name a file ending in \(target.endings.map { ".\($0)" }.joinedWithOr)")
       }
@@ -213,7 +166,7 @@ struct ConvertOutputs {
       format = try Self.format(ofName: place.isFolder ? nil : output, formats, option, standard)
     }
     if output == OutputNames.standardOutput, count != 1 || arguments.flag("--json") {
-      throw UsageError(.remove, "'--output -' requires a single pattern, without '--json'")
+      throw UsageError("'--output -' requires a single pattern, without '--json'")
     }
     let ending = format.endings.first ?? format.id
     paths = inputs.map { place.file($0.outputStem, ending) }
@@ -221,7 +174,7 @@ struct ConvertOutputs {
     self.inputs = OutputGuard(reading: inputs.flatMap(\.sources))
     for path in paths where path != OutputNames.standardOutput {
       guard !self.inputs.isInput(path) else {
-        throw UsageError(.invalidValue, "\(path.inQuotes) is an input; choose another '--output'")
+        throw UsageError("\(path.inQuotes) is an input; choose another '--output'")
       }
     }
   }
@@ -236,9 +189,7 @@ struct ConvertOutputs {
     let paths = files.map { file in
       FileSystem.join(folder, stem + file.suffix + (file.ending.map { ".\($0)" } ?? ending))
     }
-    for path in paths where inputs.isInput(path) {
-      throw FileError(path, "is an input; choose another '--output'")
-    }
+    for path in paths where inputs.isInput(path) { throw FileError(path, "is an input; choose another '--output'") }
     for (file, path) in zip(files, paths) { try AtomicFileWriter.write(file.bytes, to: path) }
     return paths
   }
@@ -248,19 +199,17 @@ struct ConvertOutputs {
   ) throws(UsageError) -> HapticFormat {
     guard let output, output != OutputNames.standardOutput else {
       if let standard { return standard }
-      throw UsageError(.missingValue, "\(option.inQuotes) is required where no output file is named")
+      throw UsageError("\(option.inQuotes) is required where no output file is named")
     }
     let named = formats.formats(named: output)
     let candidates = named.filter(\.isWritable)
     guard let first = candidates.first else {
       throw UsageError(
-        .invalidValue,
         named.first.map { "the format \($0.id) cannot be written; choose another with \(option.inQuotes)" }
           ?? "unknown file extension of \(output.inQuotes); set the format with \(option.inQuotes)")
     }
     guard candidates.count == 1 else {
       throw UsageError(
-        .missingValue,
         "the extension of \(output.inQuotes) stands for \(candidates.map(\.id).joinedWithOr); "
           + "choose with \(option.inQuotes)")
     }
@@ -270,10 +219,7 @@ struct ConvertOutputs {
 
 /// The sound files that converted patterns name, copied so that each output finds its own.
 struct CopiedSounds {
-  struct File {
-    var name: String
-    var source: String
-  }
+  typealias File = (name: String, source: String)
 
   private var sources: [String: String] = [:]
 
@@ -285,7 +231,7 @@ struct CopiedSounds {
     for reference in references {
       do throws(InputError) {
         let source = try WaveformFiles.file(reference, in: input.folder)
-        files.append(File(name: reference.path, source: source))
+        files.append((reference.path, source))
       } catch {
         let hint = error.finding.suggestion.map { "; \($0)" } ?? ""
         losses.append(.init(loss: Loss(.dropped, .composition, error.finding.message + hint), place: reference.place))

@@ -1,12 +1,3 @@
-import CommandLineKit
-import HapticFormats
-import HapticModel
-import PatternWorkflows
-import Reading
-import SystemSupport
-import VendorFormats
-
-/// `temblor edit`: changes of a pattern's text that leave the rest of it as it is.
 enum EditVerb {
   static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {
     CommandDescription(
@@ -44,8 +35,8 @@ enum EditVerb {
       let changes = try changes(arguments.values("CHANGE"))
       let isDry = arguments.flag("--dry-run")
       let asked = arguments.value("--output")
-      guard !changes.isEmpty || !isDry && asked == nil else { throw UsageError(.missingValue, "missing CHANGE") }
-      if isDry, asked != nil { throw UsageError(.remove, "'--dry-run' and '--output' exclude each other") }
+      guard !changes.isEmpty || !isDry && asked == nil else { throw UsageError("missing CHANGE") }
+      if isDry, asked != nil { throw UsageError("'--dry-run' and '--output' exclude each other") }
       var work = BatchWork(on: terminal)
       try work.attempt { _ in try edit(word, changes, asked, arguments, formats, terminal) }
       return work.status
@@ -71,31 +62,23 @@ enum EditVerb {
     let asJSON = arguments.flag("--json")
     guard !changes.isEmpty else {
       let rows = rows(of: editor.pattern, pointOrder: editor.pointOrder)
-      if asJSON {
-        try terminal.output.write(json: ["file": input.name, "parts": rows.map(\.fields)])
-      } else {
-        try terminal.output.write(ColumnText.lines(rows.map(\.words)).map { $0 + "\n" }.joined())
-      }
-      return
+      return try terminal.output.write(
+        arguments, json: ["file": input.name, "parts": rows.map(\.fields)], text: ColumnText.text(rows.map(\.words)))
     }
     let text = try editor.applying(changes).text
     let patch = LinePatch(from: file.bytes, to: text)
     if isDry {
-      if !asJSON {
-        try terminal.output.write(patch.text(name: input.name, isShown: terminal.output.isTerminal))
-        return
-      }
+      if !asJSON { return try terminal.output.write(patch.text(name: input.name, isShown: terminal.output.isTerminal)) }
     } else {
       try write(text, to: asked, of: input, isChanged: text != file.bytes, asJSON, terminal)
     }
     if asJSON {
-      let fields: JSONMembers = [
+      try terminal.output.write(json: [
         "file": input.name, "output": isDry ? nil : asked ?? input.name, "changes": changes.count,
         "removedLines": patch.removedCount, "addedLines": patch.addedCount,
-      ]
-      try terminal.output.write(json: fields)
+      ])
     } else if terminal.error.isTerminal {
-      let count = "\(changes.count) change\(changes.count == 1 ? "" : "s")"
+      let count = changes.count.counted("change")
       terminal.report(
         "\((asked ?? input.name).printable): \(count), \(patch.removedCount) lines become \(patch.addedCount)")
     }
@@ -105,19 +88,18 @@ enum EditVerb {
 
   private static func fields(of list: String) -> String { PatternChange.fields(of: list).joined(separator: ", ") }
 
-  /// What the words behind the file ask for.
   static func changes(_ words: [String]) throws(UsageError) -> [PatternChange] {
     var changes: [PatternChange] = []
     var rest = words[...]
     while let verb = rest.popFirst() {
       func next(_ what: String) throws(UsageError) -> String {
-        guard let word = rest.popFirst() else { throw UsageError(.missingValue, "missing \(what) after '\(verb)'") }
+        guard let word = rest.popFirst() else { throw UsageError("missing \(what) after '\(verb)'") }
         return word
       }
       func number(_ what: String) throws(UsageError) -> Double {
         let word = try next(what)
         guard let number = Double(word) else {
-          throw UsageError(.invalidValue, "'\(verb)' takes a number as \(what), not \(word.inQuotes)")
+          throw UsageError("'\(verb)' takes a number as \(what), not \(word.inQuotes)")
         }
         return number
       }
@@ -146,7 +128,7 @@ enum EditVerb {
     _ text: [UInt8], to output: String?, of input: PatternInput, isChanged: Bool, _ asJSON: Bool, _ terminal: Terminal
   ) throws {
     if output == OutputNames.standardOutput || output == nil && input.origin == .standardInput {
-      guard !asJSON else { throw UsageError(.remove, "the text and '--json' cannot both go to standard output") }
+      guard !asJSON else { throw UsageError("the text and '--json' cannot both go to standard output") }
       return try terminal.output.write(text.span)
     }
     if let output { return try AtomicFileWriter.write(text, to: output) }
@@ -205,7 +187,6 @@ enum EditVerb {
   }
 }
 
-/// The lines in which two texts differ.
 struct LinePatch {
   private typealias Hunk = (old: Range<Int>, new: Range<Int>)
 

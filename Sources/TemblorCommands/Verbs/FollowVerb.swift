@@ -1,15 +1,3 @@
-import CommandLineKit
-import HapticOutputs
-import HapticPlayback
-import HapticRender
-import PatternComparison
-import PatternWorkflows
-import SignalAnalysis
-import SoundFile
-import SoundFollowing
-import SystemSupport
-
-/// `temblor follow`: live sound becomes live vibration.
 enum FollowVerb {
   private static let monitor = "monitor"
   private static let from = Option(
@@ -60,8 +48,7 @@ enum FollowVerb {
     let low = try arguments[low] ?? max(5, min(band.low, band.high))
     let high = try arguments[high] ?? min(250, max(80, max(band.low, band.high)))
     guard low < high else {
-      let (first, last) = (low.text(1), high.text(1))
-      throw UsageError(.invalidValue, "'--low' must be below '--high' (\(last) Hz), not \(first.inQuotes)")
+      throw UsageError("'--low' must be below '--high' (\(high.text(1)) Hz), not \(low.text(1).inQuotes)")
     }
     let following = FollowingOptions(
       style: try arguments[style], band: low...high, keepsVoices: arguments.flag("--keep-voices"),
@@ -74,7 +61,7 @@ enum FollowVerb {
     let session = options.session(on: backend, terminal)
     var task: FollowTask?
     defer { task?.end() }
-    let outcome = try options.play(in: session) { engine in
+    let (outcome, _) = try options.play(in: session) { engine in
       let made: FollowTask
       if let file {
         made = try FollowTask(file, following, delay: delay, on: engine, session: session, named: name)
@@ -100,9 +87,7 @@ enum FollowVerb {
   }
 }
 
-/// A source that is followed on an engine.
 final class FollowTask: SessionTask {
-  /// What the feed's thread tells.
   private struct Shared {
     var figures = SoundFeed.Figures()
     var events: [CaptureEvent] = []
@@ -161,7 +146,6 @@ final class FollowTask: SessionTask {
     try engine.attach(voice)
   }
 
-  var state: PlaybackStatus.State { .playing }
   var place: (position: Double, duration: Double?) {
     (duration.map { min($0, engine.seconds) } ?? engine.seconds, duration)
   }

@@ -1,11 +1,3 @@
-import CommandLineKit
-import HapticFormats
-import PatternWorkflows
-import Reading
-import SystemSupport
-import VendorFormats
-
-/// `temblor formats`: the formats of patterns, and what conversions between them keep.
 enum FormatsVerb {
   static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {
     let ids = formats.formats.map(\.id)
@@ -23,13 +15,8 @@ enum FormatsVerb {
         .init("temblor formats ahap haptic", "See what a haptic clip keeps of AHAP."),
       ]
     ) { arguments, terminal in
-      let asJSON = arguments.flag("--json")
       guard let from = arguments.value("FROM").flatMap(formats.format(id:)) else {
-        if asJSON {
-          try terminal.output.write(json: ["formats": formats.formats.map(fields)])
-        } else {
-          try terminal.output.write(text(formats))
-        }
+        try terminal.output.write(arguments, json: ["formats": formats.formats.map(fields)], text: text(formats))
         return .done
       }
       let targets =
@@ -41,11 +28,7 @@ enum FormatsVerb {
             measured: FormatMatrix.measure(content, from: from, to: target))
         }
       }
-      if asJSON {
-        try terminal.output.write(json: ["conversions": rows.map(\.fields)])
-      } else {
-        try terminal.output.write(rows.map(\.text).joined())
-      }
+      try terminal.output.write(arguments, json: ["conversions": rows.map(\.fields)], text: rows.map(\.text).joined())
       return .done
     }
   }
@@ -85,7 +68,7 @@ enum FormatsVerb {
         format.title + (format.dialects.isEmpty ? "" : "; dialects \(format.dialects.joined(separator: ", "))"),
       ]
     }
-    return ColumnText.lines(rows).map { $0 + "\n" }.joined()
+    return ColumnText.text(rows)
   }
 
   private static func fields(_ format: HapticFormat) -> JSONMembers {
@@ -96,7 +79,6 @@ enum FormatsVerb {
   }
 }
 
-/// `temblor format`: patterns in canonical form.
 enum FormatVerb {
   static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {
     CommandDescription(

@@ -1,22 +1,7 @@
-internal import CommandLineKit
-internal import Glibc
-internal import HapticFormats
-import HapticModel
-import HapticRender
-import PatternComparison
-internal import PatternWorkflows
-import ReviewPages
-import SignalAnalysis
-internal import SoundFile
-internal import Synchronization
-internal import SystemSupport
-import TransducerProfiles
-internal import VendorFormats
+import Synchronization
 
-/// `temblor gallery`: many patterns on one page.
 enum GalleryVerb {
-  /// The frame rate of a gallery's sounds, in hertz, but for patterns that need more: haptics end
-  /// below 1 kHz, and pages are sent around.
+  /// The rate of a gallery's sounds in hertz, but for patterns that need more: haptics end below 1 kHz.
   static let rate = 8_000
   private static let usualOutput = "gallery.html"
 
@@ -29,13 +14,9 @@ enum GalleryVerb {
         Patterns that cannot be read are reported and skipped. The same patterns and options give an identical page.
         """, arguments: [SharedOptions.pattern(formats)],
       options: [
-        Option(
-          "-o", "--output", value: "FILE", help: "Output file; - for standard output.", defaultText: usualOutput,
-          completion: .file(endingIn: "html"), writes: OutputNames.pageEndings),
+        PageOutput.option(usualOutput),
         Option("--title", value: "TITLE", help: "Title of the page.", defaultText: usualTitle), SharedOptions.profile,
-        SharedOptions.noConfig, PageOutput.open, PageOutput.studio,
-        SharedOptions.curveTimes,
-        Option("-q", "--quiet", help: "Print errors only."),
+        SharedOptions.noConfig, PageOutput.open, PageOutput.studio, SharedOptions.curveTimes, LiveOptions.quiet,
       ] + SharedOptions.soundOptions,
       examples: [
         .init("temblor gallery Patterns -o index.html", "Write a page of a folder."),
@@ -54,10 +35,8 @@ enum GalleryVerb {
       var takes: [ReviewTakes] = []
       for result in results { try work.attempt { _ in takes.append(try result.get()) } }
       guard !takes.isEmpty else { return work.status }
-      let page = try page(
-        takes, title: arguments.value("--title") ?? usualTitle, studio: arguments.value("--studio"))
-      let count = "\(takes.count) pattern\(takes.count == 1 ? "" : "s")"
-      try PageOutput.write(page, to: path, saying: count, arguments, &work, terminal)
+      let page = try page(takes, title: arguments.value("--title") ?? usualTitle, studio: arguments.value("--studio"))
+      try PageOutput.write(page, to: path, saying: takes.count.counted("pattern"), arguments, &work, terminal)
       return work.status
     }
   }
@@ -121,19 +100,13 @@ struct ReviewTakes: Sendable {
   }
 }
 
-/// The page that `compare --output` writes.
 enum ReportOutput {
-  /// Writes the page of a comparison to a file; returns its size in bytes.
-  ///
-  /// - Parameters:
-  ///   - levelMatch: By what the page matches levels; by loudness where that is nothing or none.
+  /// Writes the page, its levels matched by loudness where `levelMatch` is nil or none; returns its size in bytes.
   static func write(
     to path: String, inputs: [TakeInput], takes: [Take], comparisons: [Comparison], levelMatch: LevelMatch?,
     tolerance: Tolerance? = nil, studio: String? = nil, job: RenderJob, command: String
   ) throws -> Int {
-    guard path != OutputNames.standardOutput else {
-      throw UsageError(.invalidValue, "'--output' requires a file name")
-    }
+    guard path != OutputNames.standardOutput else { throw UsageError("'--output' requires a file name") }
     let sounds = try pageSounds(inputs, takes: takes, job: job)
     let report = ComparisonReport(
       generator: "Temblor \(temblorVersion)", command: command,
@@ -156,8 +129,7 @@ enum ReportOutput {
     return TakeOrigin(path: "\(input.name), a shipped pattern", bytes: file.bytes)
   }
 
-  /// What the page plays of each take, at the lowest rate that holds it: patterns are rendered at
-  /// that rate, recordings are resampled.
+  /// What the page plays of each take, at the lowest rate that holds it: patterns rendered at it, recordings resampled.
   private static func pageSounds(_ inputs: [TakeInput], takes: [Take], job: RenderJob) throws -> [PageSounds] {
     var sounds: [PageSounds] = []
     for (input, take) in zip(inputs, takes) {
@@ -187,8 +159,7 @@ enum ReportOutput {
     return Signal(interleaved: resampled.interleaved, channelCount: resampled.channelCount, rate: resampled.rate)
   }
 
-  /// The takes without the folders in their names, and patterns without their endings, where these
-  /// are not needed to distinguish them.
+  /// The takes without folders, and patterns without endings, in their names where these still differ.
   private static func named(_ takes: [Take], inputs: [TakeInput]) -> [Take] {
     let stems = zip(takes, inputs).map { take, input in
       take.composition == nil ? FileSystem.name(of: take.name) : input.outputStem

@@ -1,16 +1,3 @@
-import CommandLineKit
-import HapticFormats
-import HapticModel
-import HapticRender
-import PatternRules
-import PatternWorkflows
-import Reading
-import SignalAnalysis
-import SoundFile
-import SystemSupport
-import VendorFormats
-
-/// `temblor info`: what a pattern holds and what a profile makes of it, or how strong a sound is.
 enum InfoVerb {
   static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {
     CommandDescription(
@@ -42,7 +29,7 @@ enum InfoVerb {
       try SharedOptions.refuseBoth("--json", "--csv", in: arguments)
       let isText = !arguments.flag("--json") && !arguments.flag("--csv")
       let hasTracks = arguments.flag("--tracks")
-      if hasTracks, !arguments.flag("--json") { throw UsageError(.invalidValue, "'--tracks' requires '--json'") }
+      if hasTracks, !arguments.flag("--json") { throw UsageError("'--tracks' requires '--json'") }
       var job = try SharedOptions.job(arguments)
       job.rate = try arguments[SharedOptions.rate]
       let weighting = arguments.value("--weighting").flatMap(VibrotactileWeighting.named) ?? .hand
@@ -81,7 +68,6 @@ enum InfoVerb {
   }
 }
 
-/// What there is to say about one pattern under one profile.
 struct PatternSummary {
   private let name: String
   fileprivate let pattern: LoadedPattern
@@ -127,8 +113,7 @@ struct PatternSummary {
   }
 
   var text: String {
-    let counted = counts.filter { $0.count > 0 }.map { "\($0.count) \($0.noun)\($0.count == 1 ? "" : "s")" }.joined(
-      separator: ", ")
+    let counted = counts.filter { $0.count > 0 }.map { $0.count.counted($0.noun) }.joined(separator: ", ")
     let voices = plan.maximumVoiceCount
     let level = NumberFormatting.decibels(Float(rootMeanSquare))
     let levels = LevelText(statistics, rate: plan.rate)
@@ -138,7 +123,7 @@ struct PatternSummary {
         + (plan.soundEnd < plan.length ? ", sound ends at \(NumberFormatting.seconds(soundSeconds))" : ""),
       "  contents   \(counted.isEmpty ? "no events" : counted)", "  profile    \(profile.name): \(band)",
       "  level      \(levels.peak), RMS \(level.text(1)) dBFS, " + (levels.limiting ?? "never limited"),
-      "  polyphony  \(voices) voice\(voices == 1 ? "" : "s") at most",
+      "  polyphony  \(voices.counted("voice")) at most",
     ]
     if let feeling = pattern.composition.notes { lines.insert("  about      \(feeling.printable)", at: 1) }
     let places = pattern.composition.places.map(\.title)
@@ -148,7 +133,6 @@ struct PatternSummary {
   }
 
   private var soundSeconds: Double { Double(plan.soundEnd) / plan.rate }
-
   private var usesAbsoluteCurveTimes: Bool { pattern.details.contains { $0 == ("curveTimes", "absolute") } }
 
   private var band: String {
@@ -175,9 +159,7 @@ struct PatternSummary {
       "usesAbsoluteCurveTimes": usesAbsoluteCurveTimes, "description": pattern.composition.notes,
     ]
   }
-}
 
-extension PatternSummary {
   /// Each haptic event's kind and end, and time, intensity and sharpness of its corners.
   fileprivate var tracks: JSONMembers {
     let events = pattern.composition.layers.map(\.pattern).flatMap { pattern -> [JSONMembers] in
@@ -194,7 +176,6 @@ extension PatternSummary {
   }
 }
 
-/// What there is to say about one sound file.
 struct SoundSummary {
   /// The edges of the bands that energy is listed for, in hertz; the last band has no end.
   private static let bandEdges = [0.0, 20, 80, 250, 1_000]
@@ -227,7 +208,6 @@ struct SoundSummary {
   }
 
   private var duration: Double { Double(measurement.frameCount) / measurement.rate }
-
   private var wholeFelt: WeightedEnergy? { spectrum.map { WeightedEnergy(of: $0, weighting: weighting) } }
 
   var text: String {
@@ -236,7 +216,7 @@ struct SoundSummary {
       name.printable,
       "  length     \(NumberFormatting.seconds(duration)), \(measurement.frameCount) frames at "
         + "\(measurement.rate.text(3)) Hz",
-      "  contents   \(count) channel\(count == 1 ? "" : "s"), \(measurement.encoding) in " + measurement.container,
+      "  contents   \(count.counted("channel")), \(measurement.encoding) in " + measurement.container,
       "  level      \(level(measurement.whole))",
     ]
     if measurement.whole.samplePeak > 0 {
@@ -251,7 +231,7 @@ struct SoundSummary {
     if count > 1 {
       for (index, levels) in measurement.channels.enumerated() {
         lines.append(
-          "  channel \(index + 1)".padding(to: 13) + level(levels)
+          "  channel \(index + 1)" + (index < 9 ? "  " : " ") + level(levels)
             + (levels.rms > 0 ? ", felt \(decibels(felt[index].decibels)) dB" : ""))
       }
     }
@@ -261,7 +241,7 @@ struct SoundSummary {
   private func level(_ levels: Levels) -> String {
     guard levels.samplePeak > 0 else { return "silent" }
     return "peak \(decibels(levels.samplePeakDecibels)) dBFS, "
-      + "true peak \(decibels(levels.truePeakDecibels)) dBTP, " + "RMS \(decibels(levels.rmsDecibels)) dBFS, "
+      + "true peak \(decibels(levels.truePeakDecibels)) dBTP, RMS \(decibels(levels.rmsDecibels)) dBFS, "
       + "crest \(decibels(levels.crestDecibels ?? 0)) dB, DC \(levels.dc.text(5))"
   }
 
@@ -319,8 +299,4 @@ struct SoundSummary {
       "weightedDecibels": felt?.decibels ?? Decibels.silence, "nonFiniteSamples": levels.nonFiniteCount,
     ]
   }
-}
-
-extension String {
-  fileprivate func padding(to width: Int) -> String { self + String(repeating: " ", count: max(1, width - count)) }
 }

@@ -1,11 +1,3 @@
-import CommandLineKit
-import HapticModel
-import HapticPlayback
-import HapticRender
-import Reading
-import SystemSupport
-
-/// `temblor latency`: how long a tap takes from the call to the device.
 enum LatencyVerb {
   private static let count = Option("--count", value: "N", help: "Number of taps, 1 to 100000.")
     .int(in: 1...100_000, default: 200)
@@ -29,14 +21,11 @@ enum LatencyVerb {
     let (count, seed) = (try arguments[count], try arguments[seed])
     let backend = SystemBackend()
     let session = options.session(on: backend, terminal, wantsRecords: true)
-    var probe: LatencyProbe?
-    let outcome = try options.play(in: session, isListened: false) { engine in
+    let (outcome, probe) = try options.play(in: session, isListened: false) { engine in
       if !arguments.flag("--audible") { engine.isMuted = true }
-      let made = try LatencyProbe(count, seed: UInt64(seed), on: engine, time: backend.time)
-      probe = made
-      return made
+      return try LatencyProbe(count, seed: UInt64(seed), on: engine, time: backend.time)
     }
-    let measurements = probe?.measurements ?? []
+    let measurements = probe.measurements
     if !options.asJSON { try terminal.output.write(text(measurements, outcome, for: terminal.output)) }
     let seconds: JSONMembers = rows(measurements).reduce([:]) { $0 + [$1.key: $1.values.fields] }
     return try options.report(outcome, ["taps": measurements.count, "seconds": seconds], terminal)
@@ -54,7 +43,7 @@ enum LatencyVerb {
   static func text(_ all: [LatencyProbe.Measurement], _ outcome: LiveOutcome, for output: Output) -> String {
     guard let device = outcome.device, !all.isEmpty else { return "no taps measured\n" }
     let rows = rows(all)
-    var text = "\(all.count) tap\(all.count == 1 ? "" : "s") on \(device.description)\n\n"
+    var text = "\(all.count.counted("tap")) on \(device.description)\n\n"
     text += padded("milliseconds", 16) + Distribution.columns.map { column($0.name) }.joined()
     for row in rows { text += "\n" + padded(row.name, 16) + row.values.quantiles.map { column(ms($0)) }.joined() }
     text += "\n\n"
@@ -62,8 +51,7 @@ enum LatencyVerb {
     if output.isTerminal { text += histogram(total) + "\n" }
     let blocks = outcome.blocks
     text += "Render load: mean \(percent(blocks.meanShare)), "
-    text += "peak \(percent(blocks.worstShare)); \(outcome.underrunCount) underrun"
-    text += outcome.underrunCount == 1 ? ".\n" : "s.\n"
+    text += "peak \(percent(blocks.worstShare)); \(outcome.tally.underrunCount.counted("underrun")).\n"
     text += "Median latency \(ms(total.quantile(0.5))) ms, "
     text += "99th percentile \(ms(total.quantile(0.99))) ms, "
     text += "without amplifier and transducer.\n"
@@ -80,11 +68,7 @@ enum LatencyVerb {
     }.joined()
   }
 
-  private static func ms(_ seconds: Double) -> String {
-    let hundredths = Int((seconds * 100_000).rounded())
-    let rest = hundredths % 100
-    return "\(hundredths / 100).\(rest < 10 ? "0" : "")\(rest)"
-  }
+  private static func ms(_ seconds: Double) -> String { NumberFormatting.fixed(seconds * 1_000, places: 2) }
 
   private static func percent(_ share: Double) -> String { "\((share * 100).text(1)) %" }
 
@@ -95,7 +79,6 @@ enum LatencyVerb {
   private static func column(_ text: String) -> String { String(repeating: " ", count: max(0, 9 - text.count)) + text }
 }
 
-/// Taps at random times, and the time that each takes to the device.
 final class LatencyProbe: SessionTask {
   struct Measurement: Equatable, Sendable {
     /// From the call until the first frame was handed to the device.
@@ -123,18 +106,12 @@ final class LatencyProbe: SessionTask {
   private var trigger: Duration?
   private var records: [BlockTiming] = []
 
-  /// - Parameter seed: Equal seeds give equal pauses.
   init(_ count: Int, seed: UInt64, on engine: PlaybackEngine, time: any TimeSource) throws {
-    self.count = count
-    self.engine = engine
-    self.time = time
+    (self.count, self.engine, self.time) = (count, engine, time)
     chance = SplitMix64(seed: seed)
-    let tap = TapVerb.taps(1, gap: 1, intensity: 0.5, sharpness: 0.5)
-    let piece = try CompiledPattern(name: "tap", tap, for: engine)
-    player = try engine.player(for: piece.plans, duration: piece.duration)
+    player = try engine.player(for: TapVerb.taps(1, gap: 1, intensity: 0.5, sharpness: 0.5))
   }
 
-  var state: PlaybackStatus.State { .playing }
   var place: (position: Double, duration: Double?) { (engine.seconds, nil) }
 
   func perform(at now: Duration) throws -> SessionStep {

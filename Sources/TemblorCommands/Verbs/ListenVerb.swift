@@ -1,14 +1,6 @@
-import CommandLineKit
-internal import Glibc
-import HapticFormats
-import HapticPlayback
-internal import HapticRender
-import PatternWorkflows
+import Glibc
 import Synchronization
-import SystemSupport
-import VendorFormats
 
-/// `temblor listen`: commands in lines from standard input and a socket.
 enum ListenVerb {
   private static let untilIdle = Option(
     "--until-idle", value: "SECONDS",
@@ -63,7 +55,9 @@ enum ListenVerb {
   ) throws -> ExitStatus {
     let options = try LiveOptions(arguments)
     try options.checkOutputs(reading: [])
-    let listener = try listener(arguments)
+    let listener =
+      try arguments.value("--socket").map { path throws(FileError) in try SocketListener(path) }
+      ?? ServiceManager.activatedSocket.map { SocketListener(activated: $0) }
     let idleLimit = try arguments[untilIdle].map(Duration.inSeconds)
     let folder = try arguments.value("--folder").map { path throws(FileError) in
       guard FileSystem.entry(at: path) == .folder, let real = FileSystem.realPath(path) else {
@@ -79,35 +73,25 @@ enum ListenVerb {
       on: backend, terminal: terminal,
       // Where lines are typed, no other is to be in their way.
       isQuiet: arguments.flag("--quiet") || standard.isTyped, wantsRecords: false)
-    var task: ListenTask?
-    let outcome = try options.play(in: session, isListened: false) { engine in
+    let (outcome, task) = try options.play(in: session, isListened: false) { engine in
       engine.restDelay = restDelay
       let device = backend.device
       // What just missed one period has the next.
       let period = Double(2 * (device?.format.periodSize ?? 0)) / engine.rate
-      let new = ListenTask(
+      ServiceManager.notify("READY=1")
+      return ListenTask(
         ListenSession(
           engine, device: device?.name ?? "none", array: options.routing.array, start: time(nil), wake: session.wake,
-          formats: formats,
-          folder: folder, loadsAside: true, message: Failure.message(_:)), standard: standard, listener: listener,
-        inbox: backend.inbox, time: backend.time, period: .inSeconds(period), idleLimit: idleLimit,
+          formats: formats, folder: folder, loadsAside: true, message: Failure.message(_:)), standard: standard,
+        listener: listener, inbox: backend.inbox, time: backend.time, period: .inSeconds(period), idleLimit: idleLimit,
         upkeep: upkeep)
-      task = new
-      ServiceManager.notify("READY=1")
-      return new
     }
     ServiceManager.notify("STOPPING=1")
-    task?.finish()
+    task.finish()
     return outcome.status
-  }
-
-  private static func listener(_ arguments: ParsedArguments) throws(FileError) -> SocketListener? {
-    if let path = arguments.value("--socket") { return try SocketListener(path) }
-    return ServiceManager.activatedSocket.map { SocketListener(activated: $0) }
   }
 }
 
-/// Takes commands from standard input and a socket, and answers them, while an engine plays.
 final class ListenTask: SessionTask {
   private let session: ListenSession
   private let standard: LineConnection
@@ -123,22 +107,13 @@ final class ListenTask: SessionTask {
   private var queues: [SocketListener.Client: ListenQueue] = [:]
   private var isFinishing = false
 
-  /// A task without any command yet.
-  ///
-  /// - Parameters:
-  ///   - idleLimit: How long there may be no client and no sound before it is over; nil for ever.
+  /// - Parameter idleLimit: How long there may be no client and no sound before it is over; nil for ever.
   init(
     _ session: ListenSession, standard: LineConnection, listener: SocketListener?, inbox: EventInbox,
     time: any TimeSource, period: Duration, idleLimit: Duration? = nil, upkeep: ListenUpkeep = ListenUpkeep()
   ) {
-    self.session = session
-    self.standard = standard
-    self.listener = listener
-    self.inbox = inbox
-    self.time = time
-    self.period = period
-    self.idleLimit = idleLimit
-    self.upkeep = upkeep
+    (self.session, self.standard, self.listener, self.inbox, self.time) = (session, standard, listener, inbox, time)
+    (self.period, self.idleLimit, self.upkeep) = (period, idleLimit, upkeep)
   }
 
   var watched: [PollDescriptor] {
@@ -147,13 +122,7 @@ final class ListenTask: SessionTask {
     return standard.watched + (listener?.watched() ?? [])
   }
 
-  var state: PlaybackStatus.State {
-    switch session.activity {
-    case .playing: .playing
-    case .paused: .paused
-    case .idle: .idle
-    }
-  }
+  var state: PlaybackStatus.State { session.activity }
   var place: (position: Double, duration: Double?) { (session.engine.seconds, nil) }
 
   func perform(at now: Duration) -> SessionStep {
@@ -162,7 +131,8 @@ final class ListenTask: SessionTask {
     standardQueue.add(standard.lines())
     var isOver = standardQueue.execute(by: session, at: now, period: period) { standard.send($0) } != nil
     if obeyClients(at: now) { isOver = true }
-    let next = [nextTime(at: now), session.foldedTimeout(at: now), upkeep.perform(at: now, on: session)]
+    let due = ([standardQueue] + queues.values).compactMap { $0.next(period: period) }.map { max(.zero, $0 - now) }
+    let next = [due.min(), session.foldedTimeout(at: now), upkeep.perform(at: now, on: session)]
       .compactMap(\.self).min()
     let step = isOver ? SessionStep.over : step(at: now, next: next)
     reportEvents()
@@ -219,11 +189,6 @@ final class ListenTask: SessionTask {
     return left > 0 ? .wait(.inSeconds(left)) : .over
   }
 
-  private func nextTime(at now: Duration) -> Duration? {
-    let queues = [standardQueue] + queues.values
-    return queues.compactMap { $0.next(period: period) }.map { max(.zero, $0 - now) }.min()
-  }
-
   private func takeEvents() {
     let now = time.now
     for case .notice(let notice) in inbox.take() { session.note(notice, at: now) }
@@ -252,9 +217,8 @@ final class EventInbox: Sendable {
   func take() -> [LivePlayback.Event] {
     wake.lower()
     return events.withLock { events in
-      let all = events
-      events = []
-      return all
+      defer { events = [] }
+      return events
     }
   }
 }
@@ -267,36 +231,24 @@ final class ListenBackend: SessionBackend {
   private let report: @Sendable (String) -> Void
   private let granted = Mutex<DeviceSummary?>(nil)
 
-  /// A backend in front of another.
-  ///
-  /// - Parameters:
-  ///   - report: Told when there is none.
   init(_ backend: any SessionBackend, needsDevice: Bool, report: @escaping @Sendable (String) -> Void) {
-    self.backend = backend
-    self.needsDevice = needsDevice
-    self.report = report
+    (self.backend, self.needsDevice, self.report) = (backend, needsDevice, report)
   }
 
   var time: any TimeSource { backend.time }
-
   var device: DeviceSummary? { granted.withLock { $0 } }
-
   func keyboard() -> (any Keyboard)? { nil }
 
   func open(_ output: String, _ request: OutputRequest) throws(OutputError) -> sending OpenedOutput {
-    do throws(OutputError) {
-      let opened = try backend.open(output, request)
-      let device = DeviceSummary(opened)
-      granted.withLock { $0 = device }
-      return opened
-    } catch {
+    let opened: OpenedOutput
+    do throws(OutputError) { opened = try backend.open(output, request) } catch {
       guard !needsDevice else { throw error }
       report("\(error.message); continuing without sound")
-      let nothing = OpenedOutput(sink: NullSink(request.format, time: time), name: "none")
-      let device = DeviceSummary(nothing)
-      granted.withLock { $0 = device }
-      return nothing
+      opened = OpenedOutput(sink: NullSink(request.format, time: time), name: "none")
     }
+    let device = DeviceSummary(opened)
+    granted.withLock { $0 = device }
+    return opened
   }
 
   func play(
@@ -331,24 +283,18 @@ package enum ServiceManager {
 
   /// Reports a state to the service manager, such as `READY=1`, where it wants to know: sd_notify(3).
   package static func notify(_ state: String) {
-    guard let path = variable("NOTIFY_SOCKET"), path.hasPrefix("/") || path.hasPrefix("@") else { return }
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    var bytes = Array(path.utf8)
-    guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { return }
+    guard let path = variable("NOTIFY_SOCKET"), path.hasPrefix("/") || path.hasPrefix("@"),
+      var address = try? SocketFile.address(path)
+    else { return }
     // A name without a file begins with a zero.
-    if bytes[0] == UInt8(ascii: "@") { bytes[0] = 0 }
-    unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
+    if path.hasPrefix("@") { address.sun_path.0 = 0 }
     let kind = Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
     let descriptor = socket(AF_UNIX, kind, 0)
     guard descriptor >= 0 else { return }
     defer { close(descriptor) }
-    let length = socklen_t(MemoryLayout<sa_family_t>.size + bytes.count)
     let text = Array(state.utf8)
-    _ = unsafe withUnsafePointer(to: &address) { pointer in
-      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        unsafe sendto(descriptor, text, text.count, Int32(MSG_NOSIGNAL), $0, length)
-      }
+    _ = unsafe SocketFile.withAddress(&address, length: MemoryLayout<sa_family_t>.size + path.utf8.count) {
+      unsafe sendto(descriptor, text, text.count, Int32(MSG_NOSIGNAL), $0, $1)
     }
   }
 

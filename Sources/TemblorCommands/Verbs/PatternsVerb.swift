@@ -1,13 +1,3 @@
-import CommandLineKit
-import HapticModel
-import HapticOutputs
-import HapticPlayback
-import HapticRender
-import PatternWorkflows
-import ShippedFiles
-import SystemSupport
-
-/// `temblor patterns`: the patterns that come with Temblor.
 enum PatternsVerb {
   static let description = CommandDescription(
     "patterns", abstract: "List the shipped patterns, or print one.",
@@ -16,9 +6,7 @@ enum PatternsVerb {
         "NAME", help: "Print the AHAP text of this pattern.", completion: Completion(query: "patterns --names"),
         isOptional: true)
     ],
-    options: [
-      Option("--names", help: "Print only the names, one per line."), SharedOptions.json, SharedOptions.csv,
-    ],
+    options: [Option("--names", help: "Print only the names, one per line."), SharedOptions.json, SharedOptions.csv],
     examples: [
       .init("temblor patterns", "List the patterns."),
       .init("temblor patterns heartbeat > mine.ahap", "Start from a shipped pattern."),
@@ -41,19 +29,11 @@ enum PatternsVerb {
       return (name, plan.duration, pattern.composition.notes ?? "")
     }
     let fields = rows.map { ["name": $0, "duration": $1, "description": $2] as JSONMembers }
-    if arguments.flag("--json") {
-      try terminal.output.write(json: ["patterns": fields])
-      return .done
-    }
-    if arguments.flag("--csv") {
-      try terminal.output.write(csv: fields)
-      return .done
-    }
     let lines = rows.map { name, duration, feeling in
       let length = NumberFormatting.seconds(duration)
       return [name, String(repeating: " ", count: max(0, 7 - length.count)) + length, feeling]
     }
-    try terminal.output.write(ColumnText.lines(lines).map { $0 + "\n" }.joined())
+    try terminal.output.write(arguments, json: ["patterns": fields], csv: fields, text: ColumnText.text(lines))
     return .done
   }
 }
@@ -62,7 +42,6 @@ enum PatternsVerb {
 struct SoundCard: Equatable {
   private static let converting = "plughw:"
 
-  /// What the card calls itself and its output.
   let name: String
   /// The option's value: the first output of a card needs no number.
   let device: String
@@ -81,7 +60,6 @@ struct SoundCard: Equatable {
   }
 }
 
-/// `temblor devices`: what can be played on.
 enum DevicesVerb {
   static let description = CommandDescription(
     "devices", abstract: "List output devices.",
@@ -116,7 +94,7 @@ enum DevicesVerb {
       return "No sound card was found: connect one, or write a file with --device wav:FILE.\n"
     }
     return "To play on a card, use its option, or save it with 'temblor setup':\n"
-      + ColumnText.lines(cards.map { ["  --device \($0.device)", $0.name] }).map { $0 + "\n" }.joined()
+      + ColumnText.text(cards.map { ["  --device \($0.device)", $0.name] })
   }
 
   static func text(_ devices: [OutputListing], for output: Output) -> String {

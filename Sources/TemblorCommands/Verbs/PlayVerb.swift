@@ -1,14 +1,3 @@
-import HapticFormats
-import VendorFormats
-import CommandLineKit
-import HapticModel
-import HapticPlayback
-import HapticRender
-import Reading
-import PatternWorkflows
-import SystemSupport
-
-/// `temblor play`: patterns on a device.
 enum PlayVerb {
   private static let loop = Option(
     "--loop", value: "N",
@@ -46,15 +35,13 @@ enum PlayVerb {
   ) throws -> ExitStatus {
     let options = try LiveOptions(arguments)
     let (loop, gap) = (try arguments[loop], try arguments[gap])
-    var patterns = LivePatterns(
-      arguments.values(SharedOptions.patternName), reading: try SharedOptions.reading(arguments), formats: formats,
-      sounds: try SharedOptions.sounds(arguments), terminal)
+    var patterns = try LivePatterns(arguments, formats, terminal)
     guard !patterns.loaded.isEmpty else { return patterns.status }
 
     try options.checkOutputs(reading: patterns.loaded.flatMap(\.sources))
     let session = options.session(on: backend, terminal)
     let placeCount = patterns.loaded.map(\.composition.placeCount).max() ?? 0
-    let outcome = try options.play(in: session, placeCount: placeCount) { engine in
+    let (outcome, _) = try options.play(in: session, placeCount: placeCount) { engine in
       try Playlist(
         patterns.compile(for: engine, terminal), on: engine, passCount: loop == 0 ? nil : loop, gap: gap,
         shares: options.routing.shares(rate: engine.rate), session: session)
@@ -68,11 +55,10 @@ struct LivePatterns {
   private(set) var loaded: [LoadedPattern] = []
   private var failures: [(name: String, message: String, status: ExitStatus)] = []
 
-  init(
-    _ words: [String], reading: ReadingOptions, formats: FormatRegistry, sounds: PatternInput.SoundLookup,
-    _ terminal: Terminal
-  ) {
-    let (inputs, problems) = PatternInput.find(words, formats: formats, sounds: sounds)
+  init(_ arguments: ParsedArguments, _ formats: FormatRegistry, _ terminal: Terminal) throws {
+    let reading = try SharedOptions.reading(arguments)
+    let (inputs, problems) = PatternInput.find(
+      arguments.values(SharedOptions.patternName), formats: formats, sounds: try SharedOptions.sounds(arguments))
     for problem in problems { fail(problem.path, problem, terminal) }
     for input in inputs {
       do {
@@ -111,13 +97,11 @@ struct LivePatterns {
   }
 }
 
-/// `temblor tap`: transients at once.
 enum TapVerb {
-  private static let count = Option("--count", value: "N", help: "Number of taps, 1 to 10000.")
-    .int(in: 1...10_000, default: 1)
-  private static let gap = Option(
-    "--gap", value: "SECONDS", help: "Time from one tap to the next, 0.005 to 60."
-  ).double(in: 0.005...60, default: 0.25)
+  private static let count = Option("--count", value: "N", help: "Number of taps, 1 to 10000.").int(
+    in: 1...10_000, default: 1)
+  private static let gap = Option("--gap", value: "SECONDS", help: "Time from one tap to the next, 0.005 to 60.")
+    .double(in: 0.005...60, default: 0.25)
 
   static let description = CommandDescription(
     "tap", abstract: "Play one transient (a tap).",
@@ -137,7 +121,7 @@ enum TapVerb {
     let pattern = taps(
       try arguments[count], gap: try arguments[gap], intensity: Float(intensity), sharpness: Float(sharpness))
     let session = options.session(on: SystemBackend(), terminal)
-    let outcome = try options.play(in: session) { engine in
+    let (outcome, _) = try options.play(in: session) { engine in
       try Playlist([CompiledPattern(name: "tap", pattern, for: engine)], on: engine, session: session)
     }
     return try options.report(outcome, [:], terminal)
@@ -153,7 +137,6 @@ enum TapVerb {
   }
 }
 
-/// `temblor watch`: a pattern, again at every save.
 enum WatchVerb {
   private static let loop = Option(
     "--loop", value: "N",
@@ -191,18 +174,14 @@ enum WatchVerb {
     input.sounds = try SharedOptions.sounds(arguments)
     try options.checkOutputs(reading: input.sources)
     let session = options.session(on: backend, terminal)
-    var saved: SavedPattern?
     let placeCount = (try? LoadedPattern(input, reading: reading))?.composition.placeCount ?? 0
-    let outcome = try options.play(in: session, placeCount: placeCount) { engine in
-      let made = try SavedPattern(
+    let (outcome, saved) = try options.play(in: session, placeCount: placeCount) { engine in
+      try SavedPattern(
         input, at: path, reading: reading, on: engine, passCount: loop == 0 ? nil : loop, session: session,
         output: terminal.error)
-      saved = made
-      return made
     }
     return try options.report(
-      outcome, ["file": path, "goodVersions": saved?.goodCount ?? 0, "brokenVersions": saved?.brokenCount ?? 0],
-      terminal)
+      outcome, ["file": path, "goodVersions": saved.goodCount, "brokenVersions": saved.brokenCount], terminal)
   }
 }
 
@@ -223,11 +202,7 @@ final class SavedPattern: SessionTask {
     _ input: PatternInput, at path: String, reading: ReadingOptions, on engine: PlaybackEngine, passCount: Int?,
     session: LiveSession, output: Output
   ) throws {
-    self.path = path
-    self.input = input
-    self.reading = reading
-    self.engine = engine
-    self.output = output
+    (self.path, self.input, self.reading, self.engine, self.output) = (path, input, reading, engine, output)
     console = session.console
     track = SingleTrackPlayer(engine, passCount: passCount, wake: session.wake)
     // Before it is read, so that no save is missed.

@@ -1,13 +1,3 @@
-internal import CommandLineKit
-internal import HapticFormats
-import HapticModel
-import PatternComparison
-import PatternWorkflows
-import SignalPlots
-internal import SystemSupport
-internal import VendorFormats
-
-/// `temblor plot`: patterns and sounds as pictures or as text.
 enum PlotVerb {
   private static let format = Option(
     "--format", value: "FORMAT", help: "Picture format if the output name does not set one.",
@@ -38,9 +28,7 @@ enum PlotVerb {
             + "standard input.", completion: .takes(formats), isRepeatable: true)
       ],
       options: [
-        Option(
-          "-o", "--output", value: "PATH", help: "Output file, or folder for several pictures; - for standard output.",
-          completion: .file, writes: []), format, width, theme,
+        OutputNames.option("pictures"), format, width, theme,
         Option(
           "--show", value: "LIST",
           help: "Panels to draw: \(PlotPart.allCases.map(\.rawValue).joinedWithOr), or several separated by commas "
@@ -63,7 +51,7 @@ enum PlotVerb {
       if arguments.flag("--overlay") {
         let count = inputs.count + problems.count
         guard (2...Plot.maximumSubjectCount).contains(count) else {
-          throw UsageError(.invalidValue, "'--overlay' takes two to \(Plot.maximumSubjectCount) inputs, not \(count)")
+          throw UsageError("'--overlay' takes two to \(Plot.maximumSubjectCount) inputs, not \(count)")
         }
         groups = problems.isEmpty ? [inputs] : []
       }
@@ -81,7 +69,7 @@ enum PlotVerb {
             try write(plot, item, style: style, on: terminal)
           } else {
             if index > 0 { try terminal.output.line() }
-            try terminal.output.write(style.text(of: plot), wraps: false)
+            try terminal.output.write(plot, width: style.columns)
           }
         } catch let error as StreamError { throw error } catch {
           work.fail(message(error, about: group), Failure.status(of: error))
@@ -102,8 +90,7 @@ enum PlotVerb {
     }
     let plot = try Plot(of: subjects, parts: style.parts, seconds: style.seconds)
     if let seconds = style.seconds, seconds.lowerBound >= plot.duration {
-      let end = plot.duration.text(3)
-      throw FileError(plot.title, "'--from' is after the end (\(end) s)")
+      throw FileError(plot.title, "'--from' is after the end (\(plot.duration.text(3)) s)")
     }
     return plot
   }
@@ -124,21 +111,16 @@ enum PlotVerb {
     }
     return Failure.message(error)
   }
-}
 
-extension PlotVerb {
   struct Style {
     var parts: Set<PlotPart>
     /// Nil for that of the page that an SVG is shown on.
     var theme: PlotTheme?
-    /// The part of time; nil for all.
     var seconds: ClosedRange<Double>?
     /// Pixels.
     var width: Int
     /// Columns of text.
     var columns: Int
-    var isColoured: Bool
-    var isUnicode: Bool
 
     init(_ arguments: ParsedArguments, on terminal: Terminal) throws(UsageError) {
       theme = try arguments[PlotVerb.theme]
@@ -147,15 +129,9 @@ extension PlotVerb {
       let asked = try arguments[PlotVerb.width.int(in: isPicture ? Plot.widths : 20...1_000)]
       width = asked ?? PlotVerb.standardWidth
       columns = asked ?? terminal.output.width
-      isColoured = terminal.output.isColoured
-      isUnicode = terminal.output.isUnicode
-      if !isPicture, arguments.value("--format") != nil {
-        throw UsageError(.missingValue, "'--format' requires '--output'")
-      }
+      if !isPicture, arguments.value("--format") != nil { throw UsageError("'--format' requires '--output'") }
       parts = try Self.parts(arguments.value("--show"))
     }
-
-    func text(of plot: Plot) -> String { plot.terminalText(width: columns, colors: isColoured, unicode: isUnicode) }
 
     private static func parts(_ list: String?) throws(UsageError) -> Set<PlotPart> {
       guard let list else { return Set(PlotPart.allCases) }
@@ -168,6 +144,13 @@ extension PlotVerb {
       }
       return parts
     }
+  }
+}
+
+extension Output {
+  /// Draws a plot as text of so many columns.
+  func write(_ plot: Plot, width: Int) throws {
+    try write(plot.terminalText(width: width, colors: isColoured, unicode: isUnicode), wraps: false)
   }
 }
 

@@ -1,9 +1,3 @@
-import CommandLineKit
-import HapticRender
-import SystemSupport
-import TransducerProfiles
-
-/// What a profile does, laid out for people.
 struct ProfileSummary {
   let profile: TransducerProfile
   let placed: TransducerProfile
@@ -15,8 +9,7 @@ struct ProfileSummary {
   static let rate = 48_000.0
 
   init(profile: TransducerProfile, origin: String) {
-    self.profile = profile
-    self.origin = origin
+    (self.profile, self.origin) = (profile, origin)
     placed = profile.bandMapped(rate: Self.rate)
     settings = profile.transducerSettings(rate: Self.rate)
   }
@@ -45,20 +38,17 @@ struct ProfileSummary {
 
   private var laws: [(label: String, help: String)] {
     let transient = profile.transient
+    let change = Self.change(from: profile.frequency, to: placed.frequency)
     var rows = [
       ("origin", origin.printable),
-      (
-        "frequency",
-        profile.frequency.text + ", " + profile.frequency.scale.rawValue
-          + Self.change(from: profile.frequency, to: placed.frequency)
-      ), ("intensity", intensity), ("level", Self.level(profile.level) + " per continuous event at full intensity"),
+      ("frequency", "\(profile.frequency.text), \(profile.frequency.scale.rawValue)\(change)"),
+      ("intensity", intensity), ("level", Self.level(profile.level) + " per continuous event at full intensity"),
       ("waveform", Self.sines(profile.partials.map { ($0.ratio, $0.gain) })), ("transients", burst),
       ("transient level", Self.level(transient.level)),
       ("transient waveform", Self.sines(transient.partials.map { ($0.ratio, $0.gain) }) + squareness),
     ]
     if profile.duck != 1 {
-      let share = profile.duck.text(3)
-      rows.append(("duck", "continuous events × \(share) while a transient sounds"))
+      rows.append(("duck", "continuous events × \(profile.duck.text(3)) while a transient sounds"))
     }
     return rows
   }
@@ -135,26 +125,18 @@ struct ProfileSummary {
     }
     for mode in hardware.modes {
       let decibels = NumberFormatting.decibels(Float(abs(mode.gain)))
-      rows.append(
-        (
-          "resonance",
-          "\(mode.resonance.text(3)) Hz, quality factor " + "\(mode.qualityFactor.text(3)), "
-            + "\(decibels.text(1)) dB\(mode.gain < 0 ? ", inverted" : "")"
-        ))
+      let figures = "\(mode.resonance.text(3)) Hz, quality factor \(mode.qualityFactor.text(3)), \(decibels.text(1)) dB"
+      rows.append(("resonance", figures + (mode.gain < 0 ? ", inverted" : "")))
     }
     if hardware.model != nil {
       let doubt = hardware.uncertainty ?? hardware.assumedUncertainty
+      let factor = doubt.qualityFactor.text(2) + (hardware.uncertainty == nil ? " (assumed)" : "")
       rows.append(
-        (
-          "uncertainty",
-          "resonance ±\((doubt.resonance * 100).text(1)) %, quality factor within a factor of "
-            + doubt.qualityFactor.text(2) + (hardware.uncertainty == nil ? " (assumed)" : "")
-        ))
+        ("uncertainty", "resonance ±\((doubt.resonance * 100).text(1)) %, quality factor within a factor of \(factor)"))
     }
     if let measured = hardware.measured {
-      let residual = measured.residual.text(1)
-      rows.append(
-        ("measured", "\(measured.date.printable), by \(measured.sensor.rawValue), \(residual) dB unexplained"))
+      let origin = "\(measured.date.printable), by \(measured.sensor.rawValue)"
+      rows.append(("measured", "\(origin), \(measured.residual.text(1)) dB unexplained"))
     }
     return rows
   }
@@ -194,7 +176,8 @@ struct ProfileSummary {
       ("high-pass", FrequencyMapping.hertz(settings.highPass) + " Hz"), ("resonance", resonance(settings)),
       ("levels", levels(settings)), ("excursion", movement(settings)), ("power", power(settings)),
     ]
-    return settings.limits.power == nil ? rows : rows + [("temperature", temperatureRise(settings))]
+    let thermal = settings.limits.thermal.text + (profile.hardware?.thermal == nil ? " (estimated)" : "")
+    return settings.limits.power == nil ? rows : rows + [("temperature", thermal)]
   }
 
   private func resonance(_ settings: TransducerSettings) -> String {
@@ -224,14 +207,13 @@ struct ProfileSummary {
     guard let excursion = settings.limits.excursion, let hardware = profile.hardware else {
       return "not limited, since resonance or quality is not known"
     }
-    let limit = excursion.text(2)
     let origin =
       if hardware.excursion != nil && hardware.acceleration != nil {
         "from hardware.excursion"
       } else if settings.limits.power != nil { "excursion at peak power in the band" } else {
         "excursion at full scale in the band"
       }
-    return "limited to \(limit) × that of a full-scale sine at resonance (\(origin))"
+    return "limited to \(excursion.text(2)) × that of a full-scale sine at resonance (\(origin))"
   }
 
   private func power(_ settings: TransducerSettings) -> String {
@@ -245,10 +227,6 @@ struct ProfileSummary {
       + ", limited to \(watts(continuous)) continuous"
       + (hardware.continuousPower == nil ? " (half the peak power)" : "")
   }
-
-  private func temperatureRise(_ settings: TransducerSettings) -> String {
-    settings.limits.thermal.text + (profile.hardware?.thermal == nil ? " (estimated)" : "")
-  }
 }
 
 extension ThermalParameters {
@@ -256,6 +234,6 @@ extension ThermalParameters {
   var text: String {
     func seconds(_ value: Double) -> String { value.text(1) + " s" }
     return "time constants: coil \(seconds(coilTimeConstant)), "
-      + "magnet \(seconds(magnetTimeConstant)); coil fraction " + "\((coilFraction * 100).text(0)) %"
+      + "magnet \(seconds(magnetTimeConstant)); coil fraction \((coilFraction * 100).text(0)) %"
   }
 }

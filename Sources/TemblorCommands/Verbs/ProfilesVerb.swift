@@ -1,10 +1,3 @@
-import CommandLineKit
-import HapticRender
-import Reading
-import SystemSupport
-import TransducerProfiles
-
-/// `temblor profiles`: the profiles there are, and verbs about them.
 enum ProfilesVerb {
   static let description = CommandDescription(
     "profiles", abstract: "List, show, check and create profiles.",
@@ -13,10 +6,7 @@ enum ProfilesVerb {
 
       The exit status is 2 if a file in these folders is invalid.
       """, options: [Option("--names", help: "Print only the names, one per line."), SharedOptions.json],
-    verbs: [
-      ProfilesShowVerb.description, ProfilesCheckVerb.description, ProfilesNewVerb.description,
-      ProfilesSchemaVerb.description,
-    ],
+    verbs: [show, check, ProfilesNewVerb.description, schema],
     examples: [
       .init("temblor profiles", "List the profiles."), .init("temblor profiles show phone", "Show a profile."),
       .init("temblor profiles new puck --low 25 --high 80", "Create a profile."),
@@ -28,11 +18,8 @@ enum ProfilesVerb {
       return .done
     }
     let rows = library.entries().map(ProfileRow.init)
-    if arguments.flag("--json") {
-      try terminal.output.write(json: ["profiles": rows.map(\.fields)])
-    } else {
-      try terminal.output.write(ColumnText.lines(rows.map(\.columns)).map { $0 + "\n" }.joined())
-    }
+    try terminal.output.write(
+      arguments, json: ["profiles": rows.map(\.fields)], text: ColumnText.text(rows.map(\.columns)))
     var work = BatchWork(on: terminal)
     for error in rows.compactMap(\.error) { try work.attempt { _ in throw error } }
     for path in library.misnamedFiles() {
@@ -41,11 +28,8 @@ enum ProfilesVerb {
     }
     return work.status
   }
-}
 
-/// `temblor profiles show`: what a profile does.
-enum ProfilesShowVerb {
-  static let description = CommandDescription(
+  private static let show = CommandDescription(
     "show", abstract: "Show a profile.",
     arguments: [
       Argument(
@@ -70,11 +54,8 @@ enum ProfilesShowVerb {
     try terminal.output.write(sheet.text(for: terminal.output))
     return .done
   }
-}
 
-/// `temblor profiles check`: what is wrong with profiles, and where.
-enum ProfilesCheckVerb {
-  static let description = CommandDescription(
+  private static let check = CommandDescription(
     "check", abstract: "Check profiles for errors.",
     discussion: """
       Each finding is printed as FILE:LINE:COLUMN: SEVERITY: MESSAGE (PATH); HINT [RULE]. Errors prevent a profile from being used; warnings and notes do not. The exit status is 2 if there is an error.
@@ -89,26 +70,17 @@ enum ProfilesCheckVerb {
     var findings: [Finding] = []
     var failures: [String] = []
     for word in words {
-      do {
-        let input = try ProfileInput.find(word, takesInput: true)
-        findings += input.findings
-      } catch { failures.append(Failure.message(error)) }
+      do { findings += try ProfileInput.find(word, takesInput: true).findings } catch {
+        failures.append(Failure.message(error))
+      }
     }
-    if arguments.flag("--json") {
-      try terminal.output.write(json: ["findings": findings.map { FindingLine($0).fields }])
-    } else {
-      try terminal.output.write(CheckVerb.text(findings, for: terminal.output), wraps: false)
-    }
-    for failure in failures { terminal.report(failure) }
-    if terminal.error.isTerminal { terminal.report(FindingLine.summary(findings, of: words.count, "profile")) }
-    let hasErrors = findings.contains { $0.severity == .error }
-    return Failure.worst([hasErrors ? .invalidInput : .done, failures.isEmpty ? .done : .failure])
+    try terminal.output.write(
+      arguments, json: ["findings": findings.map(\.fields)], text: CheckVerb.text(findings, for: terminal.output),
+      wraps: false)
+    return CheckVerb.finish(findings, failures, of: words.count, "profile", terminal)
   }
-}
 
-/// `temblor profiles schema`: the schema that editors complete and check profiles by.
-enum ProfilesSchemaVerb {
-  static let description = CommandDescription(
+  private static let schema = CommandDescription(
     "schema", abstract: "Print the JSON Schema of profiles.",
     discussion: """
       Editors with JSON Schema support complete and validate a profile that refers to the schema:
@@ -121,7 +93,6 @@ enum ProfilesSchemaVerb {
   }
 }
 
-/// What the list says of one profile.
 struct ProfileRow {
   let entry: ProfileEntry
   let reading: Result<TransducerProfile, any Error>
@@ -166,20 +137,11 @@ struct ProfileRow {
   }
 }
 
-extension ProfileEntry.Origin {
-  var text: String {
-    switch self {
-    case .user: "yours"
-    case .system: "system"
-    case .shipped: "shipped"
-    }
-  }
-}
+extension ProfileEntry.Origin { var text: String { self == .user ? "yours" : rawValue } }
 
 extension FrequencyMapping {
   /// `20–80 Hz`, or `175 Hz` for one frequency.
   var text: String { low == high ? Self.hertz(low) + " Hz" : (low...high).text + " Hz" }
-
   static func hertz(_ value: Double) -> String { value.text(1) }
 }
 
@@ -188,7 +150,6 @@ extension ClosedRange<Double> {
   var text: String { FrequencyMapping.hertz(lowerBound) + "–" + FrequencyMapping.hertz(upperBound) }
 }
 
-/// `temblor profiles new`: a profile to begin with.
 enum ProfilesNewVerb {
   /// The band of a profile that starts from no other: where most shakers are felt.
   static let defaultBand = FrequencyMapping(low: 20, high: 80)
@@ -225,31 +186,23 @@ enum ProfilesNewVerb {
       try terminal.output.write(text.span)
       return .done
     }
-    try write(
-      text, named: arguments.argument("NAME"), to: arguments.value("--output"), replaces: arguments.flag("--force"),
-      on: terminal)
-    return .done
-  }
-
-  static func write(_ text: [UInt8], named name: String, to output: String?, replaces: Bool, on terminal: Terminal)
-    throws
-  {
-    let library = ProfileLibrary.fromEnvironment()
-    guard let path = output ?? library.userPath(of: name) else {
-      throw UsageError(.missingValue, "no folder for user profiles: HOME is not set; use '--output FILE'")
+    let (name, output) = (arguments.argument("NAME"), arguments.value("--output"))
+    guard let path = output ?? ProfileLibrary.fromEnvironment().userPath(of: name) else {
+      throw UsageError("no folder for user profiles: HOME is not set; use '--output FILE'")
     }
-    if FileSystem.entry(at: path) != .nothing && !replaces {
+    if FileSystem.entry(at: path) != .nothing && !arguments.flag("--force") {
       throw FileError(path, "already exists; use '--force' to replace it")
     }
     if output == nil { try FileSystem.makeFolder(FileSystem.folder(of: path)) }
     try AtomicFileWriter.write(text, to: path)
     try terminal.output.write(advice(name, path: path, isFound: output == nil))
+    return .done
   }
 
   private static func text(_ arguments: ParsedArguments) throws -> [UInt8] {
     let name = arguments.argument("NAME")
     guard ProfileName.isValid(name) else {
-      throw UsageError(.invalidValue, "\(name.inQuotes) is not a valid profile name; \(ProfileName.advice)")
+      throw UsageError("\(name.inQuotes) is not a valid profile name; \(ProfileName.advice)")
     }
     let (low, high) = (try arguments[low], try arguments[high])
     var profile = TransducerProfile(name: name, summary: "A custom transducer.", frequency: defaultBand)
@@ -267,7 +220,6 @@ enum ProfilesNewVerb {
     if isFollowed { profile.transient.frequency = profile.frequency }
     guard profile.frequency.low <= profile.frequency.high else {
       throw UsageError(
-        .invalidValue,
         "the band runs from \(profile.frequency.low.text(3)) down to \(profile.frequency.high.text(3)) Hz; set '--low' and '--high'"
       )
     }
@@ -307,7 +259,7 @@ struct ProfileInput {
   private static func find(named word: String) throws -> ProfileInput {
     let library = ProfileLibrary.fromEnvironment()
     guard let entry = library.entry(named: word) else {
-      throw UsageError(.invalidValue, "no profile is called \(word.inQuotes)" + hint(at: word, in: library))
+      throw UsageError("no profile is called \(word.inQuotes)" + hint(at: word, in: library))
     }
     return ProfileInput(
       name: entry.textName, text: try entry.text(), entry: entry, stem: entry.path == nil ? nil : word)

@@ -1,14 +1,3 @@
-import CommandLineKit
-import HapticFormats
-import HapticModel
-import HapticRender
-import PatternWorkflows
-import Reading
-import SoundFile
-import SystemSupport
-import VendorFormats
-
-/// `temblor render`: patterns to sound files.
 enum RenderVerb {
   private static let sampleFormat = Option("--sample-format", value: "FORMAT", help: "Sample format.")
     .choice(default: SampleFormat.s16)
@@ -38,29 +27,25 @@ enum RenderVerb {
         The file extension selects the format: wav, flac, aiff, w64, rf64, caf or ogg. The same pattern and options give identical files, except for the serial number of an ogg stream.
         """, arguments: [SharedOptions.pattern(formats)],
       options: [
-        Option(
-          "-o", "--output", value: "PATH", help: "Output file, or folder for several patterns; - for standard output.",
-          completion: .file, writes: []), RenderOutputs.container, sampleFormat, SharedOptions.rate, channels,
-        RoutingOptions.pan, SharedOptions.json, Option("-q", "--quiet", help: "Print errors only."),
+        OutputNames.option("patterns"), RenderOutputs.container, sampleFormat, SharedOptions.rate, channels,
+        RoutingOptions.pan, SharedOptions.json, LiveOptions.quiet,
       ],
       groups: [
         OptionGroup(
-          title: "Sound",
-          options: [
-            SharedOptions.profile, SharedOptions.noConfig, SharedOptions.strength,
-            Option("--normalize", help: "Scale the peak to -1 dBFS."),
-            Option(
-              "--acceleration",
-              help:
-                "Write the simulated acceleration of the profile's transducer instead of the drive signal; 1 is the peak for a full-scale sine at resonance. Values beyond the range of the format are clipped. Channels without haptics are unchanged."
-            ),
-            Option(
-              "--raw",
-              help:
-                "Write the model's signal as it is, without limiter, removal of offsets, hardware stage and edges, to compare it with other decoders; with '--profile mpeg', HJIF and HMPG keep their own amplitudes and frequencies. It may click; '--sample-format float' keeps what is beyond full scale."
-            ), Option("--stems", help: "Write haptics and audio to separate files, NAME.haptic and NAME.audio."),
-          ]), OptionGroup(title: "Time", options: [loop, duration, tail, SharedOptions.curveTimes]),
-        OptionGroup(title: "Sound files", options: SharedOptions.soundOptions), RoutingOptions.group,
+          "Sound", SharedOptions.profile, SharedOptions.noConfig, SharedOptions.strength,
+          Option("--normalize", help: "Scale the peak to -1 dBFS."),
+          Option(
+            "--acceleration",
+            help:
+              "Write the simulated acceleration of the profile's transducer instead of the drive signal; 1 is the peak for a full-scale sine at resonance. Values beyond the range of the format are clipped. Channels without haptics are unchanged."
+          ),
+          Option(
+            "--raw",
+            help:
+              "Write the model's signal as it is, without limiter, removal of offsets, hardware stage and edges, to compare it with other decoders; with '--profile mpeg', HJIF and HMPG keep their own amplitudes and frequencies. It may click; '--sample-format float' keeps what is beyond full scale."
+          ), Option("--stems", help: "Write haptics and audio to separate files, NAME.haptic and NAME.audio.")),
+        OptionGroup("Time", [loop, duration, tail, SharedOptions.curveTimes]),
+        OptionGroup("Sound files", SharedOptions.soundOptions), RoutingOptions.group,
       ],
       examples: [
         .init("temblor render heartbeat", "Write heartbeat.wav."),
@@ -97,29 +82,24 @@ enum RenderVerb {
     job.tail = try arguments[tail]
     job.format = try arguments[sampleFormat]
     if job.passCount == 0 && job.duration == nil {
-      throw UsageError(.missingValue, "'--loop 0' repeats forever; set the length with '--duration'")
+      throw UsageError("'--loop 0' repeats forever; set the length with '--duration'")
     }
     guard job.channelCount >= job.routing.minimumChannelCount else {
-      throw UsageError(
-        .invalidValue,
-        "channel \(job.routing.minimumChannelCount) is routed, but '--channels' is " + "\(job.channelCount)")
+      throw UsageError("channel \(job.routing.minimumChannelCount) is routed, but '--channels' is \(job.channelCount)")
     }
     let profiles = job.channels().profiles
     guard job.routing.array != nil || profiles.allSatisfy({ $0.name == profiles[0].name }) else {
       throw UsageError(
-        .invalidValue,
         "'render' supports one profile per file; render each separately, or record both with 'temblor play --record'")
     }
     if job.rendersAcceleration, profiles[0].hardware?.model == nil {
       throw UsageError(
-        .invalidValue,
         "'--acceleration' requires a profile with resonance and Q factor; \(profiles[0].name.inQuotes) has none")
     }
     return job
   }
 }
 
-/// Renders a batch and reports what became of each file.
 struct RenderReport {
   let batch: RenderBatch
   let problems: [FileError]
@@ -148,7 +128,7 @@ struct RenderReport {
       switch $0 {
       case .written: .done
       // The reader of standard output has all it wants, as `head` does.
-      case .failed(let error as StreamError) where error.kind == .brokenPipe: .done
+      case .failed(let error as StreamError) where error.isBrokenPipe: .done
       case .failed(let error): Failure.status(of: error)
       }
     }
@@ -180,7 +160,7 @@ struct RenderReport {
         } else if statistics.peak > Self.leastLimited || protection?.cause != nil {
           changed.append("\(item.name.printable): \(text)")
         }
-      case .failed(let error as StreamError) where error.kind == .brokenPipe: continue
+      case .failed(let error as StreamError) where error.isBrokenPipe: continue
       case .failed(let error): failures.append(Failure.message(error))
       }
     }
@@ -201,9 +181,7 @@ struct RenderReport {
         return names + [
           "seconds": seconds, "peakDecibels": NumberFormatting.decibels(statistics.peak),
           "limitedFrames": Int(statistics.limitedFrameCount),
-        ] + ProtectionSummary(statistics)?.fields + [
-          "warnings": warnings.isEmpty ? nil : warnings.map { FindingLine($0).fields }
-        ]
+        ] + ProtectionSummary(statistics)?.fields + ["warnings": warnings.isEmpty ? nil : warnings.map(\.fields)]
       case .failed(let error): return names + ["error": Failure.message(error)]
       }
     }
@@ -232,18 +210,11 @@ struct LevelText {
   var whole: String { ([peak] + [limiting].compactMap(\.self)).joined(separator: ", ") }
 }
 
-/// What protection did for a transducer, for people and for programs.
 struct ProtectionSummary: Equatable, Sendable {
-  enum Cause: String, Sendable {
-    case excursion
-    case power
-  }
+  enum Cause: String, Sendable { case excursion, power }
 
-  /// Frames in which the movement was held back.
   var excursionLimitedFrameCount: Int64
-  /// Frames in which the power was.
   var powerLimitedFrameCount: Int64
-  /// The least factor on the drive.
   var leastGain: Float
   /// The greatest temperature rise, as a fraction of the limit.
   var temperatureRise: Double

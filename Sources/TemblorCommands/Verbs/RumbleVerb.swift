@@ -1,8 +1,3 @@
-import CommandLineKit
-import HapticPlayback
-import SystemSupport
-
-/// `temblor rumble`: games rumble a shaker.
 enum RumbleVerb {
   private static let usualName = "Temblor"
 
@@ -25,8 +20,7 @@ enum RumbleVerb {
       .init("temblor rumble --device plughw:1 --profile dayton-bst-1", "Feel a game on the second sound card."),
       .init("temblor rumble --copy /dev/input/event7", "Use a plugged-in pad, whose rumble is felt on the shaker."),
     ]
-  ) { arguments, terminal in
-    try run(arguments, terminal, on: SystemBackend()) { try UInputPad(name: $0, copying: $1) }
+  ) { arguments, terminal in try run(arguments, terminal, on: SystemBackend()) { try UInputPad(name: $0, copying: $1) }
   }
 
   static func run(
@@ -37,18 +31,11 @@ enum RumbleVerb {
     try options.checkOutputs(reading: [])
     let pad = try pad(arguments.value("--name") ?? usualName, arguments.value("--copy"))
     let session = options.session(on: backend, terminal)
-    var task: RumbleTask?
-    let outcome = try options.play(in: session) { engine in
-      let made = try RumbleTask(pad, on: engine)
-      task = made
-      return made
-    }
-    return try options.report(
-      outcome, ["uploads": task?.uploadCount ?? 0, "plays": task?.playCount ?? 0], terminal)
+    let (outcome, task) = try options.play(in: session) { try RumbleTask(pad, on: $0) }
+    return try options.report(outcome, ["uploads": task.uploadCount, "plays": task.playCount], terminal)
   }
 }
 
-/// A pad whose effects are played on an engine.
 final class RumbleTask: SessionTask {
   private let engine: PlaybackEngine
   private let pad: any RumblePad

@@ -1,16 +1,8 @@
-import CommandLineKit
-import HapticOutputs
-import HapticPlayback
-import HapticRender
-import PatternWorkflows
-import SystemSupport
-import TransducerProfiles
-
-/// `temblor setup`: device, profile, channel and level, chosen once for all verbs.
 enum SetupVerb {
   private static let haptics = Option(
     "--haptics", value: "LIST", help: "Channels of the transducers, numbered from 1, such as 2 or 3,4; or all.")
   private static let strength = Option("--strength", value: "S", help: "Overall gain, 0 to 1.").double(in: 0...1)
+  private static let choosing = "'--device', '--profile', '--haptics', '--channel' or '--strength'"
 
   static func description(_ choices: Choices) -> CommandDescription {
     CommandDescription(
@@ -52,7 +44,13 @@ enum SetupVerb {
   ) throws -> ExitStatus {
     try SharedOptions.refuseBoth("--show", "--forget", in: arguments)
     if arguments.flag("--show") {
-      try show(choices, terminal)
+      let saved = try choices.read()
+      if let path = choices.path, saved != SavedChoices() {
+        try terminal.output.line("\(path.printable):")
+        try terminal.output.write(saved.text.span)
+      } else {
+        try terminal.output.line("Nothing is saved; 'temblor setup' chooses and saves.")
+      }
       return .done
     }
     if arguments.flag("--forget") {
@@ -71,10 +69,7 @@ enum SetupVerb {
     given.strength = try arguments[strength]
     var chosen = try choices.read()
     if arguments.flag("--save") {
-      guard given != SavedChoices() || channels != nil else {
-        throw UsageError(
-          .missingValue, "'--save' needs '--device', '--profile', '--haptics', '--channel' or '--strength'")
-      }
+      guard given != SavedChoices() || channels != nil else { throw UsageError("'--save' needs \(choosing)") }
       chosen.device = given.device ?? chosen.device
       chosen.profile = given.profile ?? chosen.profile
       if channels != nil || !routed.isEmpty { (chosen.haptics, chosen.channels) = (given.haptics, given.channels) }
@@ -82,10 +77,7 @@ enum SetupVerb {
       try check(chosen, on: backend)
     } else {
       guard terminal.error.isTerminal, backend.keyboard() != nil else {
-        throw UsageError(
-          .missingValue,
-          "setup asks at a terminal; without one, use '--save' with '--device', '--profile', '--haptics', '--channel' or '--strength'"
-        )
+        throw UsageError("setup asks at a terminal; without one, use '--save' with \(choosing)")
       }
       let questions = SetupQuestions(terminal: terminal, answer: answer)
       let hasChannels = channels != nil || !routed.isEmpty
@@ -100,15 +92,6 @@ enum SetupVerb {
     return .done
   }
 
-  private static func show(_ choices: Choices, _ terminal: Terminal) throws {
-    let saved = try choices.read()
-    guard let path = choices.path, saved != SavedChoices() else {
-      return try terminal.output.line("Nothing is saved; 'temblor setup' chooses and saves.")
-    }
-    try terminal.output.line("\(path.printable):")
-    try terminal.output.write(saved.text.span)
-  }
-
   /// Channels that the device must have; nothing is played. One that is busy is taken as it is.
   private static func check(_ chosen: SavedChoices, on backend: any SessionBackend) throws {
     guard let name = chosen.device else { return }
@@ -120,8 +103,7 @@ enum SetupVerb {
       let output = try backend.open(name, options.request)
       let (device, has) = (output.name, output.format.channelCount)
       guard has >= count else {
-        throw UsageError(
-          .invalidValue, "channel \(count) is routed, and \(device.inQuotes) has \(has) channel\(has == 1 ? "" : "s")")
+        throw UsageError("channel \(count) is routed, and \(device.inQuotes) has \(has.counted("channel"))")
       }
     } catch let error as OutputError where error.kind == .busy {}
   }
@@ -131,7 +113,7 @@ enum SetupVerb {
     if text == "all" { return [] }
     let entries = try RoutingOptions.channels(text, option: "--haptics")
     guard !entries.isEmpty, entries.allSatisfy({ $0.gain == 1 }) else {
-      throw UsageError(.invalidValue, "'--haptics' of setup takes channel numbers or all, not \(text.inQuotes)")
+      throw UsageError("'--haptics' of setup takes channel numbers or all, not \(text.inQuotes)")
     }
     return entries.map { $0.index + 1 }
   }
@@ -151,7 +133,6 @@ enum SetupVerb {
   }
 }
 
-/// The questions of setup, on standard error, and what they lead to.
 struct SetupQuestions {
   let terminal: Terminal
   let answer: () -> String?
@@ -176,13 +157,11 @@ struct SetupQuestions {
     let session = LiveSession(on: backend, terminal: terminal, isQuiet: false, wantsRecords: false)
     let options = DeviceOptions(
       chosen.device ?? DeviceOptions.defaultDevice, channelCount: max(channelCount, chosen.haptics.max() ?? 1))
-    var made: TapTask?
-    _ = try session.run(options, keepsAwake: false, recording: nil) { granted in
+    let (_, made) = try session.run(options) { granted in
       let task = try TapTask(profile, on: granted, channel: chosen.haptics.first, strength: chosen.strength)
-      made = task
       return (task.engine, task)
     }
-    guard let made, made.isAccepted else { return nil }
+    guard made.isAccepted else { return nil }
     if !hasChannels { chosen.haptics = made.channel.map { [$0] } ?? [] }
     chosen.strength = made.savedStrength
     return chosen
@@ -256,9 +235,7 @@ final class TapTask: SessionTask {
   /// Frames that protection and limiter held down before the level was last changed.
   private var heldFrameCount: Int64 = 0
 
-  /// - Parameters:
-  ///   - channel: The first to tap, from 1; nil for the first one.
-  ///   - strength: The strength to start with; nil for a weak one.
+  /// - Parameter strength: The strength to start with; nil for a weak one.
   init(_ profile: TransducerProfile, on device: DeviceSummary, channel: Int?, strength: Double?) throws {
     let count = device.format.channelCount
     // An array of all channels: a bus for each.
@@ -283,8 +260,6 @@ final class TapTask: SessionTask {
 
   /// The strength to three places, never 0.
   var savedStrength: Double { max(0.001, (Double(engine.strength) * 1_000).rounded() / 1_000) }
-
-  var state: PlaybackStatus.State { .playing }
   var place: (position: Double, duration: Double?) { (engine.seconds, nil) }
 
   var title: SessionTitle? {
@@ -295,10 +270,8 @@ final class TapTask: SessionTask {
 
   var keys: [KeyHelp] {
     [
-      KeyHelp(key: "Enter", meaning: "clearly felt"), KeyHelp(key: "+ -", meaning: "3 dB"),
-      KeyHelp(key: "right left", meaning: "1 dB"),
-      KeyHelp(key: players.count > 2 ? "1-\(players.count - 1)" : "1", meaning: "channel"),
-      KeyHelp(key: "a", meaning: "all channels"),
+      ("Enter", "clearly felt"), ("+ -", "3 dB"), ("right left", "1 dB"),
+      (players.count > 2 ? "1-\(players.count - 1)" : "1", "channel"), ("a", "all channels"),
     ]
   }
 

@@ -1,18 +1,3 @@
-import CommandLineKit
-import HapticFormats
-import HapticModel
-import HapticRender
-import PatternComparison
-import PatternWorkflows
-import Reading
-import SignalAnalysis
-import SignalPlots
-import SoundFile
-import SoundTracing
-import SystemSupport
-import VendorFormats
-
-/// `temblor trace`: patterns from sounds.
 enum TraceVerb {
   private static let kind = Option(
     "--as", value: "KIND",
@@ -56,9 +41,7 @@ enum TraceVerb {
           isRepeatable: true)
       ],
       options: [
-        Option(
-          "-o", "--output", value: "PATH", help: "Output file, or folder for several patterns; - for standard output.",
-          completion: .file, writes: []),
+        OutputNames.option("patterns"),
         Option(
           "--format", value: "FORMAT", help: "Format to write if the output name does not set one.",
           defaultText: HapticFormat.ahap.id, choices: writable.map(\.id)), kind, style, events, tolerance, threshold,
@@ -83,11 +66,11 @@ enum TraceVerb {
         ("--taps-only", "--hums-only"), ("--plot", "--json"), ("--with-sound", "--from"), ("--with-sound", "--to"),
       ] { try SharedOptions.refuseBoth(one, other, in: arguments) }
       if try arguments[kind] == .vibration, arguments.flag("--style") {
-        throw UsageError(.remove, "'--style' is for sounds; of vibration everything is followed")
+        throw UsageError("'--style' is for sounds; of vibration everything is followed")
       }
       if arguments.value("--output") == OutputNames.standardOutput {
         for option in ["--plot", "--with-sound"] where arguments.flag(option) {
-          throw UsageError(.remove, "'--output -' and \(option.inQuotes) exclude each other")
+          throw UsageError("'--output -' and \(option.inQuotes) exclude each other")
         }
       }
       let (paths, isFolder, problems) = sounds(arguments.values("SOUND"))
@@ -143,7 +126,6 @@ enum TraceVerb {
   }
 }
 
-/// A trace of one sound after the other.
 private struct TraceRun {
   let job: RenderJob
   let options: TracingOptions
@@ -156,7 +138,6 @@ private struct TraceRun {
   var fields: [JSONMembers] = []
   var copied = CopiedSounds()
 
-  /// - Parameter done: Called before anything is printed.
   mutating func trace(_ path: String, to output: String, _ done: () -> Void) throws {
     do {
       let signal = try signal(of: path)
@@ -176,7 +157,7 @@ private struct TraceRun {
         let bytes = written.files[0].bytes
         try terminal.output.write(bytes.span)
       } else {
-        let own = copiesSound ? [CopiedSounds.File(name: FileSystem.name(of: path), source: path)] : []
+        let own = copiesSound ? [(FileSystem.name(of: path), path)] : []
         try copied.check(own, folder: FileSystem.folder(of: output), inputs: outputs.inputs)
         files = try outputs.write(written.files, to: output)
         if written.losses.allSatisfy({ $0.kind != .dropped }) {
@@ -184,12 +165,23 @@ private struct TraceRun {
         }
       }
       let losses = written.losses.map {
-        LossLine(.init(loss: $0, place: $0.place ?? SourcePlace(name: isStream ? path : output)))
+        PatternConversion.PlacedLoss(loss: $0, place: $0.place ?? SourcePlace(name: isStream ? path : output))
       }
       for loss in losses { terminal.report(loss.text.printable) }
       if !isQuiet { terminal.report("\(path.printable): \(Self.sentence(trace))") }
-      if plots { try plot(composition, signal, named: path) }
-      fields.append(Self.fields(trace, path, files, losses))
+      let subjects = [
+        PlotSubject(name: path, signal: signal),
+        PlotSubject(name: "pattern", composition: composition, profile: job.profile),
+      ]
+      for subject in plots ? subjects : [] {
+        try terminal.output.write(Plot(of: [subject], parts: [.score], seconds: nil), width: terminal.output.width)
+      }
+      fields.append([
+        "input": path, "files": files, "kind": trace.kind.rawValue, "transients": trace.transientCount,
+        "continuousEvents": trace.continuousCount, "controlPoints": trace.pointCount,
+        "omittedEvents": trace.omittedCount, "correlation": trace.agreement.correlation,
+        "decibels": trace.agreement.decibels, "losses": losses.map(\.fields),
+      ])
     } catch let error as AnalysisError { work.fail("\(path.printable): \(error.description)", .invalidInput) } catch {
       try work.attempt { _ in throw error }
     }
@@ -200,16 +192,14 @@ private struct TraceRun {
     if let channel {
       guard channel <= signal.channels.count else {
         let count = signal.channels.count
-        throw AnalysisError(
-          .unsupportedChannelCount, "has \(count) channel\(count == 1 ? "" : "s"); '--channel' is \(channel)")
+        throw AnalysisError(.unsupportedChannelCount, "has \(count.counted("channel")); '--channel' is \(channel)")
       }
       signal = Signal(signal.channels[channel - 1], rate: signal.rate)
     }
     guard let part else { return signal }
     let first = Int(min(part.lowerBound * signal.rate, 1e15).rounded())
     guard first < signal.frameCount else {
-      let end = signal.duration.text(3)
-      throw AnalysisError(.unsupportedLength, "'--from' is after the end (\(end) s)")
+      throw AnalysisError(.unsupportedLength, "'--from' is after the end (\(signal.duration.text(3)) s)")
     }
     let last = min(signal.frameCount, Int(min(part.upperBound * signal.rate, 1e15).rounded()))
     return Signal(channels: signal.channels.map { Array($0[first..<max(first + 1, last)]) }, rate: signal.rate)
@@ -217,36 +207,13 @@ private struct TraceRun {
 
   /// `vibration: 3 transients, 1 continuous event, 12 control points; levels of its rendering: correlation 0.998, …`.
   private static func sentence(_ trace: SoundTrace) -> String {
-    func count(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
     guard trace.transientCount + trace.continuousCount > 0 else {
       return "\(trace.kind.rawValue): nothing was found; try one '--channel', or a lower '--threshold'"
     }
-    let omitted = trace.omittedCount > 0 ? ", \(count(trace.omittedCount, "weaker event")) left out" : ""
-    let correlation = trace.agreement.correlation.text(3)
-    let decibels = trace.agreement.decibels.text(1)
-    return "\(trace.kind.rawValue): \(count(trace.transientCount, "transient")), "
-      + "\(count(trace.continuousCount, "continuous event")), \(count(trace.pointCount, "control point"))\(omitted); "
-      + "levels of its rendering: correlation \(correlation), distance \(decibels) dB"
-  }
-
-  private static func fields(_ trace: SoundTrace, _ path: String, _ files: [String], _ losses: [LossLine])
-    -> JSONMembers
-  {
-    [
-      "input": path, "files": files, "kind": trace.kind.rawValue, "transients": trace.transientCount,
-      "continuousEvents": trace.continuousCount, "controlPoints": trace.pointCount, "omittedEvents": trace.omittedCount,
-      "correlation": trace.agreement.correlation, "decibels": trace.agreement.decibels, "losses": losses.map(\.fields),
-    ]
-  }
-
-  private func plot(_ composition: HapticComposition, _ signal: Signal, named path: String) throws {
-    let sound = PlotSubject(name: path, signal: signal)
-    let pattern = PlotSubject(name: "pattern", composition: composition, profile: job.profile)
-    for subject in [sound, pattern] {
-      let plot = try Plot(of: [subject], parts: [.score], seconds: nil)
-      let output = terminal.output
-      try output.write(
-        plot.terminalText(width: output.width, colors: output.isColoured, unicode: output.isUnicode), wraps: false)
-    }
+    let omitted = trace.omittedCount > 0 ? ", \(trace.omittedCount.counted("weaker event")) left out" : ""
+    return "\(trace.kind.rawValue): \(trace.transientCount.counted("transient")), "
+      + "\(trace.continuousCount.counted("continuous event")), \(trace.pointCount.counted("control point"))\(omitted); "
+      + "levels of its rendering: correlation \(trace.agreement.correlation.text(3)), "
+      + "distance \(trace.agreement.decibels.text(1)) dB"
   }
 }

@@ -121,8 +121,8 @@ import Testing
   @Test func describesEveryVerb() { #expect(SampleProgram.program.manualPage() == Self.page) }
 
   @Test func optionsOfSeveralVerbsHaveOneSection() throws {
-    let paper = OptionGroup(title: "Paper", options: [Option("--size", value: "COUNT", help: "Dots.")])
-    let ink = OptionGroup(title: "Ink", options: [Option("--tone", value: "TONE", help: "Shade.")])
+    let paper = OptionGroup("Paper", [Option("--size", value: "COUNT", help: "Dots.")])
+    let ink = OptionGroup("Ink", [Option("--tone", value: "TONE", help: "Shade.")])
     let verbs = [("draw", [paper, ink]), ("write", [paper])].map { name, groups in
       CommandDescription(name, abstract: "\(name).", groups: groups) { _, _ in .done }
     }

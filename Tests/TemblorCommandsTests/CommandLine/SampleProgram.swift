@@ -31,8 +31,8 @@ enum SampleProgram {
     ],
     groups: [
       OptionGroup(
-        title: "Paper",
-        options: [
+        "Paper",
+        [
           Option("--size", value: "COUNT", help: "Dots on each side.", defaultText: "512"),
           Option("--gain", value: "DB", help: "Make it [lighter]: \"up\" or 'down'."),
           Option(
@@ -63,7 +63,7 @@ enum SampleProgram {
     "completion", abstract: "Print a completion script.",
     arguments: [Argument("SHELL", help: "The shell to teach.", choices: Shell.allCases.map(\.rawValue))]
   ) { arguments, terminal in
-    guard let shell = try arguments.choice("SHELL", as: Shell.self) else { return .usage }
+    guard let shell = Shell(rawValue: arguments.argument("SHELL")) else { return .usage }
     try terminal.output.write(program.completionScript(for: shell))
     return .done
   }

@@ -92,7 +92,7 @@ import Testing
 
   @Test func drawsFifteenTimesASecond() {
     let recorded = RecordedTerminal(isTerminal: true, width: 9)
-    var line = StatusLine(on: recorded.terminal)
+    let line = LiveConsole(on: recorded.terminal, isQuiet: false)
     var madeCount = 0
     func figures() -> PlaybackStatus {
       madeCount += 1
@@ -108,7 +108,7 @@ import Testing
 
   @Test func followsTheWindow() {
     let recorded = RecordedTerminal(isTerminal: true, width: 20)
-    var line = StatusLine(on: recorded.terminal)
+    let line = LiveConsole(on: recorded.terminal, isQuiet: false)
     line.show(PlaybackStatus(position: 1, duration: 2, peaks: []))
     recorded.resize(to: 10)
     recorded.advance(by: .seconds(1))
@@ -122,7 +122,7 @@ import Testing
   /// A window that is resized wraps again what it shows; no piece of the line may stay.
   @Test(arguments: [40, 12, 5, 100]) func aResizedWindowShowsOneWholeLine(width: Int) {
     let recorded = RecordedTerminal(isTerminal: true, width: 80)
-    var line = StatusLine(on: recorded.terminal)
+    let line = LiveConsole(on: recorded.terminal, isQuiet: false)
     var screen = WrappingScreen(width: 80)
     func play() { screen.write(recorded.takeError()) }
     line.report("first")
@@ -145,7 +145,7 @@ import Testing
 
   @Test func messagesTakeTheLinesPlace() {
     let recorded = RecordedTerminal(isTerminal: true, width: 9)
-    var line = StatusLine(on: recorded.terminal)
+    let line = LiveConsole(on: recorded.terminal, isQuiet: false)
     line.show(PlaybackStatus(position: 1, peaks: []))
     line.report("away")
     line.show(PlaybackStatus(position: 2, peaks: []))
@@ -157,14 +157,14 @@ import Testing
     behind.setForeground(false)
     let piped = RecordedTerminal(isTerminal: false)
     for recorded in [behind, piped] {
-      var line = StatusLine(on: recorded.terminal)
+      let line = LiveConsole(on: recorded.terminal, isQuiet: false)
       line.show(Self.stereo)
       line.clear()
       #expect(recorded.error == "")
     }
-    #expect(StatusLine(on: piped.terminal).timeout == nil)
+    #expect(LiveConsole(on: piped.terminal, isQuiet: false).timeout(isIdle: false) == nil)
     behind.setForeground(true)
-    var line = StatusLine(on: behind.terminal)
+    let line = LiveConsole(on: behind.terminal, isQuiet: false)
     line.show(Self.stereo)
     #expect(behind.error.contains("1:01.2"))
   }

@@ -123,7 +123,6 @@ final class VirtualStage: SessionBackend, @unchecked Sendable {
   private final class Driver: EngineDriver {
     let stage: VirtualStage
     init(stage: VirtualStage) { self.stage = stage }
-    var isOver: Bool { stage.isStopped }
     func stop(within limit: Duration?) -> Bool {
       stage.playback?.stop()
       stage.isStopped = true
