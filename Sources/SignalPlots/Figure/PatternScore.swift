@@ -63,9 +63,9 @@ public struct PatternScore: Sendable {
   }
 
   /// By rising onset.
-  public let events: [Event]
+  public private(set) var events: [Event]
   /// Intensity control and sharpness control of each layer that sets them.
-  public let curves: [Curve]
+  public private(set) var curves: [Curve]
   /// Seconds until nothing sounds and the pattern has ended.
   public let duration: Double
 
@@ -88,8 +88,7 @@ public struct PatternScore: Sendable {
     } catch { throw PlotError(.invalidPattern, error.description) }
     let eventCount = timelines.reduce(0) { $0 + $1.events.count }
     let end = max(timelines.map(\.duration).max() ?? 0, composition.duration)
-    var events: [Event] = []
-    var curves: [Curve] = []
+    (events, curves, duration) = ([], [], end)
     for (layer, timeline) in timelines.enumerated() {
       let pattern = composition.layers[layer].pattern
       events += Self.events(of: pattern, layer: layer, at: timeline, among: eventCount)
@@ -98,24 +97,23 @@ public struct PatternScore: Sendable {
       }
     }
     if timelines.count > 1 { events.sort { ($0.time, $0.reference) < ($1.time, $1.reference) } }
-    (self.events, self.curves, duration) = (events, curves, end)
   }
 
   /// The events of one layer by rising onset.
   private static func events(of pattern: HapticPattern, layer: Int, at timeline: PatternTimeline, among eventCount: Int)
     -> [Event]
   {
-    let haptics = EventSampling(
-      strength: timeline.control(.hapticIntensityControl), tone: timeline.control(.hapticSharpnessControl),
-      eventCount: eventCount)
-    let audio = EventSampling(
-      strength: timeline.control(.audioVolumeControl), tone: timeline.control(.audioBrightnessControl),
-      eventCount: eventCount)
+    func sampling(_ strength: DynamicParameterID, _ tone: DynamicParameterID) -> EventSampling {
+      EventSampling(strength: timeline.control(strength), tone: timeline.control(tone), eventCount: eventCount)
+    }
+    let haptics = sampling(.hapticIntensityControl, .hapticSharpnessControl)
+    let audio = sampling(.audioVolumeControl, .audioBrightnessControl)
     return timeline.events.map { timed in
       let event = pattern.events[timed.index]
-      let intensity = Double(event.value(of: event.kind.isHaptic ? .hapticIntensity : .audioVolume))
-      let sharpness = Double(event.value(of: event.kind.isHaptic ? .hapticSharpness : .audioBrightness))
-      let sampling = event.kind.isHaptic ? haptics : audio
+      let isHaptic = event.kind.isHaptic
+      let intensity = Double(event.value(of: isHaptic ? .hapticIntensity : .audioVolume))
+      let sharpness = Double(event.value(of: isHaptic ? .hapticSharpness : .audioBrightness))
+      let sampling = isHaptic ? haptics : audio
       return Event(
         reference: EventReference(layer: layer, event: timed.index), kind: event.kind, time: timed.onset,
         end: timed.end, givenIntensity: intensity, givenSharpness: sharpness,
@@ -157,17 +155,13 @@ extension PatternScore.Curve {
   private static func handles(
     _ id: DynamicParameterID, of pattern: HapticPattern, control: ControlTimeline, until end: Double
   ) -> [Point] {
-    var given: [Point] = []
-    for parameter in pattern.parameters where parameter.id == id {
-      given.append(Point(time: parameter.time, value: Double(parameter.value)))
-    }
-    for curve in pattern.curves where curve.id == id {
-      for point in curve.controlPoints {
-        given.append(Point(time: curve.time + point.time, value: Double(point.value)))
-      }
-    }
     let (low, high) = (Double(id.range.lowerBound), Double(id.range.upperBound))
-    return given.map { Point(time: $0.time, value: min(max($0.value, low), high)) }.filter { point in
+    func handle(_ time: Double, _ value: Float) -> Point { Point(time: time, value: min(max(Double(value), low), high)) }
+    let steps = pattern.parameters.filter { $0.id == id }.map { handle($0.time, $0.value) }
+    let points = pattern.curves.filter { $0.id == id }.flatMap { curve in
+      curve.controlPoints.map { handle(curve.time + $0.time, $0.value) }
+    }
+    return (steps + points).filter { point in
       guard point.time >= 0, point.time <= end + 1e-4 else { return false }
       // Points lie on frames, so the nearest half frame of 48 kHz counts as the same time.
       let around = [point.time, point.time + 2e-5, point.time - 2e-5]

@@ -88,12 +88,10 @@ public struct Plot: Sendable {
   // MARK: Words
 
   private static func facts(of takes: [PlotTake], duration: Double, span: ClosedRange<Double>?) -> [String] {
-    var facts: [String] = []
-    if let span {
-      facts.append("\(time(span.lowerBound))–\(time(span.upperBound)) s of \(length(duration))")
-    } else {
-      facts.append(length(duration))
-    }
+    func time(_ seconds: Double) -> String { AxisTick.short(seconds, places: 3) }
+    var facts = [
+      (span.map { "\(time($0.lowerBound))–\(time($0.upperBound)) s of " } ?? "") + length(duration)
+    ]
     if takes.count > 1 {
       facts.append("grey: in \(takes.count == 2 ? "both" : "all")")
     } else if let score = takes.first?.score {
@@ -101,13 +99,10 @@ public struct Plot: Sendable {
     }
     // Of a recording it is not known what made it.
     let profiles = takes.compactMap { $0.profile?.name }
-    guard profiles.count == takes.count else { return facts }
-    let names = profiles.reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
-    if !names.isEmpty { facts.append("profile\(names.count == 1 ? "" : "s") \(names.joined(separator: ", "))") }
-    return facts
+    guard profiles.count == takes.count, !profiles.isEmpty else { return facts }
+    let names = profiles.uniqued
+    return facts + ["profile\(names.count == 1 ? "" : "s") \(names.joined(separator: ", "))"]
   }
-
-  private static func time(_ seconds: Double) -> String { AxisTick.short(seconds, places: 3) }
 
   private static func length(_ seconds: Double) -> String {
     if seconds >= TimeTicks.minutesFrom { return TimeTicks.clock(seconds) + " min" }
@@ -125,29 +120,36 @@ public struct Plot: Sendable {
   }
 
   private static func summary(of panels: [PlotPanel], names: [String], _ facts: [String]) -> String {
-    func list(_ words: [String]) -> String {
-      words.count > 1 ? words.dropLast().joined(separator: ", ") + " and " + words[words.count - 1] : words.first ?? ""
-    }
-    let kinds = panels.reduce(into: [String]()) { kinds, panel in
-      if !kinds.contains(panel.noun) { kinds.append(panel.noun) }
-    }
-    let shown = kinds.isEmpty ? "empty picture" : list(kinds)
+    let kinds = panels.map(\.noun).uniqued
+    let shown = kinds.isEmpty ? "empty picture" : kinds.joinedWithAnd
     let named = names.filter { !$0.isEmpty }
-    return shown.prefix(1).uppercased() + shown.dropFirst() + (named.isEmpty ? "" : " of \(list(named))")
+    return shown.capitalizedFirst + (named.isEmpty ? "" : " of \(named.joinedWithAnd)")
       + ": \(facts.joined(separator: ", "))."
   }
+}
+
+extension String {
+  package var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
+}
+
+extension [String] {
+  /// `a`, `a and b`, or `a, b and c`.
+  package var joinedWithAnd: String {
+    count < 2 ? joined() : dropLast().joined(separator: ", ") + " and " + self[count - 1]
+  }
+
+  /// Each once, where it is first.
+  fileprivate var uniqued: [String] { reduce(into: []) { if !$0.contains($1) { $0.append($1) } } }
 }
 
 extension PlotDrawing {
   /// The bytes of a file.
   func bytes(as format: PlotFormat, theme: PlotTheme?) throws(PlotError) -> [UInt8] {
-    switch format {
-    case .svg:
-      var writer = SVGWriter(self, theme: theme)
-      return Array(try writer.text().utf8)
-    case .png: return try CairoWriter.bytes(of: self, theme: theme ?? .light, isPDF: false)
-    case .pdf: return try CairoWriter.bytes(of: self, theme: theme ?? .light, isPDF: true)
+    guard format == .svg else {
+      return try CairoWriter.bytes(of: self, theme: theme ?? .light, isPDF: format == .pdf)
     }
+    var writer = SVGWriter(self, theme: theme)
+    return Array(try writer.text().utf8)
   }
 }
 
@@ -169,8 +171,8 @@ public struct PlotSubject: Sendable {
     name: String, composition: HapticComposition? = nil, signal: Signal? = nil, profile: TransducerProfile? = nil,
     samples: [String: AudioBuffer] = [:]
   ) {
-    (self.name, self.composition, self.signal, self.profile) = (name, composition, signal, profile)
-    self.samples = samples
+    (self.name, self.composition, self.signal) = (name, composition, signal)
+    (self.profile, self.samples) = (profile, samples)
   }
 }
 
@@ -223,12 +225,10 @@ struct PlotTake: Sendable {
 
   /// The second behind which there is nothing but silence.
   private static func end(of signal: Signal) -> Double {
-    let peak = signal.channels.reduce(Float(0)) { max($0, $1.reduce(0) { max($0, abs($1)) }) }
+    let peak = signal.channels.joined().reduce(Float(0)) { max($0, abs($1)) }
     guard peak > 0 else { return 0 }
-    let last = signal.channels.reduce(-1) { last, samples in
-      max(last, samples.lastIndex { abs($0) > leastTail * peak } ?? -1)
-    }
-    return Double(last + 1) / signal.rate
+    let last = signal.channels.map { samples in samples.lastIndex { abs($0) > leastTail * peak } ?? -1 }
+    return Double((last.max() ?? -1) + 1) / signal.rate
   }
 
   /// The part of its sound within a range of seconds, and the second at which that starts.

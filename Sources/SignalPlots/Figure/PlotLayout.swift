@@ -13,26 +13,18 @@ struct PlotLayout: Equatable, Sendable {
   struct HeadLine: Equatable, Sendable {
     var text: String
     var place: PlotPoint
-    var anchor: PlotDrawing.Anchor
+    var anchor = PlotDrawing.Anchor.start
   }
 
-  struct TakeName: Equatable, Sendable {
-    var index: Int
-    var text: String
-    var place: PlotPoint
-  }
-
-  /// The width in pixels.
+  /// Pixels.
   let width: Double
-  /// The height in pixels.
   private(set) var height = 0.0
   /// How much larger everything is than at a width of 900 pixels.
   let scale: Double
-  let left: Double
-  let right: Double
+  let left, right: Double
   /// The title; of an overlay, the names of its takes.
   private(set) var title: HeadLine?
-  private(set) var takes: [TakeName] = []
+  private(set) var takes: [HeadLine] = []
   private(set) var facts: [HeadLine] = []
   private(set) var panels: [Panel] = []
   let time: TimeTicks
@@ -40,12 +32,8 @@ struct PlotLayout: Equatable, Sendable {
   let isText: Bool
   private let span: ClosedRange<Double>
 
-  /// The size of a figure's title.
-  static let titleSize = 16.0
-  /// The size of a panel's title.
-  static let panelSize = 12.0
-  /// The size of labels.
-  static let labelSize = 11.0
+  /// The sizes of a figure's title, of a panel's title and of labels.
+  static let (titleSize, panelSize, labelSize) = (16.0, 12.0, 11.0)
   /// Pixels of a picture below which gutters are narrow.
   private static let narrow = 520.0
   /// Pixels of a legend's sign.
@@ -123,7 +111,7 @@ struct PlotLayout: Equatable, Sendable {
       end = placeNames(plot.takes.map(\.name), y: &y)
     } else if !plot.title.isEmpty {
       let text = fitted(plot.title, size: Self.titleSize, to: room, isBold: true)
-      title = HeadLine(text: text, place: PlotPoint(left, y.rounded()), anchor: .start)
+      title = HeadLine(text: text, place: PlotPoint(left, y.rounded()))
       end = left + width(of: text, size: Self.titleSize, isBold: true)
     }
     let line = plot.facts.joined(separator: " · ")
@@ -133,9 +121,8 @@ struct PlotLayout: Equatable, Sendable {
     }
     for text in lines(plot.facts, to: room) {
       y += 18 * scale
-      facts.append(
-        HeadLine(
-          text: fitted(text, size: Self.labelSize, to: room), place: PlotPoint(left, y.rounded()), anchor: .start))
+      let fitted = fitted(text, size: Self.labelSize, to: room)
+      facts.append(HeadLine(text: fitted, place: PlotPoint(left, y.rounded())))
     }
     return y
   }
@@ -143,15 +130,15 @@ struct PlotLayout: Equatable, Sendable {
   /// Places the names of the takes of an overlay in lines, and returns where the last one ends.
   private mutating func placeNames(_ names: [String], y: inout Double) -> Double {
     var x = left
-    for (index, name) in names.enumerated() {
-      let sign = (Self.signWidth + 24) * scale
+    let sign = (Self.signWidth + 24) * scale
+    for name in names {
       let text = fitted(name, size: Self.panelSize, to: right - left - sign)
       let total = sign + width(of: text, size: Self.panelSize)
       if x > left, x + total > right {
         x = left
         y += 20 * scale
       }
-      takes.append(TakeName(index: index, text: text, place: PlotPoint(x, y.rounded())))
+      takes.append(HeadLine(text: text, place: PlotPoint(x, y.rounded())))
       x += total + 16 * scale
     }
     return x
@@ -160,8 +147,7 @@ struct PlotLayout: Equatable, Sendable {
   /// Parts in lines of at most a width, where that can be.
   private func lines(_ parts: [String], to room: Double) -> [String] {
     parts.reduce(into: [String]()) { lines, part in
-      let longer = lines.last.map { $0 + " · " + part }
-      if let longer, width(of: longer, size: Self.labelSize) <= room {
+      if let longer = lines.last.map({ $0 + " · " + part }), width(of: longer, size: Self.labelSize) <= room {
         lines[lines.count - 1] = longer
       } else {
         lines.append(part)
@@ -180,7 +166,7 @@ struct PlotLayout: Equatable, Sendable {
     let total = widths.reduce(0, +) + 16 * scale * Double(max(0, widths.count - 1))
     var legend: [PlotPoint] = []
     var baseline = title.y
-    let isBeside = titleEnd + 16 * scale + total <= right
+    let isBeside = widths.isEmpty || titleEnd + 16 * scale + total <= right
     var x = isBeside ? right - total : left
     if !isBeside { baseline += (18 * scale).rounded() }
     for width in widths {
@@ -191,7 +177,6 @@ struct PlotLayout: Equatable, Sendable {
       legend.append(PlotPoint(x, baseline))
       x += width + 16 * scale
     }
-    if widths.isEmpty { baseline = title.y }
     let boxTop = (baseline + 10 * scale).rounded()
     return Panel(
       title: title, showsUnit: unitEnd + (isBeside && total > 0 ? 16 * scale + total : 0) <= right, legend: legend,
@@ -200,13 +185,13 @@ struct PlotLayout: Equatable, Sendable {
 
   private func legendWidth(_ entry: PlotPanel.LegendEntry) -> Double {
     let texts = entry.texts.reduce(0) { $0 + width(of: $1, size: Self.labelSize) }
-    let sign: Double
-    switch entry {
-    case .sharpness: sign = 84 + 12
-    case .decibels: sign = 62 + 12
-    case .window(let seconds): sign = max(4, x(span.lowerBound + seconds) - left) / scale + 6
-    default: sign = Self.signWidth + 6
-    }
+    let sign =
+      switch entry {
+      case .sharpness: 84.0 + 12
+      case .decibels: 62.0 + 12
+      case .window(let seconds): max(4, x(span.lowerBound + seconds) - left) / scale + 6
+      default: Self.signWidth + 6
+      }
     return texts + sign * scale
   }
 }

@@ -8,7 +8,7 @@ package struct SignalTrack: Equatable, Sendable {
   /// Levels in dBFS, of the sine that is as strong.
   package let levels: [Double]
   /// Frequencies in hertz; 0 where there is no tone.
-  package let frequencies: [Double]
+  package private(set) var frequencies: [Double]
 
   /// The most values of one track.
   private static let maximumCount = 4_000
@@ -26,12 +26,11 @@ package struct SignalTrack: Equatable, Sendable {
     let envelope = AmplitudeEnvelope(of: signal, step: step)
     self.step = envelope.step
     levels = envelope.values.map { max(Self.floor, Decibels.of(amplitude: Double($0))) }
-    var frequencies = [Double](repeating: 0, count: levels.count)
+    frequencies = Array(repeating: 0, count: levels.count)
     for point in FrequencyTrack(of: signal, step: step).points {
       let index = Int((point.time / envelope.step).rounded())
       if frequencies.indices.contains(index) { frequencies[index] = point.hertz }
     }
-    self.frequencies = frequencies
   }
 
   /// The index of the value at a time; that of no value behind the ends.
@@ -75,7 +74,7 @@ extension PlotTake {
     let step = (span.upperBound - span.lowerBound) / Double(count)
     guard let track else {
       let continuous = (score?.events ?? []).filter { $0.kind.isVibration }
-      return ScoreColumns(continuous, count: count) { ($0 - span.lowerBound) / step }.strongest.map {
+      return ScoreColumns.strongest(continuous, count: count) { ($0 - span.lowerBound) / step }.map {
         TakeReading(strength: $0.intensity, tone: $0.intensity > TakeReading.leastStrength ? $0.sharpness : nil)
       }
     }

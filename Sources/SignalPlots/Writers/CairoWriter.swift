@@ -41,6 +41,20 @@ extension CairoBindings {
         isMask ? CAIRO_FORMAT_A8 : CAIRO_FORMAT_RGB24, Int32(clamping: width), Int32(clamping: height)))
   }
 
+  func image(of raster: PlotDrawing.Raster) throws(PlotError) -> Handle {
+    let (columns, rows) = (raster.columns, raster.rows)
+    let image = try unsafe image(width: columns, height: rows, isMask: true)
+    unsafe call.surface_flush(image)
+    if let data = unsafe call.image_surface_get_data(image) {
+      let stride = unsafe Int(call.image_surface_get_stride(image))
+      for (index, level) in raster.levels.prefix(columns * rows).enumerated() {
+        unsafe data[index / columns * stride + index % columns] = level
+      }
+    }
+    unsafe call.surface_mark_dirty(image)
+    return unsafe image
+  }
+
   /// `cairo_pdf_surface_create_for_stream`, sized in points, with a title and without a date.
   func pdf(_ bytes: ByteSink, width: Double, height: Double, title: String) throws(PlotError) -> Handle {
     let surface = try unsafe checked(call.pdf_surface_create_for_stream(Self.sink, bytes.closure, width, height))
@@ -185,11 +199,7 @@ extension CairoBindings {
 
   private func trace(_ points: [PlotPoint], isClosed: Bool) {
     for (index, point) in points.enumerated() {
-      if index == 0 {
-        unsafe cairo.call.move_to(context, point.x, point.y)
-      } else {
-        unsafe cairo.call.line_to(context, point.x, point.y)
-      }
+      unsafe (index == 0 ? cairo.call.move_to : cairo.call.line_to)(context, point.x, point.y)
     }
     if isClosed { unsafe cairo.call.close_path(context) }
   }
@@ -197,13 +207,12 @@ extension CairoBindings {
   private func trace(_ box: PlotBox, radius: Double) {
     let radius = min(radius, box.width / 2, box.height / 2)
     unsafe cairo.call.new_path(context)
-    let quarter = Double.pi / 2
-    for (corner, centre) in [
-      PlotPoint(box.right - radius, box.top + radius), PlotPoint(box.right - radius, box.bottom - radius),
-      PlotPoint(box.left + radius, box.bottom - radius), PlotPoint(box.left + radius, box.top + radius),
-    ].enumerated() {
-      let start = Double(corner - 1) * quarter
-      unsafe cairo.call.arc(context, centre.x, centre.y, radius, start, start + quarter)
+    let (left, top, right, bottom) = (
+      box.left + radius, box.top + radius, box.right - radius, box.bottom - radius
+    )
+    for (corner, centre) in [(right, top), (right, bottom), (left, bottom), (left, top)].enumerated() {
+      let start = Double(corner - 1) * .pi / 2
+      unsafe cairo.call.arc(context, centre.0, centre.1, radius, start, start + .pi / 2)
     }
     unsafe cairo.call.close_path(context)
   }
@@ -290,22 +299,6 @@ extension CairoBindings {
     unsafe cairo.call.scale(context, box.width / Double(raster.columns), box.height / Double(raster.rows))
     unsafe cairo.call.mask_surface(context, image, 0, 0)
     unsafe cairo.call.restore(context)
-  }
-}
-
-extension CairoBindings {
-  fileprivate func image(of raster: PlotDrawing.Raster) throws(PlotError) -> Handle {
-    let (columns, rows) = (raster.columns, raster.rows)
-    let image = try unsafe image(width: columns, height: rows, isMask: true)
-    unsafe call.surface_flush(image)
-    if let data = unsafe call.image_surface_get_data(image) {
-      let stride = unsafe Int(call.image_surface_get_stride(image))
-      for row in 0..<rows {
-        for column in 0..<columns { unsafe data[row * stride + column] = raster.levels[row * columns + column] }
-      }
-    }
-    unsafe call.surface_mark_dirty(image)
-    return unsafe image
   }
 }
 
