@@ -49,6 +49,8 @@ struct OverlayPicture {
 
   private static func text(_ value: Double) -> String { NumberFormatting.rounded(value, places: 1) }
 
+  private func place(_ seconds: Double, _ y: Double) -> String { "\(Self.text(x(seconds))) \(Self.text(y))" }
+
   // MARK: Axes
 
   private var axes: String {
@@ -62,11 +64,10 @@ struct OverlayPicture {
       markup += "<text class=\"lane\" x=\"\(Int(left))\" y=\"\(Int(lane.top - 7))\">\(title)</text>"
       markup += line("axis", left, lane.bottom, right, lane.bottom)
     }
-    let law = profile.frequency
+    let hertz = [profile.frequency.low, profile.frequency.high].map { NumberFormatting.rounded($0, places: 0) + " Hz" }
     let ends =
       isOfPatterns
-      ? [("0", "1", "", ""), ("0", "1", "\(shown(law.low)) Hz", "\(shown(law.high)) Hz")]
-      : [("−60", "0 dBFS", "", ""), ("", "", "30 Hz", "600 Hz")]
+      ? [("0", "1", "", ""), ("0", "1", hertz[0], hertz[1])] : [("−60", "0 dBFS", "", ""), ("", "", "30 Hz", "600 Hz")]
     for (place, texts) in zip([Self.y, Self.toneY], ends) {
       for (value, low, high) in [(0.0, texts.0, texts.2), (1.0, texts.1, texts.3)] {
         let y = Self.text(place(value) + 4)
@@ -82,8 +83,6 @@ struct OverlayPicture {
     }
     return markup
   }
-
-  private func shown(_ hertz: Double) -> String { NumberFormatting.rounded(hertz, places: 0) }
 
   private func line(_ name: String, _ x1: Double, _ y1: Double, _ x2: Double, _ y2: Double) -> String {
     "<line class=\"\(name)\" x1=\"\(Self.text(x1))\" y1=\"\(Self.text(y1))\" "
@@ -107,7 +106,7 @@ struct OverlayPicture {
       var path = ""
       var isOpen = false
       for (time, tone) in zip(times, tones) {
-        if let tone { path += "\(isOpen ? "L" : "M")\(Self.text(x(time))) \(Self.text(Self.toneY(tone)))" }
+        if let tone { path += (isOpen ? "L" : "M") + place(time, Self.toneY(tone)) }
         isOpen = tone != nil
       }
       markup += "<path class=\"\(name)\" d=\"\(path)\"/>"
@@ -121,8 +120,8 @@ struct OverlayPicture {
     var run: [Int] = []
     func close() {
       if run.count > 1 {
-        let top = run.map { "\(Self.text(x(times[$0]))) \(Self.text(Self.y(values[$0])))" }
-        let bottom = run.reversed().map { "\(Self.text(x(times[$0]))) \(Self.text(Self.y(others?[$0] ?? 0)))" }
+        let top = run.map { place(times[$0], Self.y(values[$0])) }
+        let bottom = run.reversed().map { place(times[$0], Self.y(others?[$0] ?? 0)) }
         path += "M" + (top + bottom).joined(separator: "L") + "Z"
       }
       run = []
@@ -139,10 +138,11 @@ struct OverlayPicture {
     return transients.map { event in
       guard let point = event.points.first else { return "" }
       let place = x(point.time - delay)
-      let (height, tone) = (Self.y(point.intensity), Self.toneY(point.sharpness))
-      return line("stem \(name)", place, Self.strengthLane.bottom, place, height)
-        + "<circle class=\"head \(name)\" cx=\"\(Self.text(place))\" cy=\"\(Self.text(height))\" r=\"5\"/>"
-        + "<circle class=\"head \(name)\" cx=\"\(Self.text(place))\" cy=\"\(Self.text(tone))\" r=\"5\"/>"
+      let heights = [Self.y(point.intensity), Self.toneY(point.sharpness)]
+      let heads = heights.map {
+        "<circle class=\"head \(name)\" cx=\"\(Self.text(place))\" cy=\"\(Self.text($0))\" r=\"5\"/>"
+      }
+      return line("stem \(name)", place, Self.strengthLane.bottom, place, heights[0]) + heads.joined()
     }.joined()
   }
 }

@@ -17,7 +17,8 @@ struct PageTake {
   /// The events of a pattern by rising onset; nil for what is more than events.
   let events: [PageEvent]?
   let controlCount: Int
-  private let controls: [PageControls]
+  /// Of each layer the lines of its controls: time and value of each point in turn; nil where it leaves one alone.
+  private let controls: [(intensity: [Double]?, sharpness: [Double]?)]
   private let track: SignalTrack?
   /// The text of its file; of long JSON what stands between its values is left out.
   let text: String?
@@ -47,9 +48,9 @@ struct PageTake {
     if let speaker = sounds.speaker { embedded.append(try EmbeddedSound(speaker)) }
     self.sounds = embedded
     track = hasTrack ? SignalTrack(of: take.signal) : nil
+    duration = take.signal.duration
     guard take.isOfEvents, let composition = take.composition else {
       (events, controlCount, controls) = (nil, 0, [])
-      duration = take.signal.duration
       return
     }
     let score: PatternScore
@@ -58,8 +59,25 @@ struct PageTake {
     }
     events = score.events.map { PageEvent($0, of: composition, profile: take.profile) }
     controlCount = composition.layers.reduce(0) { $0 + $1.pattern.curves.count + $1.pattern.parameters.count }
-    controls = composition.layers.map { PageControls(of: $0.pattern, until: score.duration) }
-    duration = take.signal.duration
+    controls = composition.layers.map { layer in
+      func line(_ id: DynamicParameterID) -> [Double]? { Self.line(id, of: layer.pattern, until: score.duration) }
+      return (line(.hapticIntensityControl), line(.hapticSharpnessControl))
+    }
+  }
+
+  private static let maximumControlPointCount = 2_000
+
+  /// The line of a control; where it jumps, two points share a time.
+  private static func line(_ id: DynamicParameterID, of pattern: HapticPattern, until end: Double) -> [Double]? {
+    let segments = ControlTimeline(of: id, in: pattern).segments
+    guard segments.count > 1 || segments.first?.origin != nil else { return nil }
+    var numbers: [Double] = []
+    for (index, segment) in segments.enumerated().prefix(maximumControlPointCount / 2) where segment.start <= end {
+      numbers += [segment.start, segment.value]
+      let next = index + 1 < segments.count ? min(segments[index + 1].start, end) : end
+      if next > segment.start { numbers += [next, segment.value(at: next)] }
+    }
+    return numbers.isEmpty ? nil : numbers.map(rounded)
   }
 
   /// The takes of a page, by their places.
@@ -69,12 +87,10 @@ struct PageTake {
   static func list(
     _ takes: [Take], sounds: [PageSounds]?, measurements: [TakeMeasurements]? = nil, hasTrack: (Int) -> Bool
   ) throws(ReviewPageError) -> [PageTake] {
-    var shown: [PageTake] = []
-    for (index, take) in takes.enumerated() {
-      let sounds = sounds?[index] ?? PageSounds(actuator: take.signal)
-      shown.append(
-        try PageTake(
-          take, index: index, sounds: sounds, measurements: measurements?[index], hasTrack: hasTrack(index)))
+    let shown = try takes.enumerated().map { (index, take) throws(ReviewPageError) -> PageTake in
+      try PageTake(
+        take, index: index, sounds: sounds?[index] ?? PageSounds(actuator: take.signal),
+        measurements: measurements?[index], hasTrack: hasTrack(index))
     }
     try EmbeddedSound.check(shown.flatMap(\.sounds), takeCount: takes.count)
     return shown
@@ -88,8 +104,14 @@ struct PageTake {
       "origin": origin.map { ["path": $0.path, "modified": $0.modified, "sha256": $0.sha256] as JSONMembers },
       "gains": gains.isEmpty ? nil : gains, "events": events?.map(\.fields),
       "controlCount": events == nil ? nil : controlCount,
-      "controls": events == nil || controls.allSatisfy(\.isEmpty) ? nil : controls.map(\.fields),
-      "track": track?.fields,
+      "controls": controls.allSatisfy { $0.intensity == nil && $0.sharpness == nil }
+        ? nil : controls.map { ["intensity": $0.intensity, "sharpness": $0.sharpness] as JSONMembers },
+      "track": track.map {
+        [
+          "step": $0.step, "levels": $0.levels.map { ($0 * 10).rounded() / 10 },
+          "frequencies": $0.frequencies.map { $0.rounded() },
+        ] as JSONMembers
+      },
       "figures": measurements.figures.filter { figures?.contains($0.key) ?? true }.reduce([:] as JSONMembers) {
         $0 + [$1.key: JSONPiece.finite($1.value.map(rounded))]
       },
@@ -143,14 +165,11 @@ struct PageEvent: Equatable {
   private static let maximumPointCount = 240
 
   init(_ event: PatternScore.Event, of composition: HapticComposition, profile: TransducerProfile) {
-    kind = event.kind
-    let written = composition.layers[event.reference.layer].pattern.events[event.reference.event]
-    time = event.time
+    (kind, time, layer) = (event.kind, event.time, event.reference.layer)
     length = kind.isTransient ? 0 : event.end - event.time
+    let written = composition.layers[layer].pattern.events[event.reference.event]
     duration = kind.isTransient ? 0 : written.duration ?? length
-    intensity = event.givenIntensity
-    sharpness = event.givenSharpness
-    layer = event.reference.layer
+    (intensity, sharpness) = (event.givenIntensity, event.givenSharpness)
     points = Polyline.reduced(event.points, to: Self.maximumPointCount)
   }
 
@@ -179,57 +198,6 @@ struct PageEvent: Equatable {
 /// Numbers of a page: a tenth of a millisecond, and a ten-thousandth of a level.
 func rounded(_ value: Double) -> Double { (value * 1e4).rounded() / 1e4 }
 
-/// The intensity and the sharpness control of one layer over time, as lines.
-struct PageControls: Equatable {
-  struct Point: Equatable {
-    /// Seconds from the start of the pattern.
-    let time: Double
-    let value: Double
-  }
-
-  /// The line of the intensity control; empty where the layer leaves it alone. Where it jumps, two
-  /// points share a time.
-  let intensity: [Point]
-  let sharpness: [Point]
-
-  var isEmpty: Bool { intensity.isEmpty && sharpness.isEmpty }
-
-  private static let maximumPointCount = 2_000
-
-  init(of pattern: HapticPattern, until end: Double) {
-    intensity = Self.line(.hapticIntensityControl, of: pattern, until: end)
-    sharpness = Self.line(.hapticSharpnessControl, of: pattern, until: end)
-  }
-
-  private static func line(_ id: DynamicParameterID, of pattern: HapticPattern, until end: Double) -> [Point] {
-    let segments = ControlTimeline(of: id, in: pattern).segments
-    guard segments.count > 1 || segments.first?.origin != nil else { return [] }
-    var points: [Point] = []
-    for (index, segment) in segments.enumerated().prefix(maximumPointCount / 2) where segment.start <= end {
-      points.append(Point(time: segment.start, value: segment.value))
-      let next = index + 1 < segments.count ? min(segments[index + 1].start, end) : end
-      if next > segment.start { points.append(Point(time: next, value: segment.value(at: next))) }
-    }
-    return points
-  }
-
-  /// Time and value of each point in turn.
-  var fields: JSONMembers {
-    func numbers(_ line: [Point]) -> [Double]? {
-      line.isEmpty ? nil : line.flatMap { [rounded($0.time), rounded($0.value)] }
-    }
-    return ["intensity": numbers(intensity), "sharpness": numbers(sharpness)]
-  }
-}
-
-extension SignalTrack {
-  var fields: JSONMembers {
-    [
-      "step": step, "levels": levels.map { ($0 * 10).rounded() / 10 }, "frequencies": frequencies.map { $0.rounded() },
-    ]
-  }
-}
-
 enum Polyline {
   /// What a level may be off by where a point is left out.
   private static let tolerance = 0.001
@@ -237,24 +205,20 @@ enum Polyline {
   /// The points that a line of intensity and sharpness needs; no more than a count, spread evenly
   /// where these are too many.
   static func reduced(_ points: [PatternScore.Point], to maximumCount: Int) -> [PatternScore.Point] {
-    var kept = needed(points)
+    let kept = needed(points)
     guard kept.count > maximumCount else { return kept }
     let step = Double(kept.count - 1) / Double(maximumCount - 1)
-    kept = (0..<maximumCount).map { kept[Int((Double($0) * step).rounded())] }
-    return kept
+    return (0..<maximumCount).map { kept[Int((Double($0) * step).rounded())] }
   }
 
   /// Leaves out points that lie on the line between those kept (Reumann and Witkam's corridor).
   private static func needed(_ points: [PatternScore.Point]) -> [PatternScore.Point] {
     guard points.count > 2 else { return points }
-    var kept = [points[0]]
-    var start = 0
-    for index in 2..<points.count where !isStraight(points, from: start, to: index) {
-      kept.append(points[index - 1])
-      start = index - 1
+    var kept = [0]
+    for index in 2..<points.count where !isStraight(points, from: kept[kept.count - 1], to: index) {
+      kept.append(index - 1)
     }
-    kept.append(points[points.count - 1])
-    return kept
+    return (kept + [points.count - 1]).map { points[$0] }
   }
 
   private static func isStraight(_ points: [PatternScore.Point], from: Int, to: Int) -> Bool {

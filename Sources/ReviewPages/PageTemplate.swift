@@ -17,13 +17,9 @@ struct PageTemplate {
     page.reserveCapacity(fillings.reduce(text.count) { $0 + $1.value.count })
     var index = 0
     while index < text.count {
-      if let place = place(at: index) {
-        page += fillings[place.name] ?? []
-        index = place.end
-      } else {
-        page.append(text[index])
-        index += 1
-      }
+      let place = place(at: index)
+      page += place.map { fillings[$0.name] ?? [] } ?? [text[index]]
+      index = place?.end ?? index + 1
     }
     return page
   }
@@ -151,17 +147,7 @@ enum ContentSecurityPolicy {
 
 extension String {
   /// The text as the content of an element, where quotation marks are letters.
-  var escapedForContent: String {
-    var escaped: [UInt8] = []
-    for byte in utf8 {
-      switch byte {
-      case UInt8(ascii: "&"): escaped += Array("&amp;".utf8)
-      case UInt8(ascii: "<"): escaped += Array("&lt;".utf8)
-      default: escaped.append(byte)
-      }
-    }
-    return String(decoding: escaped, as: UTF8.self)
-  }
+  var escapedForContent: String { replacing([("&", "&amp;"), ("<", "&lt;")]) }
 }
 
 enum JSONLayout {
@@ -185,11 +171,7 @@ enum JSONLayout {
 enum EmbeddedJSON {
   /// The JSON text of an object, in which no `<` can end its element.
   static func object(_ fields: JSONMembers) -> [UInt8] {
-    var text: [UInt8] = []
     // Outside of strings JSON has no such sign.
-    for byte in fields.line.utf8 {
-      if byte == UInt8(ascii: "<") { text += Array(#"\u003c"#.utf8) } else { text.append(byte) }
-    }
-    return text
+    Array(fields.line.replacing([("<", #"\u003c"#)]).utf8)
   }
 }

@@ -14,9 +14,7 @@ public struct PatternGallery: Sendable {
 
   /// Makes a gallery.
   public init(title: String, generator: String, studio: String? = nil) {
-    self.title = title
-    self.generator = generator
-    self.studio = studio
+    (self.title, self.generator, self.studio) = (title, generator, studio)
   }
 
   /// The whole page; equal takes give equal bytes.

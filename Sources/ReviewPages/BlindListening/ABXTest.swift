@@ -145,12 +145,7 @@ public enum Side: String, CaseIterable, Sendable {
   case b
 
   /// The other one.
-  public var other: Side {
-    switch self {
-    case .a: .b
-    case .b: .a
-    }
-  }
+  public var other: Side { self == .a ? .b : .a }
 
   /// The letter people read.
   public var letter: String { rawValue.uppercased() }
@@ -201,10 +196,8 @@ public struct ABXResult: Equatable, Sendable {
 
   /// Makes a result.
   public init(correctCount: Int, trialCount: Int, plannedCount: Int?, isVoid: Bool = false) {
+    (self.correctCount, self.trialCount, self.plannedCount) = (correctCount, trialCount, plannedCount)
     self.isVoid = isVoid
-    self.correctCount = correctCount
-    self.trialCount = trialCount
-    self.plannedCount = plannedCount
   }
 
   /// The probability of as many right answers or more by guessing.
@@ -232,38 +225,29 @@ public struct ABXResult: Equatable, Sendable {
     guard trialCount > 0 else { return "No trials were answered; there is no result." }
     let count = "\(correctCount) of \(trialCount) correct; a guesser would do"
     let better = "\(count) this well \(Self.percent(pValue)) of the time; "
+    let maybe = "a difference may have been heard."
     let said =
       switch conclusion {
       case .identical, .nothing, .tooFewTrials:
         better + "at least \(Self.minimumTrialCount) trials are needed for a result."
-      case .highlySignificant: better + (isComplete ? "a difference was very probably heard." : Self.maybe)
-      case .significant: better + (isComplete ? "a difference was probably heard." : Self.maybe)
+      case .highlySignificant: better + (isComplete ? "a difference was very probably heard." : maybe)
+      case .significant: better + (isComplete ? "a difference was probably heard." : maybe)
       case .belowChance:
         "\(count) this badly \(Self.percent(pValueOfFewer)) of the time; A and B may have been swapped."
       case .notSignificant: better + "this neither shows nor rules out a perceptible difference."
       }
-    return [said, reservation].compactMap { $0 }.joined(separator: " ")
-  }
-
-  private static let maybe = "a difference may have been heard."
-
-  /// What weakens the result where the number of trials was not fixed and kept to.
-  private var reservation: String? {
-    guard !isComplete else { return nil }
-    let why =
+    guard !isComplete else { return said }
+    let reservation =
       plannedCount.map { "The test ended after \(trialCount) of \($0) trials" }
       ?? "The number of trials was not fixed in advance"
-    return why + ": stopping early inflates the result."
+    return "\(said) \(reservation): stopping early inflates the result."
   }
 
   /// A chance as people read it: `3.8 %`, `23 %`, `less than 0.1 %`.
   public static func percent(_ pValue: Double) -> String {
     if pValue < 0.001 { return "less than 0.1 %" }
-    if pValue < 0.0995 {
-      let tenths = Int((pValue * 1_000).rounded())
-      return "\(tenths / 10).\(tenths % 10) %"
-    }
-    return "\(Int((pValue * 100).rounded())) %"
+    let tenths = Int((pValue * 1_000).rounded())
+    return pValue < 0.0995 ? "\(tenths / 10).\(tenths % 10) %" : "\(Int((pValue * 100).rounded())) %"
   }
 }
 
@@ -280,24 +264,18 @@ public enum BinomialTest {
     guard successCount > 0 else { return 1 }
     guard successCount <= trialCount else { return 0 }
     // From the rarest count upwards, so that small terms are not lost; scaled against underflow.
-    var term = 1.0
-    var sum = 1.0
+    var (term, sum) = (1.0, 1.0)
     var halvings = trialCount
-    var count = trialCount
-    while count > successCount {
+    for count in stride(from: trialCount, to: successCount, by: -1) {
       term *= Double(count) / Double(trialCount - count + 1)
       sum += term
-      count -= 1
       while sum > 1e200 {
         term /= 2
         sum /= 2
         halvings -= 1
       }
     }
-    while halvings > 0 {
-      sum /= 2
-      halvings -= 1
-    }
+    for _ in 0..<halvings { sum /= 2 }
     return min(1, sum)
   }
 }
@@ -317,10 +295,7 @@ public struct ABXRecord: Sendable {
 
     /// Makes a take.
     public init(name: String, hash: String, gain: Double, duration: Double) {
-      self.name = name
-      self.hash = hash
-      self.gain = gain
-      self.duration = duration
+      (self.name, self.hash, self.gain, self.duration) = (name, hash, gain, duration)
     }
   }
 
@@ -353,16 +328,9 @@ public struct ABXRecord: Sendable {
     test: ABXTest, a: Take, b: Take, match: String, profile: String, program: String, renderingModel: Int,
     startTime: String?, device: String?, isSimulated: Bool
   ) {
-    self.test = test
-    self.a = a
-    self.b = b
-    self.match = match
-    self.profile = profile
-    self.program = program
-    self.renderingModel = renderingModel
-    self.startTime = startTime
-    self.device = device
-    self.isSimulated = isSimulated
+    (self.test, self.a, self.b, self.match, self.profile) = (test, a, b, match, profile)
+    (self.program, self.renderingModel) = (program, renderingModel)
+    (self.startTime, self.device, self.isSimulated) = (startTime, device, isSimulated)
   }
 
   /// The record as a text of its own.
