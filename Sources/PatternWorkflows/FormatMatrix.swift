@@ -49,57 +49,47 @@ public enum FormatMatrix {
       HapticEvent(
         kind: .hapticTransient, time: time, parameters: [.hapticIntensity: intensity, .hapticSharpness: sharpness])
     }
-    func hum(_ time: Double, _ duration: Double, _ intensity: Float, _ sharpness: Float, _ more: EventParameters = [:])
-      -> HapticEvent
-    {
-      var parameters = more
-      parameters[.hapticIntensity] = intensity
-      parameters[.hapticSharpness] = sharpness
-      return HapticEvent(kind: .hapticContinuous, time: time, duration: duration, parameters: parameters)
+    func hum(_ time: Double, _ duration: Double, _ intensity: Float, _ sharpness: Float) -> HapticEvent {
+      HapticEvent(
+        kind: .hapticContinuous, time: time, duration: duration,
+        parameters: [.hapticIntensity: intensity, .hapticSharpness: sharpness])
     }
     func curve(_ id: DynamicParameterID, _ time: Double, _ points: [(Double, Float)]) -> ParameterCurve {
       ParameterCurve(id: id, time: time, controlPoints: points.map { .init(time: $0.0, value: $0.1) })
     }
+    var pattern = HapticPattern()
     switch content {
     case .transients:
-      return HapticComposition(
-        HapticPattern(events: [tap(0.1, 1, 0.5), tap(0.35, 0.8, 0.25), tap(0.6, 0.6, 0.75), tap(0.85, 0.9, 1)]))
+      pattern.events = [tap(0.1, 1, 0.5), tap(0.35, 0.8, 0.25), tap(0.6, 0.6, 0.75), tap(0.85, 0.9, 1)]
     case .continuous:
-      return HapticComposition(
-        HapticPattern(
-          events: [hum(0, 0.8, 1, 0.4), hum(1.2, 0.6, 0.8, 0.6)],
-          curves: [
-            curve(.hapticIntensityControl, 0, [(0, 0), (0.2, 1), (0.5, 0.4), (0.8, 0)]),
-            curve(.hapticSharpnessControl, 0, [(0, 0), (0.4, 0.3), (0.8, -0.2)]),
-            curve(.hapticIntensityControl, 1.2, [(0, 0), (0.3, 1), (0.6, 0)]),
-            curve(.hapticSharpnessControl, 1.2, [(0, 0), (0.6, 0.2)]),
-          ]))
+      pattern.events = [hum(0, 0.8, 1, 0.4), hum(1.2, 0.6, 0.8, 0.6)]
+      pattern.curves = [
+        curve(.hapticIntensityControl, 0, [(0, 0), (0.2, 1), (0.5, 0.4), (0.8, 0)]),
+        curve(.hapticSharpnessControl, 0, [(0, 0), (0.4, 0.3), (0.8, -0.2)]),
+        curve(.hapticIntensityControl, 1.2, [(0, 0), (0.3, 1), (0.6, 0)]),
+        curve(.hapticSharpnessControl, 1.2, [(0, 0), (0.6, 0.2)]),
+      ]
     case .mixed:
-      return HapticComposition(
-        HapticPattern(events: [
-          hum(0, 1, 0.7, 0.2, [.attackTime: 0.4, .releaseTime: 0.5]), hum(0.5, 1, 0.5, 0.8), tap(0.25, 1, 0.5),
-          tap(1.8, 0.5, 0.5),
-        ]))
+      pattern.events = [hum(0, 1, 0.7, 0.2), hum(0.5, 1, 0.5, 0.8), tap(0.25, 1, 0.5), tap(1.8, 0.5, 0.5)]
+      pattern.events[0].parameters[.attackTime] = 0.4
+      pattern.events[0].parameters[.releaseTime] = 0.5
     case .audio:
-      return HapticComposition(
-        HapticPattern(events: [tap(0, 1, 0.5), HapticEvent(kind: .audioContinuous, time: 0.2, duration: 0.5)]))
+      pattern.events = [tap(0, 1, 0.5), HapticEvent(kind: .audioContinuous, time: 0.2, duration: 0.5)]
     }
+    return HapticComposition(pattern)
   }
 
   /// Measures what arrives of a content of one format in another.
   ///
   /// The example is first written in the source's format and read again, so that it is one that the
   /// format can hold; where the source is only read, the example itself is taken.
-  public static func measure(_ content: Content, from source: HapticFormat, to target: HapticFormat)
-    -> Measurement
-  {
+  public static func measure(_ content: Content, from source: HapticFormat, to target: HapticFormat) -> Measurement {
     let example = example(content)
     let given = source.isWritable ? pass(example, through: source)?.composition ?? example : example
     guard let arrived = pass(given, through: target) else {
       return Measurement(grade: .none, difference: 1, losses: [])
     }
-    var losses: [String] = []
-    for loss in arrived.losses where !losses.contains(loss) { losses.append(loss) }
+    let losses: [String] = arrived.losses.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     let difference = CompositionDifference(given, arrived.composition).largest
     let grade: Grade =
       difference <= exactness && losses.isEmpty ? .exact : difference <= closeness ? .close : .approximate

@@ -33,12 +33,9 @@ public struct LoadedPattern: Sendable {
     let examination = input.formats.examine(file, options: reading)
     var composition = try examination.get().linearized()
     if input.sounds == .none { composition.removeSoundFiles() }
-    self.composition = composition
-    self.input = input
-    details = examination.details
-    places = examination.places
+    (self.input, self.composition) = (input, composition)
+    (details, places, findings) = (examination.details, examination.places, examination.findings)
     sounds = input.sounds == .none ? [] : examination.sounds
-    findings = examination.findings
   }
 
   /// The paths of the files that the pattern is made from.
@@ -65,19 +62,14 @@ public struct LoadedPattern: Sendable {
   /// Compiles the pattern, once for each profile that differs.
   public func plans(for profiles: [TransducerProfile], rate: Double, isRaw: Bool = false) throws -> [RenderPlan] {
     let samples = try samples(rate: rate)
-    var plans: [RenderPlan] = []
-    for (index, profile) in profiles.enumerated() {
-      let same = profiles.firstIndex(of: profile) ?? index
-      if same < index {
-        plans.append(plans[same])
-        continue
-      }
-      do {
+    return try profiles.indices.reduce(into: []) { plans, index in
+      if let same = profiles[..<index].firstIndex(of: profiles[index]) { return plans.append(plans[same]) }
+      do throws(RenderError) {
         plans.append(
-          try RenderPlan(compiling: composition, profile: profile, rate: rate, samples: samples, isRaw: isRaw))
+          try RenderPlan(
+            compiling: composition, profile: profiles[index], rate: rate, samples: samples, isRaw: isRaw))
       } catch { throw InputError(error, places: places.place(of:)) }
     }
-    return plans
   }
 }
 
@@ -141,10 +133,7 @@ package enum WaveformFiles {
 
   private static func damage(of sound: Sound, _ waveform: Examination.SoundReference) -> [Finding] {
     let name = waveform.path.inQuotes
-    var complaints: [String] = []
-    if let truncation = sound.truncation {
-      complaints.append("the sound file \(name) \(truncation.text); only these play")
-    }
+    var complaints = sound.truncation.map { ["the sound file \(name) \($0.text); only these play"] } ?? []
     let (count, badCount) = (sound.interleaved.count, sound.interleaved.count { !$0.isFinite })
     if badCount == count, count > 0 {
       complaints.append("the sound file \(name) has no finite samples; it plays as silence")
@@ -156,10 +145,8 @@ package enum WaveformFiles {
 
   /// What can be done about a file that is missing.
   private static func advice(_ path: String, in folder: String?) -> String {
-    if let found = folder.flatMap({ SoundFolder(root: $0).suggestion(for: path) }) {
-      return "did you mean \(found.inQuotes)?"
-    }
-    return "use '--sounds FOLDER' or '--without-sounds'"
+    folder.flatMap { SoundFolder(root: $0).suggestion(for: path) }.map { "did you mean \($0.inQuotes)?" }
+      ?? "use '--sounds FOLDER' or '--without-sounds'"
   }
 
   private static func read(_ path: String, from folder: String?) throws(SoundFileError) -> Sound {

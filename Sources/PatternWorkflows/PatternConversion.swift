@@ -23,10 +23,7 @@ public struct PatternConversion: Sendable {
     public var place: SourcePlace
 
     /// Makes a loss at a place.
-    public init(loss: Loss, place: SourcePlace) {
-      self.loss = loss
-      self.place = place
-    }
+    public init(loss: Loss, place: SourcePlace) { (self.loss, self.place) = (loss, place) }
   }
 
   /// What a conversion gives.
@@ -49,10 +46,7 @@ public struct PatternConversion: Sendable {
     to target: HapticFormat, from source: HapticFormat? = nil, reading: ReadingOptions = ReadingOptions(),
     writing: WritingOptions = WritingOptions()
   ) {
-    self.target = target
-    self.source = source
-    self.reading = reading
-    self.writing = writing
+    (self.target, self.source, self.reading, self.writing) = (target, source, reading, writing)
   }
 
   private static let unwritable = Rule.error(
@@ -66,36 +60,32 @@ public struct PatternConversion: Sendable {
   /// - Throws: The first error of reading, or why nothing can be written.
   public func convert(_ file: SourceFile, formats: FormatRegistry = .standard) throws(InputError) -> Result {
     let format = if let source { source } else { try formats.format(of: file) }
-    let examination = source == nil ? formats.examine(file, options: reading) : format.examine(file, options: reading)
+    let examination = source?.examine(file, options: reading) ?? formats.examine(file, options: reading)
     var composition = try examination.get()
     if leavesOutSounds { composition.removeSoundFiles() }
-    let notes = examination.findings.filter { $0.severity < .error }
+    func result(_ files: [Writing.File], _ losses: [Loss] = []) -> Result {
+      Result(
+        source: format, files: files, sounds: sounds(of: examination, in: files),
+        losses: losses.map { PlacedLoss(loss: $0, place: $0.place ?? examination.places.place(of: $0.element)) },
+        findings: examination.findings.filter { $0.severity < .error })
+    }
     if format.id == target.id, isPlain, let canonical = try format.canonical(file) {
-      let files = [Writing.File(canonical)]
-      return Result(
-        source: format, files: files, sounds: sounds(of: examination, in: files), losses: [], findings: notes)
+      return result([Writing.File(canonical)])
     }
     guard let written = try target.write(composition, options: writing) else {
       throw InputError(
         Finding(Self.unwritable, place: SourcePlace(name: file.name), "the format \(target.id) cannot be written"))
     }
-    let losses = (examination.losses + written.losses).map { loss in
-      PlacedLoss(loss: loss, place: loss.place ?? examination.places.place(of: loss.element))
-    }
-    return Result(
-      source: format, files: written.files, sounds: sounds(of: examination, in: written.files), losses: losses,
-      findings: notes)
+    return result(written.files, examination.losses + written.losses)
   }
 
   /// The sound files of a pattern that written files still name, each path once.
   private func sounds(of examination: Examination, in files: [Writing.File]) -> [Examination.SoundReference] {
     guard !examination.sounds.isEmpty else { return [] }
-    var names: Set<String> = []
-    for file in files where file.ending == nil {
-      let written = target.examine(
-        SourceFile(file.bytes, name: writing.name), options: ReadingOptions(wantsFindings: false))
-      names.formUnion(written.sounds.map(\.path))
+    let written = files.filter { $0.ending == nil }.flatMap { file in
+      target.examine(SourceFile(file.bytes, name: writing.name), options: ReadingOptions(wantsFindings: false)).sounds
     }
+    var names = Set(written.map(\.path))
     return examination.sounds.filter { names.remove($0.path) != nil }
   }
 

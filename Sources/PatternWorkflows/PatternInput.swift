@@ -38,10 +38,8 @@ public struct PatternInput: Equatable, Sendable {
 
   /// A pattern by the place of its content.
   public init(origin: Origin, outputStem: String, isFromFolder: Bool = false, formats: FormatRegistry = .standard) {
-    self.origin = origin
-    self.outputStem = outputStem
-    self.isFromFolder = isFromFolder
-    self.formats = formats
+    (self.origin, self.outputStem) = (origin, outputStem)
+    (self.isFromFolder, self.formats) = (isFromFolder, formats)
   }
 
   /// The name messages give the pattern.

@@ -118,20 +118,34 @@ public struct RenderJob: Sendable {
     var writer = try SoundFileWriter(
       descriptor: descriptor, path: path, format: SoundFileFormat(container: container, samples: format), rate: rate,
       channelCount: channelCount, frameCount: length, tags: SoundFileTags(rendering: title, by: sourceOfSound))
-    var rendering = rendering(of: plans, settings)
     var felt = rendersAcceleration ? SimulatedAcceleration(settings.routing, rate: Double(rate)) : nil
+    let interrupted = FileError(path, "interrupted; nothing was written")
+    let statistics = try render(rendering(of: plans, settings), interrupted: interrupted) { block, frameCount, left in
+      felt?.replace(&block, frameCount: frameCount)
+      try writer.write(block.span.extracting(first: frameCount * channelCount))
+      progress(1 - Double(left) / Double(length))
+    }
+    try writer.close()
+    return statistics
+  }
+
+  /// Renders block by block.
+  ///
+  /// - Parameters:
+  ///   - interrupted: What is thrown where the job is cancelled.
+  ///   - take: Takes a block, its frames, and the frames that are left behind them.
+  func render(
+    _ rendering: consuming OfflineRenderer, interrupted: FileError,
+    _ take: (_ block: inout [Float], _ frameCount: Int, _ left: Int64) throws -> Void
+  ) throws -> RenderStatistics {
     var block = [Float](repeating: 0, count: 4_096 * channelCount)
     while true {
       var span = block.mutableSpan
       let count = rendering.read(into: &span)
-      if count == 0 { break }
-      if isCancelled() { throw FileError(path, "interrupted; nothing was written") }
-      felt?.replace(&block, frameCount: count)
-      try writer.write(block.span.extracting(first: count * channelCount))
-      progress(1 - Double(rendering.remainingFrameCount) / Double(length))
+      if count == 0 { return rendering.statistics }
+      if isCancelled() { throw interrupted }
+      try take(&block, count, rendering.remainingFrameCount)
     }
-    try writer.close()
-    return rendering.statistics
   }
 
   /// A rendering of a pattern's plans, each heard where the array puts it.
@@ -144,13 +158,8 @@ public struct RenderJob: Sendable {
 
   /// The factor that brings the greatest peak just below the ceiling.
   private func normalisingGain(_ plans: [RenderPlan], _ settings: RenderSettings) throws -> Float {
-    var rendering = rendering(of: plans, settings)
-    var block = [Float](repeating: 0, count: 4_096 * channelCount)
-    var span = block.mutableSpan
-    while rendering.read(into: &span) > 0 {
-      if isCancelled() { throw FileError("render", "interrupted; nothing was written") }
-    }
-    let peak = rendering.statistics.peak
+    let interrupted = FileError("render", "interrupted; nothing was written")
+    let peak = try render(rendering(of: plans, settings), interrupted: interrupted) { _, _, _ in }.peak
     return peak > 0 ? Float(Renderer.maximumLevel) / peak : 1
   }
 }
@@ -190,10 +199,7 @@ public struct RenderBatch: Sendable {
       input: PatternInput, destination: Destination, container: SoundFileFormat.Container = .wav,
       buses: RenderSettings.Buses = .all
     ) {
-      self.input = input
-      self.destination = destination
-      self.container = container
-      self.buses = buses
+      (self.input, self.destination, self.container, self.buses) = (input, destination, container, buses)
     }
 
     /// The path of the file, or the name of the stream.
@@ -220,10 +226,7 @@ public struct RenderBatch: Sendable {
   public var items: [Item]
 
   /// Files to write by one job.
-  public init(job: RenderJob, items: [Item]) {
-    self.job = job
-    self.items = items
-  }
+  public init(job: RenderJob, items: [Item]) { (self.job, self.items) = (job, items) }
 
   /// Renders everything and answers what became of each item, in their order.
   ///

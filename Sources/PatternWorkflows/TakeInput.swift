@@ -87,16 +87,11 @@ public enum TakeInput: Equatable, Sendable {
     guard (settings.length ?? 0) * Int64(job.channelCount) <= Int64(Sound.longest) else {
       throw FileError(input.name, "is too long; use --duration")
     }
-    var rendering = OfflineRenderer(plan: plan, settings: settings)
     var samples: [Float] = []
     samples.reserveCapacity(Int(settings.length ?? 0) * job.channelCount)
-    var block = [Float](repeating: 0, count: 4_096 * job.channelCount)
-    while true {
-      var span = block.mutableSpan
-      let count = rendering.read(into: &span)
-      if count == 0 { break }
-      if job.isCancelled() { throw FileError(input.name, "interrupted") }
-      samples += block[..<(count * job.channelCount)]
+    let rendering = OfflineRenderer(plan: plan, settings: settings)
+    _ = try job.render(rendering, interrupted: FileError(input.name, "interrupted")) { block, frameCount, _ in
+      samples += block[..<(frameCount * job.channelCount)]
     }
     let signal = Signal(interleaved: samples, channelCount: job.channelCount, rate: Double(job.rate))
     var take = Take(
@@ -113,15 +108,10 @@ public enum TakeInput: Equatable, Sendable {
     let descriptor = try FileSystem.open(path)
     defer { close(descriptor) }
     let sound = try Sound(readingDescriptor: descriptor, path: path)
-    guard sound.frameCount > 0 else {
-      throw SoundFileError(kind: .damaged, path: path, description: "contains no audio")
-    }
+    func damaged(_ text: String) -> SoundFileError { SoundFileError(kind: .damaged, path: path, description: text) }
+    guard sound.frameCount > 0 else { throw damaged("contains no audio") }
     let badCount = sound.interleaved.count { !$0.isFinite }
-    guard badCount == 0 else {
-      throw SoundFileError(
-        kind: .damaged, path: path, description: "\(badCount) of \(sound.interleaved.count) samples are NaN or infinite"
-      )
-    }
+    guard badCount == 0 else { throw damaged("\(badCount) of \(sound.interleaved.count) samples are NaN or infinite") }
     let signal = Signal(interleaved: sound.interleaved, channelCount: sound.channelCount, rate: sound.rate)
     return Take(name: path, source: .sound, signal: signal, profile: job.profile)
   }

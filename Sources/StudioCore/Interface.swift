@@ -43,14 +43,28 @@ internal import TransducerProfiles
 
   /// Makes what is wrong the output, as JSON; `result`.
   package func fail(_ error: InputError, _ result: Int32 = 0) -> Int32 {
-    var writer = JSONWriter(layout: .compact)
-    writer.object { $0.members(of: error.finding) }
-    _ = give(writer.finish())
+    _ = give(JSONWriter.fields { $0.members(of: error.finding) })
     return result
   }
 
   /// 1 where a slot can be used, else why not.
   func state(of slot: Slot) -> Int32 { slot.error.map { fail($0) } ?? (slot.isReadable ? 1 : 0) }
+
+  /// Reads a file into a slot, which is made where there is none; its state.
+  func open(_ slot: Int32, _ file: SourceFile) -> Int32 {
+    studio.makeSlots(upTo: Int(slot))
+    return at(slot) { slot in
+      slot.open(file)
+      return state(of: slot)
+    }
+  }
+
+  /// Plays a plan in a slot from where the one before is; 0 where there is none, or no such slot.
+  func play(_ slot: Int32, profile: Int32, _ plan: (LiveSound) -> RenderPlan?) -> Int32 {
+    guard let live, 0..<2 ~= slot, let plan = plan(live) else { return 0 }
+    live.load(Int(slot), plan, profile: self.profile(profile))
+    return 1
+  }
 
   func has(_ slot: Int32) -> Bool { studio.slots.indices.contains(Int(slot)) }
 
@@ -80,6 +94,10 @@ package func bytes(_ start: Bytes?, _ length: Int32) -> [UInt8] {
 
 package func text(_ start: Bytes?, _ length: Int32) -> String {
   unsafe String(decoding: bytes(start, length), as: UTF8.self)
+}
+
+private func floats(_ start: UnsafePointer<Float>, _ count: Int32) -> [Float] {
+  unsafe Array(UnsafeBufferPointer(start: start, count: Int(max(0, count))))
 }
 
 /// Makes a host.
@@ -120,13 +138,7 @@ public func temblorSamples(_ host: Handle) -> UnsafeMutablePointer<Float> { unsa
 public func temblorOpen(
   _ host: Handle, _ slot: Int32, _ name: Bytes?, _ nameLength: Int32, _ content: Bytes?, _ length: Int32
 ) -> Int32 {
-  let host = unsafe Host.of(host)
-  let file = unsafe SourceFile(bytes(content, length), name: text(name, nameLength))
-  host.studio.makeSlots(upTo: Int(slot))
-  return host.at(slot) { slot in
-    slot.open(file)
-    return host.state(of: slot)
-  }
+  unsafe Host.of(host).open(slot, SourceFile(bytes(content, length), name: text(name, nameLength)))
 }
 
 /// Puts a text in the place of another; 1 where it can be used, else the output is why.
@@ -204,10 +216,9 @@ public func temblorSound(
   _ host: Handle, _ name: Bytes?, _ nameLength: Int32, _ samples: UnsafePointer<Float>?, _ count: Int32,
   _ channels: Int32, _ rate: Double
 ) -> Int32 {
-  guard channels > 0, rate >= 1, rate.isFinite, unsafe samples != nil else { return 0 }
-  let interleaved = unsafe Array(UnsafeBufferPointer(start: samples, count: Int(max(0, count))))
+  guard channels > 0, rate >= 1, rate.isFinite, let samples = unsafe samples else { return 0 }
   unsafe Host.of(host).studio.sounds[text(name, nameLength)] = HostSound(
-    interleaved: interleaved, channelCount: Int(channels), rate: rate)
+    interleaved: floats(samples, count), channelCount: Int(channels), rate: rate)
   return 1
 }
 
@@ -220,18 +231,11 @@ public func temblorTrace(
   _ host: Handle, _ slot: Int32, _ name: Bytes?, _ nameLength: Int32, _ samples: UnsafePointer<Float>?, _ count: Int32,
   _ channels: Int32, _ rate: Double, _ profile: Int32
 ) -> Int32 {
-  guard channels > 0, rate > 0, rate.isFinite, unsafe samples != nil else { return 0 }
+  guard channels > 0, rate > 0, rate.isFinite, let samples = unsafe samples else { return 0 }
   let host = unsafe Host.of(host)
-  let interleaved = unsafe Array(UnsafeBufferPointer(start: samples, count: Int(max(0, count))))
-  let sound = Signal(interleaved: interleaved, channelCount: Int(channels), rate: rate)
-  let name = unsafe text(name, nameLength)
-  host.studio.makeSlots(upTo: Int(slot))
+  let sound = unsafe Signal(interleaved: floats(samples, count), channelCount: Int(channels), rate: rate)
   do throws(InputError) {
-    let file = try Conversion.trace(sound, named: name, host.profile(profile))
-    return host.at(slot) { slot in
-      slot.open(file)
-      return host.state(of: slot)
-    }
+    return host.open(slot, try Conversion.trace(sound, named: unsafe text(name, nameLength), host.profile(profile)))
   } catch { return host.fail(error) }
 }
 
@@ -310,12 +314,11 @@ public func temblorLivePlanInput(_ host: Handle, _ length: Int32) -> UnsafeMutab
 @_expose(wasm, "livePlan") @_cdecl("temblor_live_plan")
 public func temblorLivePlan(_ host: Handle, _ slot: Int32, _ length: Int32, _ profile: Int32) -> Int32 {
   let host = unsafe Host.of(host)
-  guard let live = host.live, 0..<2 ~= slot else { return 0 }
-  var bytes = FixedBuffer<UInt8>(repeating: 0, count: 0)
-  swap(&bytes, &host.arriving)
-  guard let plan = RenderPlan.placed(in: bytes, count: Int(length)), plan.rate == live.rate else { return 0 }
-  live.load(Int(slot), plan, profile: host.studio.profile(Int(profile)))
-  return 1
+  return host.play(slot, profile: profile) { live in
+    var bytes = FixedBuffer<UInt8>(repeating: 0, count: 0)
+    swap(&bytes, &host.arriving)
+    return RenderPlan.placed(in: bytes, count: Int(length)).flatMap { $0.rate == live.rate ? $0 : nil }
+  }
 }
 
 // MARK: - Live sound
@@ -330,13 +333,10 @@ public func temblorLiveLoad(
   _ host: Handle, _ slot: Int32, _ content: Bytes?, _ length: Int32, _ profile: Int32
 ) -> Int32 {
   let host = unsafe Host.of(host)
-  guard let live = host.live, 0..<2 ~= slot else { return 0 }
-  host.studio.slots[Int(slot)].open(unsafe SourceFile(bytes(content, length), name: "live.ahap"))
-  guard host.studio.slots[Int(slot)].isReadable, let plan = host.plan(slot, profile: profile, rate: live.rate) else {
-    return 0
+  return host.play(slot, profile: profile) { live in
+    host.studio.slots[Int(slot)].open(unsafe SourceFile(bytes(content, length), name: "live.ahap"))
+    return host.studio.slots[Int(slot)].isReadable ? host.plan(slot, profile: profile, rate: live.rate) : nil
   }
-  live.load(Int(slot), plan, profile: host.studio.profile(Int(profile)))
-  return 1
 }
 
 /// Plays both slots from a frame, or stops them.

@@ -13,8 +13,7 @@ extension Studio {
 
   /// The profiles as JSON: name, what it is, and the frequencies of sharpness 0 and 1 as they are played.
   func listProfiles() -> [UInt8] {
-    var writer = JSONWriter(layout: .compact)
-    writer.array { list in
+    JSONWriter.list { list in
       for profile in profiles {
         let played = profile.bandMapped(rate: Self.usualRate).frequency
         list.object { object in
@@ -28,7 +27,6 @@ extension Studio {
         }
       }
     }
-    return writer.finish()
   }
 
   /// The frequency that a profile plays a sharpness with.
