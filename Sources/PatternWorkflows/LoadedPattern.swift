@@ -143,7 +143,6 @@ package enum WaveformFiles {
     return complaints.map { Finding(.soundDamaged, place: waveform.place, $0) }
   }
 
-  /// What can be done about a file that is missing.
   private static func advice(_ path: String, in folder: String?) -> String {
     folder.flatMap { SoundFolder(root: $0).suggestion(for: path) }.map { "did you mean \($0.inQuotes)?" }
       ?? "use '--sounds FOLDER' or '--without-sounds'"

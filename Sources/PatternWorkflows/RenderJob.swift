@@ -328,7 +328,6 @@ struct SimulatedAcceleration {
   /// One for each channel that drives a transducer whose resonance is known.
   private var transducers: [TransducerSimulation?]
 
-  /// Transducers at rest.
   init(_ routing: OutputRouting, rate: Double) {
     transducers = routing.channels.map { channel in
       guard let hardware = channel.transducer?.hardware, let model = hardware.model else { return nil }

@@ -121,7 +121,6 @@ private final class SoundMeasurementWorkers: Sendable {
     return try reading.withLock { $0.block }.get()
   }
 
-  /// The figures of the whole and of each channel.
   func finish() -> (whole: Levels, channels: [Levels], spectra: [Spectrum]) {
     let figures = channels.map { channel in channel.measurement.withLock { $0.finish() } }
     let levels = figures.map(\.0)

@@ -27,19 +27,10 @@ struct PageTemplate {
   var names: [String] { text.indices.compactMap { place(at: $0)?.name } }
 
   private func place(at index: Int) -> (name: String, end: Int)? {
-    let brace = UInt8(ascii: "{")
-    guard text[index] == brace, index + 1 < text.count, text[index + 1] == brace else { return nil }
-    var end = index + 2
-    while end < text.count, text[end].isNameByte { end += 1 }
-    guard end > index + 2, end + 1 < text.count else { return nil }
-    guard text[end] == UInt8(ascii: "}"), text[end + 1] == UInt8(ascii: "}") else { return nil }
-    return (String(decoding: text[index + 2..<end], as: UTF8.self), end + 2)
-  }
-}
-
-extension UInt8 {
-  fileprivate var isNameByte: Bool {
-    (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self) || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self)
+    guard text[index...].starts(with: "{{".utf8) else { return nil }
+    let name = text[(index + 2)...].prefix { $0 < 0x80 && Unicode.Scalar($0).properties.isAlphabetic }
+    guard !name.isEmpty, text[name.endIndex...].starts(with: "}}".utf8) else { return nil }
+    return (String(decoding: name, as: UTF8.self), name.endIndex + 2)
   }
 }
 

@@ -22,7 +22,6 @@ internal import TransducerProfiles
 
   package init() {}
 
-  /// The host behind a handle.
   package static func of(_ handle: Handle) -> Host {
     unsafe Unmanaged<Host>.fromOpaque(handle).takeUnretainedValue()
   }

@@ -8,7 +8,6 @@ internal import Synchronization
 /// One thread does everything, between the blocks of an audio worklet. Taking a plan over takes memory for its voices
 /// and a look at those that may sound where it begins.
 final class LiveSound {
-  /// The most frames of one block.
   static let blockLength = 4_096
 
   let rate: Double
@@ -26,7 +25,6 @@ final class LiveSound {
   private let block = FixedBuffer<Float>(repeating: 0, count: blockLength)
   private let faded = FixedBuffer<Float>(repeating: 0, count: blockLength)
 
-  /// Nothing to hear yet, at a rate.
   init(rate: Double) {
     self.rate = rate
     stage = LiveStage(profile: .phone, rate: rate)
@@ -76,7 +74,6 @@ final class LiveSound {
     for slot in stage.players.indices { sendLoop(of: slot) }
   }
 
-  /// Chooses the pattern that is heard.
   func hear(_ slot: Int) {
     heard = slot
     for (index, player) in stage.players.enumerated() {

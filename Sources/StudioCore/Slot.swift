@@ -41,7 +41,6 @@ struct Slot {
   /// What was there before the changes of the step that is made.
   private var stepStart: AHAPEditor?
 
-  /// Whether the text is one that can be used.
   var isReadable: Bool { error == nil && editor != nil }
 
   // MARK: - Opening

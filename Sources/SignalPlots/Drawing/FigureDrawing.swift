@@ -60,17 +60,10 @@ struct FigureDrawing {
 
   // MARK: Places
 
-  /// How much larger everything is than at a width of 900 pixels.
   var scale: Double { layout.scale }
-
-  /// The height of a value in the panel.
   func y(_ value: Double) -> Double { layout.y(value, on: axis, in: box) }
-
-  /// The place of a second and a value in the panel.
-  func at(_ seconds: Double, _ value: Double) -> PlotPoint { PlotPoint(layout.x(seconds), y(value)) }
-
-  /// A line from the left of the panel to its right.
   func across(_ y: Double) -> [PlotPoint] { [PlotPoint(box.left, y), PlotPoint(box.right, y)] }
+  func at(_ seconds: Double, _ value: Double) -> PlotPoint { PlotPoint(layout.x(seconds), y(value)) }
 
   // MARK: Head
 

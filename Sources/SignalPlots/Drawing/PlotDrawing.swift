@@ -5,7 +5,6 @@ internal import CMath
 /// Everything is written from it: SVG, PNG, PDF and text show the same.
 struct PlotDrawing: Equatable, Sendable {
   enum Paint: Equatable, Hashable, Sendable {
-    /// A colour of the theme.
     case role(PlotRole)
     /// A colour of its own, the same in every theme.
     case color(PlotColor)
@@ -28,7 +27,6 @@ struct PlotDrawing: Equatable, Sendable {
 
   /// A colour of a gradient, by its share of the way.
   struct Stop: Equatable, Hashable, Sendable {
-    /// The share of the way, 0…1.
     var share: Double
     var color: PlotColor
   }
@@ -56,7 +54,6 @@ struct PlotDrawing: Equatable, Sendable {
     var size: Double
     var role = PlotRole.muted
     var isBold = false
-    /// Pixels before it.
     var gap = 0.0
   }
 
@@ -75,7 +72,6 @@ struct PlotDrawing: Equatable, Sendable {
     /// Lines through points, closed where they are filled.
     case path([[PlotPoint]], fill: Fill?, stroke: Stroke?)
     case disc(PlotPoint, radius: Double, fill: Fill?, stroke: Stroke?)
-    /// A rectangle with round corners.
     case bar(PlotBox, radius: Double, fill: Fill)
     /// A line of text, whose base line is at the height of its place.
     case text([Run], at: PlotPoint, anchor: Anchor)
@@ -100,7 +96,6 @@ struct PlotDrawing: Equatable, Sendable {
     if !lines.isEmpty { add(.path(lines, fill: nil, stroke: stroke)) }
   }
 
-  /// A rectangle; round where it has a radius.
   mutating func bar(_ box: PlotBox, _ paint: Paint, radius: Double = 0, opacity: Double = 1) {
     add(.bar(box, radius: radius, fill: Fill(paint: paint, opacity: opacity)))
   }
@@ -133,9 +128,7 @@ struct PlotPoint: Equatable, Hashable, Sendable {
 struct PlotBox: Equatable, Sendable {
   var left, top, right, bottom: Double
 
-  /// Pixels from left to right.
   var width: Double { right - left }
-  /// Pixels from top to bottom.
   var height: Double { bottom - top }
 }
 
@@ -236,7 +229,6 @@ public enum PlotRole: Hashable, Sendable {
   case equal
   /// Lines that all takes have.
   case equalLine
-  /// The reach of a waveform.
   case signal
   /// What only one take has, by the number of the take from 0; four colours, from the first again.
   case take(Int)

@@ -76,7 +76,6 @@ public struct ResponsePlot: Equatable, Sendable {
   }
 }
 
-/// Draws a response figure as shapes and texts.
 private struct ResponseDrawing {
   private let plot: ResponsePlot
   private let scale: Double

@@ -1,7 +1,6 @@
 internal import HapticRender
 internal import SignalAnalysis
 
-/// Waveforms and spectrograms.
 extension FigureDrawing {
   // MARK: Waveform
 

@@ -133,7 +133,6 @@ struct SampleColumns {
   }
 }
 
-/// The greatest of neighbours.
 enum SlidingMaximum {
   /// For each value the greatest of those up to so many places away; time grows with the count alone.
   static func of(_ values: [Double], reach: Int) -> [Double] {

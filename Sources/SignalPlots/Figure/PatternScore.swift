@@ -27,14 +27,10 @@ public struct PatternScore: Sendable {
     public let reference: EventReference
     /// What the event does.
     public let kind: HapticEvent.Kind
-    /// The second of its onset.
-    public let time: Double
-    /// The second at which it falls silent.
-    public let end: Double
-    /// Intensity, or volume, as the event itself says.
-    public let givenIntensity: Double
-    /// Sharpness, or brightness, as the event itself says.
-    public let givenSharpness: Double
+    /// The seconds of its onset and of its end, at which it falls silent.
+    public let time, end: Double
+    /// Intensity and sharpness, or volume and brightness, as the event itself says.
+    public let givenIntensity, givenSharpness: Double
     /// What it becomes, by rising time; between points it is a straight line. A transient has one.
     public let points: [Point]
     /// The file that it plays.
@@ -136,18 +132,15 @@ extension PatternScore.Curve {
   init?(_ id: DynamicParameterID, of pattern: HapticPattern, control: ControlTimeline?, until end: Double) {
     guard let control else { return nil }
     self.id = id
-    var line: [Point] = []
-    func append(_ time: Double, _ value: Double) {
-      let point = Point(time: time, value: value)
-      if line.last != point { line.append(point) }
-    }
     let segments = control.segments
-    for (index, segment) in segments.enumerated() where segment.start <= end || index == 0 {
-      append(segment.start, segment.value)
+    line = segments.indices.filter { $0 == 0 || segments[$0].start <= end }.reduce(into: []) { line, index in
+      let segment = segments[index]
       let next = index + 1 < segments.count ? min(segments[index + 1].start, end) : end
-      if next > segment.start { append(next, segment.value(at: next)) }
+      for time in next > segment.start ? [segment.start, next] : [segment.start] {
+        let point = Point(time: time, value: time == segment.start ? segment.value : segment.value(at: time))
+        if line.last != point { line.append(point) }
+      }
     }
-    self.line = line
     handles = Self.handles(id, of: pattern, control: control, until: end)
   }
 
@@ -172,21 +165,17 @@ extension PatternScore.Curve {
 
 /// Evaluates what controls and envelope make of an event, at the times where that bends.
 struct EventSampling {
-  /// The control that multiplies, where the pattern sets it.
-  let strength: ControlTimeline?
-  /// The control that is added, where the pattern sets it.
-  let tone: ControlTimeline?
+  /// The control that multiplies and the one that is added, where the pattern sets them.
+  private let strength, tone: ControlTimeline?
   /// The most times at which one event is looked at.
-  let maximumTimeCount: Int
-  private let strengthSlopes: Bool
-  private let toneSlopes: Bool
+  private let maximumTimeCount: Int
+  private let strengthSlopes, toneSlopes: Bool
 
   /// The most points of all events together, so that any pattern has a bounded score.
   private static let maximumPointCount = 400_000
   /// Parts of a range in which envelope and control move both, where their product is not a line.
   private static let parts = 6
 
-  /// Evaluates with controls, each of which may be absent.
   init(strength: ControlTimeline?, tone: ControlTimeline?, eventCount: Int) {
     (self.strength, self.tone) = (strength, tone)
     strengthSlopes = strength?.segments.contains { $0.slope != 0 } ?? false
@@ -198,19 +187,18 @@ struct EventSampling {
   func point(at time: Double, level: Double, intensity: Double, sharpness: Double) -> PatternScore.Point {
     let factor = strength?.value(at: time) ?? 1
     let shift = tone?.value(at: time) ?? 0
+    func clamped(_ value: Double) -> Double { min(max(value, 0), 1) }
     return PatternScore.Point(
-      time: time, intensity: Self.clamped(intensity * factor) * level, sharpness: Self.clamped(sharpness + shift))
+      time: time, intensity: clamped(intensity * factor) * level, sharpness: clamped(sharpness + shift))
   }
 
   func points(along corners: [PatternTimeline.Corner], intensity: Double, sharpness: Double) -> [PatternScore.Point] {
     guard let first = corners.first, let last = corners.last else { return [] }
     var points: [PatternScore.Point] = []
     for (from, to) in zip(corners, corners.dropFirst()) where to.time > from.time {
-      func level(_ time: Double) -> Double {
-        from.level + (to.level - from.level) * (time - from.time) / (to.time - from.time)
-      }
       for time in times(from: from, to: to, duration: last.time - first.time) {
-        let point = point(at: time, level: level(time), intensity: intensity, sharpness: sharpness)
+        let level = from.level + (to.level - from.level) * (time - from.time) / (to.time - from.time)
+        let point = point(at: time, level: level, intensity: intensity, sharpness: sharpness)
         if points.last != point { points.append(point) }
       }
     }
@@ -245,6 +233,4 @@ struct EventSampling {
   private func even(_ from: Double, _ to: Double, count: Int) -> [Double] {
     (0...count).map { $0 == count ? to : from + (to - from) * Double($0) / Double(count) }
   }
-
-  private static func clamped(_ value: Double) -> Double { min(max(value, 0), 1) }
 }

@@ -70,12 +70,10 @@ struct PlotLayout: Equatable, Sendable {
     self.span = span
   }
 
-  /// The place of a second.
   func x(_ seconds: Double) -> Double {
     left + (right - left) * (seconds - span.lowerBound) / (span.upperBound - span.lowerBound)
   }
 
-  /// The second at a place.
   func seconds(at x: Double) -> Double {
     span.lowerBound + (span.upperBound - span.lowerBound) * (x - left) / (right - left)
   }
@@ -239,7 +237,6 @@ struct PlotAxis: Equatable, Sendable {
     return (value - range.lowerBound) / (range.upperBound - range.lowerBound)
   }
 
-  /// The value that lies a share of the way up.
   func value(atShare share: Double) -> Double {
     isLogarithmic
       ? range.lowerBound * pow(range.upperBound / range.lowerBound, share)
@@ -249,19 +246,16 @@ struct PlotAxis: Equatable, Sendable {
   func ticks(atMost count: Int) -> [AxisTick] {
     guard isLogarithmic else { return AxisTick.round(in: range, atMost: count) }
     // Of the values of one, two or three in each decade, the most that fit.
-    for factors in [[1.0, 2, 5], [1, 3], [1]] {
-      let all = (0...5).flatMap { decade in factors.map { $0 * pow(10, Double(decade)) } }
-      let inside = all.filter { range.contains($0) }
-      if inside.count <= count, !inside.isEmpty { return inside.map { AxisTick($0, AxisTick.text($0, places: 0)) } }
-    }
-    return []
+    return [[1.0, 2, 5], [1, 3], [1]].lazy.map { factors in
+      ticks(at: (0...5).flatMap { decade in factors.map { $0 * pow(10, Double(decade)) } })
+    }.first { $0.count <= count && !$0.isEmpty } ?? []
   }
 
   /// The octaves of 25 Hz in the range.
-  var octaves: [AxisTick] {
-    (0...7).map { 25 * pow(2, Double($0)) }.filter { range.contains($0) }.map {
-      AxisTick($0, AxisTick.text($0, places: 0))
-    }
+  var octaves: [AxisTick] { ticks(at: (0...7).map { 25 * pow(2, Double($0)) }) }
+
+  private func ticks(at values: [Double]) -> [AxisTick] {
+    values.filter { range.contains($0) }.map { AxisTick($0, AxisTick.text($0, places: 0)) }
   }
 }
 
@@ -309,8 +303,7 @@ public struct AxisTick: Equatable, Sendable {
     var text = text(value, places: places)
     guard text.contains(".") else { return text }
     while text.hasSuffix("0") { text.removeLast() }
-    if text.hasSuffix(".") { text.removeLast() }
-    return text
+    return text.hasSuffix(".") ? String(text.dropLast()) : text
   }
 
   /// A value with so many decimal places; a minus is a minus sign.

@@ -20,14 +20,12 @@ struct PlotPanel: Sendable {
   enum LegendEntry: Equatable, Sendable {
     case sharpness
     case intensityCurve
-    /// The reach of a waveform.
     case signal
     case effective
     /// The time that one spectrum looks at, in seconds.
     case window(Double)
     /// The profile's band, and the name of the profile.
     case band(String)
-    /// A scale of decibels from one value up to another.
     case decibels(from: Int, to: Int)
   }
 
@@ -108,17 +106,16 @@ struct PlotPanel: Sendable {
 
   private static func levels(_ takes: [PlotTake]) -> [PlotPanel] {
     guard takes.contains(where: { $0.track != nil }) else { return [] }
-    let (range, axis) = (SignalTrack.levelRange, SignalTrack.frequencyAxis)
-    let length = range.upperBound - range.lowerBound
-    let isSilent = takes.allSatisfy { $0.track?.levels.allSatisfy { $0 < range.lowerBound } ?? true }
+    let (levels, frequencies) = (PlotAxis(range: SignalTrack.levelRange), SignalTrack.frequencyAxis)
+    let isSilent = takes.allSatisfy { $0.track?.levels.allSatisfy { $0 < levels.range.lowerBound } ?? true }
     return [
       PlotPanel(
         title: "Level", unit: "dBFS, of the sine that is as strong", content: .strength, axis: shareAxis,
-        ticks: [-60.0, -40, -20, 0].map { AxisTick(($0 - range.lowerBound) / length, AxisTick.text($0, places: 0)) },
+        ticks: [-60.0, -40, -20, 0].map { AxisTick(levels.share(of: $0), AxisTick.text($0, places: 0)) },
         height: 130, remark: isSilent ? "silence" : nil),
       PlotPanel(
         title: "Frequency", unit: "where there is a tone", content: .tone, axis: lowAxis, ticks: [],
-        rightTicks: [50.0, 100, 200, 400].map { AxisTick(axis.share(of: $0), hertz($0)) }, height: 60),
+        rightTicks: [50.0, 100, 200, 400].map { AxisTick(frequencies.share(of: $0), hertz($0)) }, height: 60),
     ]
   }
 
@@ -216,7 +213,6 @@ struct PlotPanel: Sendable {
   }
 }
 
-/// Samples to draw, from a second on.
 struct SoundTrace: Sendable {
   var samples: [Float]
   /// Frames per second.

@@ -64,24 +64,19 @@ extension CairoBindings {
     return unsafe surface
   }
 
-  /// `cairo_surface_write_to_png_stream`.
   func writePNG(of surface: Handle, to bytes: ByteSink) throws(PlotError) {
     try unsafe check(call.surface_write_to_png_stream(surface, Self.sink, bytes.closure))
   }
 
-  /// `cairo_create`.
   func context(on surface: Handle) throws(PlotError) -> Handle {
     guard let context = unsafe call.create(surface) else { throw refusal("out of memory") }
     try unsafe check(call.status(context))
     return unsafe context
   }
 
-  /// `cairo_surface_status`.
-  func checkSurface(_ surface: Handle) throws(PlotError) { try unsafe check(call.surface_status(surface)) }
-
   private func checked(_ surface: Handle?) throws(PlotError) -> Handle {
     guard let surface = unsafe surface else { throw refusal("out of memory") }
-    do throws(PlotError) { try unsafe checkSurface(surface) } catch {
+    do throws(PlotError) { try unsafe check(call.surface_status(surface)) } catch {
       unsafe call.surface_destroy(surface)
       throw error
     }
@@ -173,7 +168,7 @@ extension CairoBindings {
       try unsafe cairo.writePNG(of: surface, to: sink)
     }
     unsafe cairo.call.surface_finish(surface)
-    try unsafe cairo.checkSurface(surface)
+    try unsafe cairo.check(cairo.call.surface_status(surface))
     return sink.bytes
   }
 
