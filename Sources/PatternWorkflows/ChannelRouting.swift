@@ -75,14 +75,11 @@ public struct ChannelRouting: Sendable {
   /// The routing on some channels with what each drives, and the profile of each haptic bus.
   ///
   /// - Parameters:
-  ///   - channelCount: Channels of the output.
   ///   - rate: Frames per second, by which delays are whole frames.
   ///   - profile: The profile of channels that have none of their own.
-  ///   - buses: Which of the two are heard at all.
   ///   - placeCount: Places of what is played.
   public func routing(
-    channelCount: Int, rate: Double, profile: TransducerProfile, buses: RenderSettings.Buses = .all,
-    placeCount: Int = 0
+    channelCount: Int, rate: Double, profile: TransducerProfile, buses: RenderSettings.Buses = .all, placeCount: Int = 0
   ) -> (routing: OutputRouting, profiles: [TransducerProfile]) {
     var channels = OutputRouting(channelCount: channelCount, buses: buses).channels
     if let haptics, buses != .audio {

@@ -20,12 +20,7 @@ public struct LoadedPattern: Sendable {
   private let sounds: [Examination.SoundReference]
   private let findings: [Finding]
 
-  /// Reads a pattern of any format, or throws its first error.
-  ///
-  /// - Parameters:
-  ///   - input: The pattern.
-  ///   - reading: How it is read.
-  /// - Throws: `InputError` or `FileError`.
+  /// Reads a pattern of any format, or throws its first error: an `InputError` or `FileError`.
   public init(_ input: PatternInput, reading: ReadingOptions = ReadingOptions()) throws {
     var reading = reading
     reading.wantsFindings = false
@@ -66,8 +61,7 @@ public struct LoadedPattern: Sendable {
       if let same = profiles[..<index].firstIndex(of: profiles[index]) { return plans.append(plans[same]) }
       do throws(RenderError) {
         plans.append(
-          try RenderPlan(
-            compiling: composition, profile: profiles[index], rate: rate, samples: samples, isRaw: isRaw))
+          try RenderPlan(compiling: composition, profile: profiles[index], rate: rate, samples: samples, isRaw: isRaw))
       } catch { throw InputError(error, places: places.place(of:)) }
     }
   }

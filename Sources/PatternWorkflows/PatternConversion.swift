@@ -46,9 +46,7 @@ public struct PatternConversion: Sendable {
   public init(
     to target: HapticFormat, from source: HapticFormat? = nil, reading: ReadingOptions = ReadingOptions(),
     writing: WritingOptions = WritingOptions()
-  ) {
-    (self.target, self.source, self.reading, self.writing) = (target, source, reading, writing)
-  }
+  ) { (self.target, self.source, self.reading, self.writing) = (target, source, reading, writing) }
 
   private static let unwritable = Rule.error(
     "format-unwritable", "syntax", "The format must be one that can be written.")
@@ -153,8 +151,7 @@ public enum FormatMatrix {
     }
     var pattern = HapticPattern()
     switch content {
-    case .transients:
-      pattern.events = [tap(0.1, 1, 0.5), tap(0.35, 0.8, 0.25), tap(0.6, 0.6, 0.75), tap(0.85, 0.9, 1)]
+    case .transients: pattern.events = [tap(0.1, 1, 0.5), tap(0.35, 0.8, 0.25), tap(0.6, 0.6, 0.75), tap(0.85, 0.9, 1)]
     case .continuous:
       pattern.events = [hum(0, 0.8, 1, 0.4), hum(1.2, 0.6, 0.8, 0.6)]
       pattern.curves = [
@@ -167,8 +164,7 @@ public enum FormatMatrix {
       pattern.events = [hum(0, 1, 0.7, 0.2), hum(0.5, 1, 0.5, 0.8), tap(0.25, 1, 0.5), tap(1.8, 0.5, 0.5)]
       pattern.events[0].parameters[.attackTime] = 0.4
       pattern.events[0].parameters[.releaseTime] = 0.5
-    case .audio:
-      pattern.events = [tap(0, 1, 0.5), HapticEvent(kind: .audioContinuous, time: 0.2, duration: 0.5)]
+    case .audio: pattern.events = [tap(0, 1, 0.5), HapticEvent(kind: .audioContinuous, time: 0.2, duration: 0.5)]
     }
     return HapticComposition(pattern)
   }

@@ -77,13 +77,8 @@ public struct PatternInput: Equatable, Sendable {
 
   /// What the user's words stand for, and what is wrong with some of them.
   ///
-  /// A folder stands for the patterns in and below it; links to folders are not followed. Files whose
-  /// ending is that of other kinds of files, too, are taken by their content.
-  ///
-  /// - Parameters:
-  ///   - words: Files, folders, names of shipped patterns, or `-`.
-  ///   - formats: The formats that are recognised.
-  ///   - sounds: Where the sound files of all of them are.
+  /// Words are files, folders, names of shipped patterns, or `-`. A folder stands for the patterns in and below it; links
+  /// to folders are not followed. Files whose ending is that of other kinds of files, too, are taken by their content.
   public static func find(_ words: [String], formats: FormatRegistry = .standard, sounds: SoundLookup = .besidePattern)
     -> (inputs: [PatternInput], problems: [FileError])
   {
@@ -272,17 +267,14 @@ public enum TakeInput: Equatable, Sendable {
   /// rendered at the rate of the recording it is held against, and nothing is resampled in vain. Haptic patterns
   /// that are all longer than a minute are rendered at 8 kHz, eight times what they hold.
   ///
-  /// - Parameters:
-  ///   - inputs: Patterns and sound files.
-  ///   - job: How patterns are rendered.
-  ///   - rate: Frames per second that were asked for, or nothing.
   /// - Throws: `InputError`, `FileError` or `SoundFileError`.
   public static func takes(_ inputs: [TakeInput], _ job: RenderJob, rate: Int?) throws -> [Take] {
     var job = job
-    let takes = try inputs.map { input in if case .sound(let path) = input { try read(path, job) } else { Take?.none } }
+    let takes = try inputs.map { input -> Take? in if case .sound(let path) = input { try read(path, job) } else { nil }
+    }
     let rates = takes.compactMap { $0?.signal.rate }
-    let patterns = try inputs.map { input in
-      if case .pattern(let input) = input { try LoadedPattern(input, reading: job.reading) } else { LoadedPattern?.none }
+    let patterns = try inputs.map { input -> LoadedPattern? in
+      if case .pattern(let input) = input { try LoadedPattern(input, reading: job.reading) } else { nil }
     }
     let isLong = patterns.allSatisfy { $0?.composition.isLongHaptics ?? false }
     job.rate = rate ?? rates.max().map { Int($0) } ?? (isLong ? longRate : job.rate)

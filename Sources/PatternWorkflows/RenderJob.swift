@@ -62,8 +62,7 @@ public struct RenderJob: Sendable {
     if isRaw, channels().profiles.allSatisfy({ $0.name == "mpeg" }) { reading.signalRate = Double(rate) }
     let pattern = try LoadedPattern(input, reading: reading)
     let plans = try pattern.plans(
-      for: profiles ?? channels(placeCount: pattern.composition.placeCount).profiles, rate: Double(rate),
-      isRaw: isRaw)
+      for: profiles ?? channels(placeCount: pattern.composition.placeCount).profiles, rate: Double(rate), isRaw: isRaw)
     return (plans, pattern)
   }
 
@@ -129,11 +128,7 @@ public struct RenderJob: Sendable {
     return statistics
   }
 
-  /// Renders block by block.
-  ///
-  /// - Parameters:
-  ///   - interrupted: What is thrown where the job is cancelled.
-  ///   - take: Takes a block, its frames, and the frames that are left behind them.
+  /// Renders block by block, with the frames of each and those that are left; throws `interrupted` where it is cancelled.
   func render(
     _ rendering: consuming OfflineRenderer, interrupted: FileError,
     _ take: (_ block: inout [Float], _ frameCount: Int, _ left: Int64) throws -> Void
@@ -198,9 +193,7 @@ public struct RenderBatch: Sendable {
     public init(
       input: PatternInput, destination: Destination, container: SoundFileFormat.Container = .wav,
       buses: RenderSettings.Buses = .all
-    ) {
-      (self.input, self.destination, self.container, self.buses) = (input, destination, container, buses)
-    }
+    ) { (self.input, self.destination, self.container, self.buses) = (input, destination, container, buses) }
 
     /// The path of the file, or the name of the stream.
     public var name: String {
@@ -235,7 +228,7 @@ public struct RenderBatch: Sendable {
   ///   single one, the fraction that is rendered. Without it a single file is rendered on this thread.
   public func run(progress: ((_ doneCount: Int, _ fraction: Double) -> Void)? = nil) -> [Outcome] {
     let inputs = inputs()
-    let outcomes = Mutex([Outcome?](repeating: nil, count: items.count))
+    let outcomes = Mutex(items.map { Outcome.failed(FileError($0.name, "not started")) })
     let fraction = Mutex(0.0)
     let work: @Sendable (Int) -> Void = { index in
       let outcome = render(items[index], reading: inputs) { part in
@@ -249,8 +242,7 @@ public struct RenderBatch: Sendable {
     } else {
       WorkerPool.run(items.count, work: work) { done in progress?(done, fraction.withLock { $0 }) }
     }
-    let results = outcomes.withLock { $0 }
-    return zip(items, results).map { $1 ?? .failed(FileError($0.name, "not started")) }
+    return outcomes.withLock { $0 }
   }
 
   /// What all patterns are made from, so that no rendering replaces a sound of another pattern.
@@ -278,8 +270,7 @@ public struct RenderBatch: Sendable {
       var job = job
       job.buses = item.buses
       let (plans, pattern) = try job.plans(item.input)
-      let title = pattern.composition.title.map { "\($0): \(item.input.outputStem)" }
-      let name = title ?? item.input.outputStem
+      let name = (pattern.composition.title.map { "\($0): " } ?? "") + item.input.outputStem
       let statistics: RenderStatistics
       switch item.destination {
       case .file(let path):
@@ -295,10 +286,8 @@ public struct RenderBatch: Sendable {
       case .stream(_, let write): statistics = try spool(plans, item, job: job, title: name, to: write)
       }
       let seconds = job.duration ?? Double(job.soundLength(of: plans)) / Double(job.rate)
-      return .written(
-        seconds: seconds, statistics: statistics,
-        warnings: pattern.warnings()
-          + [pattern.mergedPlaces(on: job.channels(of: plans).profiles)].compactMap(\.self))
+      let merged = pattern.mergedPlaces(on: job.channels(of: plans).profiles).map { [$0] } ?? []
+      return .written(seconds: seconds, statistics: statistics, warnings: pattern.warnings() + merged)
     } catch { return .failed(error) }
   }
 
@@ -330,8 +319,9 @@ struct SimulatedAcceleration {
 
   init(_ routing: OutputRouting, rate: Double) {
     transducers = routing.channels.map { channel in
-      guard let hardware = channel.transducer?.hardware, let model = hardware.model else { return nil }
-      return TransducerSimulation(model, modes: hardware.modes, rate: rate)
+      channel.transducer?.hardware.flatMap { hardware in
+        hardware.model.map { TransducerSimulation($0, modes: hardware.modes, rate: rate) }
+      }
     }
   }
 

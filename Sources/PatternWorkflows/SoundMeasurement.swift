@@ -28,12 +28,7 @@ public struct SoundMeasurement {
   /// The attacks in the mean of the channels, where the sound is short enough.
   public let onsets: [Onset]?
 
-  /// Measures a file.
-  ///
-  /// - Parameters:
-  ///   - path: The file.
-  ///   - progress: Called now and then with the share that is done.
-  /// - Throws: `FileError` or `SoundFileError`.
+  /// Measures a file, and reports the share that is done now and then; throws a `FileError` or `SoundFileError`.
   public init(_ path: String, progress: (Double) -> Void) throws {
     let descriptor = try FileSystem.open(path)
     defer { close(descriptor) }

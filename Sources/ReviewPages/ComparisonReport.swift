@@ -37,12 +37,9 @@ public struct ComparisonReport: Sendable {
   /// The whole page; equal takes give equal bytes.
   ///
   /// - Parameters:
-  ///   - takes: What is compared, the reference first; at least two, at most `maximumTakeCount`, all at one
-  ///     rate.
-  ///   - comparisons: Each other take against the first, in the takes' order, where these are made
-  ///     already; others are made here.
-  ///   - sounds: What the page plays of each take, in the takes' order; without them the takes' own
-  ///     signals.
+  ///   - takes: What is compared, the reference first; two to `maximumTakeCount`, all at one rate.
+  ///   - comparisons: Each other take against the first, in the takes' order; without them they are made here.
+  ///   - sounds: What the page plays of each take, in the takes' order; without them the takes' own signals.
   /// - Throws: `nothingToShow`, `tooMany`, `tooLarge` or `notDrawn`.
   public func html(takes: [Take], comparisons: [Comparison] = [], sounds: [PageSounds]? = nil) throws(ReviewPageError)
     -> [UInt8]
@@ -79,8 +76,7 @@ public struct ComparisonReport: Sendable {
         let comparison =
           isMade
           ? made[other - 1]
-          : Comparison(
-            takes[reference], takes[other], options: options, referenceMeasurements: measurements[reference])
+          : Comparison(takes[reference], takes[other], options: options, referenceMeasurements: measurements[reference])
         return ReportPair(comparison, reference: reference, other: other, tolerance: tolerance)
       }
     }
@@ -136,8 +132,7 @@ struct ReportPair {
     findings = comparison.differences.sorted { $0.significance > $1.significance }.map { difference in
       Finding(
         text: FindingText(difference, of: comparison), kind: difference.kind.rawValue,
-        range: Self.extent(of: difference),
-        isThroughout: difference.isThroughout,
+        range: Self.extent(of: difference), isThroughout: difference.isThroughout,
         significance: difference.significance.isFinite ? difference.significance : 999)
     }
   }
@@ -290,8 +285,6 @@ extension TransducerProfile {
     func scale(_ law: FrequencyMapping) -> JSONMembers {
       ["low": law.low, "high": law.high, "scale": law.scale.rawValue]
     }
-    return [
-      "name": name, "summary": summary, "continuous": scale(frequency), "transient": scale(transient.frequency),
-    ]
+    return ["name": name, "summary": summary, "continuous": scale(frequency), "transient": scale(transient.frequency)]
   }
 }

@@ -61,9 +61,9 @@ struct FindingText: Equatable {
   }
 
   /// The places of the events that differ, and the pattern that they are of: the one that has them.
-  private static func events(of difference: Difference, in comparison: Comparison)
-    -> (indices: [Int], composition: HapticComposition?)
-  {
+  private static func events(of difference: Difference, in comparison: Comparison) -> (
+    indices: [Int], composition: HapticComposition?
+  ) {
     difference.kind == .added
       ? (difference.otherEvents, comparison.other.composition)
       : (difference.referenceEvents, comparison.reference.composition)
@@ -113,9 +113,7 @@ struct FindingText: Equatable {
     var text = sentence[...]
     if text.hasSuffix(".") { text = text.dropLast() }
     while let owner = text.place(of: " of \(label)'s ") { text.replaceSubrange(owner, with: " of the ") }
-    for starts in [
-      ["\(label)'s ", "\(label) has ", "\(label) is ", "\(label) as a whole ", "\(label) "], ["a ", "an ", "the ", "The "],
-    ] {
+    for starts in [["'s ", " has ", " is ", " as a whole ", " "].map { label + $0 }, ["a ", "an ", "the ", "The "]] {
       if let start = starts.first(where: { text.hasPrefix($0) }) { text = text.dropFirst(start.count) }
     }
     return String(text).capitalizedFirst
@@ -150,7 +148,7 @@ struct FindingText: Equatable {
 
   /// Intensity and sharpness of an event as written, the controls, and what comes of both.
   private static func values(of index: Int, in composition: HapticComposition) -> String {
-    let events = composition.layers.flatMap { layer in layer.pattern.events.map { (event: $0, pattern: layer.pattern) } }
+    let events = composition.layers.flatMap { layer in layer.pattern.events.map { ($0, layer.pattern) } }
     guard events.indices.contains(index) else { return "" }
     let (event, pattern) = events[index]
     let isHaptic = event.kind.isHaptic

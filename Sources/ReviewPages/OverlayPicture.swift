@@ -57,10 +57,8 @@ struct OverlayPicture {
     let (left, right) = (Self.margin.left, Self.size.width - Self.margin.right)
     let isOfPatterns = one.events != nil && other.events != nil
     var markup = ""
-    for (lane, title) in [
-      (Self.strengthLane, isOfPatterns ? "Intensity" : "Level"),
-      (Self.toneLane, isOfPatterns ? "Sharpness" : "Frequency"),
-    ] {
+    let titles = isOfPatterns ? ["Intensity", "Sharpness"] : ["Level", "Frequency"]
+    for (lane, title) in zip([Self.strengthLane, Self.toneLane], titles) {
       markup += "<text class=\"lane\" x=\"\(Int(left))\" y=\"\(Int(lane.top - 7))\">\(title)</text>"
       markup += line("axis", left, lane.bottom, right, lane.bottom)
     }
@@ -100,36 +98,24 @@ struct OverlayPicture {
     var markup = area("both-area", times, both, over: nil)
     markup += area("a-area", times, first, over: second)
     markup += area("b-area", times, second, over: first)
-    for (name, tones) in [
-      ("a-line", times.map { one.tone(at: $0) }), ("b-line", times.map { other.tone(at: $0 + shift) }),
-    ] {
-      var path = ""
-      var isOpen = false
-      for (time, tone) in zip(times, tones) {
-        if let tone { path += (isOpen ? "L" : "M") + place(time, Self.toneY(tone)) }
-        isOpen = tone != nil
+    for (name, take, delay) in [("a-line", one, 0), ("b-line", other, shift)] {
+      let tones = times.map { take.tone(at: $0 + delay) }
+      let lines = tones.indices.runs { tones[$0] != nil }.map { run in
+        "M" + run.map { place(times[$0], Self.toneY(tones[$0] ?? 0)) }.joined(separator: "L")
       }
-      markup += "<path class=\"\(name)\" d=\"\(path)\"/>"
+      markup += "<path class=\"\(name)\" d=\"\(lines.joined())\"/>"
     }
     return markup
   }
 
   /// What is above another curve, or above the ground.
   private func area(_ name: String, _ times: [Double], _ values: [Double], over others: [Double]?) -> String {
-    var path = ""
-    var run: [Int] = []
-    func close() {
-      if run.count > 1 {
-        let top = run.map { place(times[$0], Self.y(values[$0])) }
-        let bottom = run.reversed().map { place(times[$0], Self.y(others?[$0] ?? 0)) }
-        path += "M" + (top + bottom).joined(separator: "L") + "Z"
-      }
-      run = []
-    }
-    for index in values.indices {
-      if values[index] > (others?[index] ?? 0) + 0.005 { run.append(index) } else { close() }
-    }
-    close()
+    let runs = values.indices.runs { values[$0] > (others?[$0] ?? 0) + 0.005 }
+    let path = runs.filter { $0.count > 1 }.map { run in
+      let top = run.map { place(times[$0], Self.y(values[$0])) }
+      let bottom = run.reversed().map { place(times[$0], Self.y(others?[$0] ?? 0)) }
+      return "M" + (top + bottom).joined(separator: "L") + "Z"
+    }.joined()
     return path.isEmpty ? "" : "<path class=\"\(name)\" d=\"\(path)\"/>"
   }
 

@@ -80,10 +80,7 @@ struct PageTake {
     return numbers.isEmpty ? nil : numbers.map(rounded)
   }
 
-  /// The takes of a page, by their places.
-  ///
-  /// - Parameter hasTrack: Whether the level and frequency of the take at a place are wanted.
-  /// - Throws: `tooLarge` or `notDrawn`.
+  /// The takes of a page; `hasTrack` says whether the level and frequency of the take at a place are wanted.
   static func list(
     _ takes: [Take], sounds: [PageSounds]?, measurements: [TakeMeasurements]? = nil, hasTrack: (Int) -> Bool
   ) throws(ReviewPageError) -> [PageTake] {
@@ -291,8 +288,7 @@ struct EmbeddedSound: Sendable {
     do throws(SoundFileError) {
       file = try SoundFileWriter.bytes(
         of: samples.span, format: SoundFileFormat(container: .flac, samples: reduced == nil ? .s16 : .s24),
-        rate: Int(heard.rate.rounded()),
-        channelCount: heard.frameCount > 0 ? max(1, heard.channels.count) : 1)
+        rate: Int(heard.rate.rounded()), channelCount: heard.frameCount > 0 ? max(1, heard.channels.count) : 1)
     } catch { throw ReviewPageError(.notDrawn, error.description) }
   }
 

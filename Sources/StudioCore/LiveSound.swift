@@ -96,9 +96,7 @@ final class LiveSound {
     return .loop(player, passCount: isLooping ? nil : 1, from: entry, end: end, at: 0)
   }
 
-  private func sendLoop(of slot: Int) {
-    if let player = stage.players[slot] { stage.send([loopCommand(of: player)]) }
-  }
+  private func sendLoop(of slot: Int) { if let player = stage.players[slot] { stage.send([loopCommand(of: player)]) } }
 
   /// - Parameter fadesIn: Whether it takes the place of a player that fades out meanwhile.
   private func start(_ slot: Int, from frame: Int64, fadesIn: Bool = false) {

@@ -27,9 +27,7 @@ final class Studio {
   private static let slotLimit = 65_536
 
   /// Makes the slots up to a number, where so many may be.
-  func makeSlots(upTo number: Int) {
-    while slots.count <= number, number < Self.slotLimit { slots.append(Slot()) }
-  }
+  func makeSlots(upTo number: Int) { while slots.count <= number, number < Self.slotLimit { slots.append(Slot()) } }
 
   /// What is asked for by a name, as bytes.
   func report(_ name: String, slot: Int, profile: Int) -> [UInt8] {

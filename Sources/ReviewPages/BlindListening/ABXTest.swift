@@ -35,11 +35,7 @@ public struct ABXTest: Sendable {
   private var switchCounts = SwitchCounts()
   private var start = 0.0
 
-  /// A test before its first trial.
-  ///
-  /// - Parameters:
-  ///   - seed: Decides the order of the trials.
-  ///   - plannedCount: At least 1, or nothing for a test that the listener ends.
+  /// A test before its first trial, of a planned count of at least 1, or of nil where the listener ends it.
   public init(seed: UInt64, plannedCount: Int?) {
     self.seed = seed
     self.plannedCount = plannedCount.map { max(1, $0) }
@@ -87,11 +83,8 @@ public struct ABXTest: Sendable {
     }
   }
 
-  /// Takes the answer of the running trial and draws the next; does nothing when the test is over.
-  ///
-  /// - Parameters:
-  ///   - answer: What the listener takes X for.
-  ///   - seconds: Since the beginning of the test.
+  /// Takes the answer of the running trial, in seconds since the beginning of the test, and draws the next; does
+  /// nothing when the test is over.
   public mutating func answer(_ answer: Side, at seconds: Double) {
     guard !isOver else { return }
     trials.append(Trial(x: x, answer: answer, switchCounts: switchCounts, start: start, end: seconds))
@@ -255,11 +248,7 @@ public struct ABXResult: Equatable, Sendable {
 public enum BinomialTest {
   /// The probability of at least `successCount` right answers in `trialCount` trials with two choices each.
   ///
-  /// One-sided, exact: the sum of C(n, k) / 2ⁿ for k from `successCount` to n.
-  ///
-  /// - Parameters:
-  ///   - successCount: Right answers; below 1 the probability is 1, above `trialCount` it is 0.
-  ///   - trialCount: Trials, 0 or more. The cost grows in line with it.
+  /// One-sided, exact: the sum of C(n, k) / 2ⁿ for k from `successCount` to n. The cost grows in line with the trials.
   public static func pValue(ofAtLeast successCount: Int, in trialCount: Int) -> Double {
     guard successCount > 0 else { return 1 }
     guard successCount <= trialCount else { return 0 }
@@ -342,18 +331,18 @@ public struct ABXRecord: Sendable {
 
   /// The trials as rows, with the seed, so that records of several tests can be joined; times in seconds.
   package var table: CSVTable {
-    var table = CSVTable(
-      columns: [
-        "a", "b", "seed", "trial", "x", "answer", "correct", "heardA", "heardB", "heardX", "onset", "answered",
-        "responseTime",
-      ])
+    var table = CSVTable(columns: [
+      "a", "b", "seed", "trial", "x", "answer", "correct", "heardA", "heardB", "heardX", "onset", "answered",
+      "responseTime",
+    ])
     for (index, trial) in test.trials.enumerated() {
       let (onset, end) = (Self.milliseconds(trial.start), Self.milliseconds(trial.end))
       let heard = trial.switchCounts
       let times = [onset, end, Self.milliseconds(end - onset)].map(NumberFormatting.short)
       table.append(
-        [a.name, b.name, "\(test.seed)", "\(index + 1)", trial.x.rawValue, trial.answer.rawValue]
-          + ["\(trial.isCorrect)", "\(heard.a)", "\(heard.b)", "\(heard.x)"] + times)
+        [a.name, b.name, "\(test.seed)", "\(index + 1)", trial.x.rawValue, trial.answer.rawValue] + [
+          "\(trial.isCorrect)", "\(heard.a)", "\(heard.b)", "\(heard.x)",
+        ] + times)
     }
     return table
   }

@@ -117,7 +117,8 @@ struct FigureDrawing {
     }
     guard layout.showsRightTicks else { return }
     var lastY = Double.infinity
-    for tick in panel.rightTicks.sorted(by: { $0.value < $1.value }) where (0...1).contains(axis.share(of: tick.value)) {
+    for tick in panel.rightTicks.sorted(by: { $0.value < $1.value }) where (0...1).contains(axis.share(of: tick.value))
+    {
       let y = y(tick.value)
       guard lastY - y >= 12 * scale else { continue }
       lastY = y

@@ -61,12 +61,7 @@ public struct ResponsePlot: Equatable, Sendable {
     return PlotAxis(range: (top - Self.depth)...top)
   }
 
-  /// Draws the figure: the bytes of a file.
-  ///
-  /// - Parameters:
-  ///   - format: The kind of file.
-  ///   - width: Pixels, or points on paper; what lies outside `Plot.widths` is brought into it.
-  ///   - theme: The colours; nil for those of the page that an SVG is shown on, and for light ones in other files.
+  /// Draws the figure: the bytes of a file, as `Plot.draw(as:width:theme:)` does.
   public func draw(as format: PlotFormat, width: Int = 860, theme: PlotTheme? = nil) throws(PlotError) -> [UInt8] {
     try drawing(width: width).bytes(as: format, theme: theme)
   }
@@ -119,17 +114,17 @@ private struct ResponseDrawing {
     }
     drawGrid()
     // Curves of which nothing is above the lowest level that is shown are left out.
-    let curves: [(name: String, level: (ResponsePlot.Point) -> Double, role: PlotRole, width: Double, dashes: [Double])] = [
+    let curves: [(String, (ResponsePlot.Point) -> Double, PlotRole, width: Double, dashes: [Double])] = [
       ("residual", \.residual, .muted, 1.25, [2, 3]), ("measured", \.measured, .take(0), 2, []),
       ("fitted", \.fitted, .take(1), 2, [6, 3]),
     ]
     var legend: [(name: String, stroke: PlotDrawing.Stroke)] = []
-    for curve in curves {
-      let lines = lines(of: curve.level)
+    for (name, level, role, width, dashes) in curves {
+      let lines = lines(of: level)
       if lines.isEmpty { continue }
-      let dashes = curve.dashes.map { $0 * scale }
-      legend.append((curve.name, .init(paint: .role(curve.role), width: curve.width * scale, dashes: dashes)))
-      drawing.stroke(lines, legend[legend.count - 1].stroke)
+      let stroke = PlotDrawing.Stroke(paint: .role(role), width: width * scale, dashes: dashes.map { $0 * scale })
+      legend.append((name, stroke))
+      drawing.stroke(lines, stroke)
     }
     drawing.line(PlotPoint(box.left, box.bottom), PlotPoint(box.right, box.bottom), .edge, width: scale)
     drawLegend(legend)

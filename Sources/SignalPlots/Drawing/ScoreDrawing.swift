@@ -12,21 +12,9 @@ extension FigureDrawing {
   private static let leastStemRoom = 4.0
 
   /// The runs of places in a list that match, each as a line of points without those that no pixel shows.
-  private static func lines(
-    _ indices: Range<Int>, tolerance: Double = 0.15, where matches: (Int) -> Bool, _ point: (Int) -> PlotPoint
-  ) -> [[PlotPoint]] {
-    runs(indices, where: matches).map { PolylineThinning.straightened($0.map(point), tolerance: tolerance) }
-  }
-
-  private static func runs(_ indices: Range<Int>, where matches: (Int) -> Bool) -> [Range<Int>] {
-    indices.filter(matches).reduce(into: []) { runs, index in
-      if let last = runs.last, last.upperBound == index {
-        runs[runs.count - 1] = last.lowerBound..<index + 1
-      } else {
-        runs.append(index..<index + 1)
-      }
-    }
-  }
+  private static func lines(_ indices: Range<Int>, where matches: (Int) -> Bool, _ point: (Int) -> PlotPoint)
+    -> [[PlotPoint]]
+  { indices.runs(matches).map { PolylineThinning.straightened($0.map(point), tolerance: 0.15) } }
 
   /// The part of a line by rising x that is within the panel, cut at its edges.
   func visible(_ points: [PlotPoint]) -> [PlotPoint] { PolylineThinning.cut(points, to: layout.left...layout.right) }
@@ -81,7 +69,7 @@ extension FigureDrawing {
   /// One shape for many events: as high as the strongest in each column of pixels, in its colour.
   private mutating func drawTogether(_ events: [PatternScore.Event]) {
     let columns = columns(of: events)
-    for run in Self.runs(columns.indices, where: { columns[$0].intensity > 0 }) {
+    for run in columns.indices.runs({ columns[$0].intensity > 0 }) {
       let line = run.map { PlotPoint(columnPlace($0), y(columns[$0].intensity)) }
       let colors = run.map { (layout.seconds(at: columnPlace($0)), columns[$0].sharpness) }
       fill(PolylineThinning.straightened(line, tolerance: 0.2), colors: colors, opacity: 0.82)
@@ -158,7 +146,7 @@ extension FigureDrawing {
     var lines = score.events.filter { $0.kind.isVibration && isSeen($0) }.flatMap { event -> [[PlotPoint]] in
       let points = event.points
       // A line reaches to where its event falls silent.
-      let runs = Self.runs(points.indices) { index in
+      let runs = points.indices.runs { index in
         points[max(0, index - 1)...min(points.count - 1, index + 1)].contains {
           $0.intensity > TakeReading.leastStrength
         }
@@ -261,7 +249,7 @@ extension FigureDrawing {
       PlotPoint(columnPlace(index), ground + (y(value) - ground) * side)
     }
     func shapes(_ top: [Double], over bottom: [Double]?) -> [[PlotPoint]] {
-      let runs = Self.runs(columns) { index in top[index] > (bottom.map { $0[index] + least / 2 } ?? 0.0005) }
+      let runs = columns.runs { index in top[index] > (bottom.map { $0[index] + least / 2 } ?? 0.0005) }
       return sides.flatMap { side in
         runs.filter { $0.count > 1 }.map { run in
           func line(_ values: [Double]?) -> [PlotPoint] {

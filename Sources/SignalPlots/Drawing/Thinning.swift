@@ -1,3 +1,16 @@
+extension Range<Int> {
+  /// The runs of neighbours that match.
+  package func runs(_ matches: (Int) -> Bool) -> [Range<Int>] {
+    filter(matches).reduce(into: []) { runs, index in
+      if let last = runs.last, last.upperBound == index {
+        runs[runs.count - 1] = last.lowerBound..<index + 1
+      } else {
+        runs.append(index..<index + 1)
+      }
+    }
+  }
+}
+
 /// Leaves out of a long line what no pixel can show.
 enum PolylineThinning {
   /// From how many points on a line is thinned.

@@ -67,11 +67,8 @@ public struct PatternScore: Sendable {
 
   /// Evaluates a pattern, whose controls act on the events of their own layer.
   ///
-  /// - Parameters:
-  ///   - composition: The layers of the pattern.
-  ///   - profile: Maps sharpness to frequency.
-  ///   - samples: The pattern's sound files, for their lengths; without them they count as long as
-  ///     their events say.
+  /// - Parameter samples: The pattern's sound files, for their lengths; without them they count as long as their
+  ///   events say.
   /// - Throws: A `PlotError` for a pattern that cannot be rendered either.
   public init(
     of composition: HapticComposition, profile: TransducerProfile = .phone, samples: [String: AudioBuffer] = [:]
@@ -148,8 +145,10 @@ extension PatternScore.Curve {
   private static func handles(
     _ id: DynamicParameterID, of pattern: HapticPattern, control: ControlTimeline, until end: Double
   ) -> [Point] {
-    let (low, high) = (Double(id.range.lowerBound), Double(id.range.upperBound))
-    func handle(_ time: Double, _ value: Float) -> Point { Point(time: time, value: min(max(Double(value), low), high)) }
+    let (low, high) = (id.range.lowerBound, id.range.upperBound)
+    func handle(_ time: Double, _ value: Float) -> Point {
+      Point(time: time, value: Double(min(max(value, low), high)))
+    }
     let steps = pattern.parameters.filter { $0.id == id }.map { handle($0.time, $0.value) }
     let points = pattern.curves.filter { $0.id == id }.flatMap { curve in
       curve.controlPoints.map { handle(curve.time + $0.time, $0.value) }

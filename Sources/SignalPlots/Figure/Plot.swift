@@ -33,13 +33,10 @@ public struct Plot: Sendable {
     of subject: PlotSubject, parts: Set<PlotPart> = Set(PlotPart.allCases), seconds: ClosedRange<Double>? = nil
   ) throws(PlotError) { try self.init(of: [subject], parts: parts, seconds: seconds) }
 
-  /// The figure of patterns and sounds over one another, on shared axes: what all have is grey, what only
-  /// one has is in its colour.
+  /// The figure of patterns and sounds, at most `maximumSubjectCount` of them, over one another on shared axes: what
+  /// all have is grey, what only one has is in its colour.
   ///
-  /// - Parameters:
-  ///   - subjects: What is shown, no more than `maximumSubjectCount`; others are left out.
-  ///   - parts: The panels, in the order score, waveform, spectrogram.
-  ///   - seconds: The part of time that is shown; nil for all.
+  /// - Parameter seconds: The part of time that is shown; nil for all.
   /// - Throws: A `PlotError` for a pattern that cannot be rendered.
   public init(
     of subjects: [PlotSubject], parts: Set<PlotPart> = Set(PlotPart.allCases), seconds: ClosedRange<Double>? = nil
@@ -59,12 +56,9 @@ public struct Plot: Sendable {
     summary = Self.summary(of: panels, names: takes.count == 1 ? takes.map(\.name) : names, facts)
   }
 
-  /// Draws the figure: the bytes of a file.
-  ///
-  /// The same figure gives the same bytes with the same version of Cairo and the same fonts.
+  /// Draws the figure: the bytes of a file, the same ones with the same version of Cairo and the same fonts.
   ///
   /// - Parameters:
-  ///   - format: The kind of file.
   ///   - width: Pixels, or points on paper; what lies outside `widths` is brought into it.
   ///   - theme: The colours; nil for those of the page that an SVG is shown on, and for light ones in other files.
   public func draw(as format: PlotFormat, width: Int = 860, theme: PlotTheme? = nil) throws(PlotError) -> [UInt8] {
@@ -82,9 +76,7 @@ public struct Plot: Sendable {
 
   private static func facts(of takes: [PlotTake], duration: Double, span: ClosedRange<Double>?) -> [String] {
     func time(_ seconds: Double) -> String { AxisTick.short(seconds, places: 3) }
-    var facts = [
-      (span.map { "\(time($0.lowerBound))–\(time($0.upperBound)) s of " } ?? "") + length(duration)
-    ]
+    var facts = [(span.map { "\(time($0.lowerBound))–\(time($0.upperBound)) s of " } ?? "") + length(duration)]
     if takes.count > 1 {
       facts.append("grey: in \(takes.count == 2 ? "both" : "all")")
     } else if let score = takes.first?.score {
@@ -121,9 +113,7 @@ public struct Plot: Sendable {
   }
 }
 
-extension String {
-  package var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
-}
+extension String { package var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() } }
 
 extension [String] {
   /// `a`, `a and b`, or `a, b and c`.
@@ -137,9 +127,7 @@ extension [String] {
 
 extension PlotDrawing {
   func bytes(as format: PlotFormat, theme: PlotTheme?) throws(PlotError) -> [UInt8] {
-    guard format == .svg else {
-      return try CairoWriter.bytes(of: self, theme: theme ?? .light, isPDF: format == .pdf)
-    }
+    guard format == .svg else { return try CairoWriter.bytes(of: self, theme: theme ?? .light, isPDF: format == .pdf) }
     var writer = SVGWriter(self, theme: theme)
     return Array(try writer.text().utf8)
   }

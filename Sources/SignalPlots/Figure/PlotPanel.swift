@@ -111,8 +111,8 @@ struct PlotPanel: Sendable {
     return [
       PlotPanel(
         title: "Level", unit: "dBFS, of the sine that is as strong", content: .strength, axis: shareAxis,
-        ticks: [-60.0, -40, -20, 0].map { AxisTick(levels.share(of: $0), AxisTick.text($0, places: 0)) },
-        height: 130, remark: isSilent ? "silence" : nil),
+        ticks: [-60.0, -40, -20, 0].map { AxisTick(levels.share(of: $0), AxisTick.text($0, places: 0)) }, height: 130,
+        remark: isSilent ? "silence" : nil),
       PlotPanel(
         title: "Frequency", unit: "where there is a tone", content: .tone, axis: lowAxis, ticks: [],
         rightTicks: [50.0, 100, 200, 400].map { AxisTick(frequencies.share(of: $0), hertz($0)) }, height: 60),
@@ -150,7 +150,8 @@ struct PlotPanel: Sendable {
     let isFine = SoundTrace.isFine(span)
     let places = max(0, Int((-log10(limit)).rounded(.up)))
     var panel = PlotPanel(
-      title: "Waveform\(channels)", unit: "", content: .waveform(traces), axis: PlotAxis(range: -limit * 1.02...limit * 1.02),
+      title: "Waveform\(channels)", unit: "", content: .waveform(traces),
+      axis: PlotAxis(range: -limit * 1.02...limit * 1.02),
       ticks: [-limit, 0, limit].map { AxisTick($0, AxisTick.text($0, places: $0 == 0 ? 0 : places)) },
       rightTicks: decibelTicks(limit), height: height)
     if peak == 0 {

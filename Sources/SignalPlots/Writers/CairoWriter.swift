@@ -202,9 +202,7 @@ extension CairoBindings {
   private func trace(_ box: PlotBox, radius: Double) {
     let radius = min(radius, box.width / 2, box.height / 2)
     unsafe cairo.call.new_path(context)
-    let (left, top, right, bottom) = (
-      box.left + radius, box.top + radius, box.right - radius, box.bottom - radius
-    )
+    let (left, top, right, bottom) = (box.left + radius, box.top + radius, box.right - radius, box.bottom - radius)
     for (corner, centre) in [(right, top), (right, bottom), (left, bottom), (left, top)].enumerated() {
       let start = Double(corner - 1) * .pi / 2
       unsafe cairo.call.arc(context, centre.0, centre.1, radius, start, start + .pi / 2)

@@ -78,8 +78,7 @@ struct SVGWriter {
     gradients[paint] = name
     let line = [("x1", from.x), ("y1", from.y), ("x2", to.x), ("y2", to.y)].map { Self.attribute($0, $1) }.joined()
     let colors = stops.map { "<stop\(Self.attribute("offset", $0.share, 4)) stop-color=\"\($0.color.css)\"/>" }.joined()
-    definitions +=
-      "<linearGradient id=\"\(name)\" gradientUnits=\"userSpaceOnUse\"\(line)>\(colors)</linearGradient>"
+    definitions += "<linearGradient id=\"\(name)\" gradientUnits=\"userSpaceOnUse\"\(line)>\(colors)</linearGradient>"
     return name
   }
 

@@ -176,10 +176,9 @@ extension String {
 }
 
 extension Plot {
-  /// The figure drawn with characters; each line ends in a line break.
+  /// The figure drawn with characters, in at least 20 columns; each line ends in a line break.
   ///
   /// - Parameters:
-  ///   - width: Columns that may be used, at least 20.
   ///   - colors: Whether sequences for 256 colours may be used.
   ///   - unicode: Whether block and braille characters may be used, or ASCII only.
   public func terminalText(width: Int, colors: Bool, unicode: Bool = true) -> String {
