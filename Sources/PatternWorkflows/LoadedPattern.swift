@@ -119,9 +119,8 @@ package enum WaveformFiles {
   /// What of the sound files does not play as it should; those that cannot be read are left out.
   package static func warnings(_ waveforms: [Examination.SoundReference], from folder: String?) -> [Finding] {
     var names: Set<String> = []
-    return waveforms.flatMap { waveform -> [Finding] in
-      guard names.insert(waveform.path).inserted, let sound = try? read(waveform.path, from: folder) else { return [] }
-      return damage(of: sound, waveform)
+    return waveforms.filter { names.insert($0.path).inserted }.flatMap { waveform in
+      (try? read(waveform.path, from: folder)).map { damage(of: $0, waveform) } ?? []
     }
   }
 

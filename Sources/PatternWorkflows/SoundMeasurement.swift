@@ -9,10 +9,8 @@ public struct SoundMeasurement {
   /// Seconds up to which a sound is searched for onsets.
   static let longestForOnsets = 60.0
 
-  /// The kind of file, as libsndfile calls it.
-  public let container: String
-  /// The encoding of samples, as libsndfile calls it.
-  public let encoding: String
+  /// The kind of file and the encoding of samples, as libsndfile calls them.
+  public let container, encoding: String
   /// Frames per second.
   public let rate: Double
   /// Frames in the file.

@@ -36,8 +36,6 @@ struct FindingText: Equatable {
     title = difference.isPresence ? "\(predicate) \(subject)" : "\(subject.capitalizedFirst) \(predicate)"
   }
 
-  // MARK: What
-
   /// The events that differ, as `second transient`; nil where it is not about events.
   private static func subject(of difference: Difference, in comparison: Comparison) -> String? {
     let (indices, composition) = events(of: difference, in: comparison)
@@ -118,8 +116,6 @@ struct FindingText: Equatable {
     }
     return String(text).capitalizedFirst
   }
-
-  // MARK: How, by how much, when
 
   private static func detail(of difference: Difference, in comparison: Comparison) -> String {
     if difference.isPresence {

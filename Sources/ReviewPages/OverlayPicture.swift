@@ -33,8 +33,6 @@ struct OverlayPicture {
       + transients(one, class: "a", delay: 0) + transients(other, class: "b", delay: shift) + "</svg>"
   }
 
-  // MARK: Places
-
   private func x(_ seconds: Double) -> Double {
     Self.margin.left + (Self.size.width - Self.margin.left - Self.margin.right) * seconds / duration
   }
@@ -50,8 +48,6 @@ struct OverlayPicture {
   private static func text(_ value: Double) -> String { NumberFormatting.rounded(value, places: 1) }
 
   private func place(_ seconds: Double, _ y: Double) -> String { "\(Self.text(x(seconds))) \(Self.text(y))" }
-
-  // MARK: Axes
 
   private var axes: String {
     let (left, right) = (Self.margin.left, Self.size.width - Self.margin.right)
@@ -86,8 +82,6 @@ struct OverlayPicture {
     "<line class=\"\(name)\" x1=\"\(Self.text(x1))\" y1=\"\(Self.text(y1))\" "
       + "x2=\"\(Self.text(x2))\" y2=\"\(Self.text(y2))\"/>"
   }
-
-  // MARK: Curves
 
   private var areas: String {
     let count = Int((Self.size.width - Self.margin.left - Self.margin.right) / Self.step)

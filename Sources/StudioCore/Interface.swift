@@ -22,7 +22,9 @@ internal import TransducerProfiles
 
   package init() {}
 
-  package static func of(_ handle: Handle) -> Host { unsafe Unmanaged<Host>.fromOpaque(handle).takeUnretainedValue() }
+  package static func of(_ handle: Handle) -> Host {
+    unsafe Unmanaged<Host>.fromOpaque(handle).takeUnretainedValue()
+  }
 
   /// Makes bytes the output; their number.
   package func give(_ bytes: [UInt8]) -> Int32 {
@@ -67,7 +69,7 @@ internal import TransducerProfiles
 
   /// Compiles what sounds of a slot; nil where it has nothing that can be compiled.
   package func plan(_ slot: Int32, profile: Int32, rate: Double) -> RenderPlan? {
-    has(slot) ? studio.plan(Int(slot), profile: Int(profile), rate: rate) : nil
+    studio.plan(Int(slot), profile: Int(profile), rate: rate)
   }
 
   /// A profile by its number; the first where none has it.
@@ -98,52 +100,49 @@ private func floats(_ start: UnsafePointer<Float>, _ count: Int32) -> [Float] {
 }
 
 /// Makes a host.
-@_expose(wasm, "create") @_cdecl("temblor_create") public func temblorCreate() -> Handle {
-  unsafe Unmanaged.passRetained(Host()).toOpaque()
-}
+@_expose(wasm, "create") @_cdecl("temblor_create")
+public func temblorCreate() -> Handle { unsafe Unmanaged.passRetained(Host()).toOpaque() }
 
 /// Ends a host and all that belongs to it.
-@_expose(wasm, "release") @_cdecl("temblor_release") public func temblorRelease(_ host: Handle) {
-  unsafe Unmanaged<Host>.fromOpaque(host).release()
-}
+@_expose(wasm, "release") @_cdecl("temblor_release")
+public func temblorRelease(_ host: Handle) { unsafe Unmanaged<Host>.fromOpaque(host).release() }
 
 // MARK: - Memory
 
 /// Memory for the bytes of the next calls, for pages, whose own it cannot see; it stays until it is asked for again.
-@_expose(wasm, "input") @_cdecl("temblor_input") public func temblorInput(_ host: Handle, _ count: Int32)
-  -> UnsafeMutablePointer<UInt8>
-{
+@_expose(wasm, "input") @_cdecl("temblor_input")
+public func temblorInput(_ host: Handle, _ count: Int32) -> UnsafeMutablePointer<UInt8> {
   let host = unsafe Host.of(host)
   if Int(count) > host.input.count { host.input = FixedBuffer(repeating: 0, count: Int(count)) }
   return unsafe host.input.address
 }
 
 /// The bytes that the last call has made, until the next.
-@_expose(wasm, "output") @_cdecl("temblor_output") public func temblorOutput(_ host: Handle) -> UnsafeMutablePointer<
-  UInt8
-> { unsafe Host.of(host).output.address }
+@_expose(wasm, "output") @_cdecl("temblor_output")
+public func temblorOutput(_ host: Handle) -> UnsafeMutablePointer<UInt8> { unsafe Host.of(host).output.address }
 
 /// How many bytes they are.
-@_expose(wasm, "outputLength") @_cdecl("temblor_output_length") public func temblorOutputLength(_ host: Handle) -> Int32
-{ unsafe Int32(clamping: Host.of(host).output.count) }
+@_expose(wasm, "outputLength") @_cdecl("temblor_output_length")
+public func temblorOutputLength(_ host: Handle) -> Int32 { unsafe Int32(clamping: Host.of(host).output.count) }
 
 /// The samples of the last rendering, in −1…1.
-@_expose(wasm, "samples") @_cdecl("temblor_samples") public func temblorSamples(_ host: Handle) -> UnsafeMutablePointer<
-  Float
-> { unsafe Host.of(host).samples.address }
+@_expose(wasm, "samples") @_cdecl("temblor_samples")
+public func temblorSamples(_ host: Handle) -> UnsafeMutablePointer<Float> { unsafe Host.of(host).samples.address }
 
 // MARK: - Patterns
 
 /// Reads a file of any format into a slot, 0…65,535; 1 where it can be used. Where it cannot, the output is why, and the
 /// pattern before it stays the one that sounds.
-@_expose(wasm, "open") @_cdecl("temblor_open") public func temblorOpen(
+@_expose(wasm, "open") @_cdecl("temblor_open")
+public func temblorOpen(
   _ host: Handle, _ slot: Int32, _ name: Bytes?, _ nameLength: Int32, _ content: Bytes?, _ length: Int32
-) -> Int32 { unsafe Host.of(host).open(slot, SourceFile(bytes(content, length), name: text(name, nameLength))) }
+) -> Int32 {
+  unsafe Host.of(host).open(slot, SourceFile(bytes(content, length), name: text(name, nameLength)))
+}
 
 /// Puts a text in the place of another; 1 where it can be used, else the output is why.
-@_expose(wasm, "replace") @_cdecl("temblor_replace") public func temblorReplace(
-  _ host: Handle, _ slot: Int32, _ content: Bytes?, _ length: Int32
-) -> Int32 {
+@_expose(wasm, "replace") @_cdecl("temblor_replace")
+public func temblorReplace(_ host: Handle, _ slot: Int32, _ content: Bytes?, _ length: Int32) -> Int32 {
   let host = unsafe Host.of(host)
   return host.at(slot) { slot in
     unsafe slot.replace(bytes(content, length))
@@ -152,9 +151,8 @@ private func floats(_ start: UnsafePointer<Float>, _ count: Int32) -> [Float] {
 }
 
 /// Makes a list of changes at once, in JSON; 0 where one is refused, and the output is why.
-@_expose(wasm, "change") @_cdecl("temblor_change") public func temblorChange(
-  _ host: Handle, _ slot: Int32, _ changes: Bytes?, _ length: Int32
-) -> Int32 {
+@_expose(wasm, "change") @_cdecl("temblor_change")
+public func temblorChange(_ host: Handle, _ slot: Int32, _ changes: Bytes?, _ length: Int32) -> Int32 {
   let host = unsafe Host.of(host)
   return host.at(slot) { slot in
     do throws(InputError) {
@@ -165,9 +163,8 @@ private func floats(_ start: UnsafePointer<Float>, _ count: Int32) -> [Float] {
 }
 
 /// Names the step that follows.
-@_expose(wasm, "begin") @_cdecl("temblor_begin") public func temblorBegin(
-  _ host: Handle, _ slot: Int32, _ label: Bytes?, _ length: Int32
-) {
+@_expose(wasm, "begin") @_cdecl("temblor_begin")
+public func temblorBegin(_ host: Handle, _ slot: Int32, _ label: Bytes?, _ length: Int32) {
   _ = unsafe Host.of(host).at(slot) { slot in
     unsafe slot.begin(text(label, length))
     return 1
@@ -175,33 +172,31 @@ private func floats(_ start: UnsafePointer<Float>, _ count: Int32) -> [Float] {
 }
 
 /// Takes the last step back, or makes it again where `forward` is not 0; 0 where there is none.
-@_expose(wasm, "step") @_cdecl("temblor_step") public func temblorStep(_ host: Handle, _ slot: Int32, _ forward: Int32)
-  -> Int32
-{ unsafe Host.of(host).at(slot) { (forward == 0 ? $0.undo() : $0.redo()) ? 1 : 0 } }
+@_expose(wasm, "step") @_cdecl("temblor_step")
+public func temblorStep(_ host: Handle, _ slot: Int32, _ forward: Int32) -> Int32 {
+  unsafe Host.of(host).at(slot) { $0.step(forward: forward != 0) ? 1 : 0 }
+}
 
 /// Makes a report the output, by its name; its bytes, none where it has no such report or slot.
 ///
 /// `text` and `original` are bytes of a slot; its `history`, changed `lines`, `score`, `origin` and, with a profile,
 /// `check` are JSON, as are the `losses` of the last conversion, all `formats` and `profiles`.
-@_expose(wasm, "report") @_cdecl("temblor_report") public func temblorReport(
-  _ host: Handle, _ name: Bytes?, _ length: Int32, _ slot: Int32, _ profile: Int32
-) -> Int32 {
+@_expose(wasm, "report") @_cdecl("temblor_report")
+public func temblorReport(_ host: Handle, _ name: Bytes?, _ length: Int32, _ slot: Int32, _ profile: Int32) -> Int32 {
   let (host, name) = unsafe (Host.of(host), text(name, length))
   return host.give(host.studio.report(name, slot: Int(slot), profile: Int(profile)))
 }
 
 /// The bytes of the part of a text that a path leads to; none where it leads to none.
-@_expose(wasm, "part") @_cdecl("temblor_part") public func temblorPart(
-  _ host: Handle, _ slot: Int32, _ path: Bytes?, _ length: Int32
-) -> Int32 {
+@_expose(wasm, "part") @_cdecl("temblor_part")
+public func temblorPart(_ host: Handle, _ slot: Int32, _ path: Bytes?, _ length: Int32) -> Int32 {
   let (host, path) = unsafe (Host.of(host), text(path, length))
   return host.at(slot) { host.give((try? $0.editor?.bytes(of: path)) ?? []) }
 }
 
 /// The pattern in another format, by its name; no bytes where that cannot be.
-@_expose(wasm, "save") @_cdecl("temblor_save") public func temblorSave(
-  _ host: Handle, _ slot: Int32, _ format: Bytes?, _ length: Int32
-) -> Int32 {
+@_expose(wasm, "save") @_cdecl("temblor_save")
+public func temblorSave(_ host: Handle, _ slot: Int32, _ format: Bytes?, _ length: Int32) -> Int32 {
   let (host, format) = unsafe (Host.of(host), text(format, length))
   return host.give(host.has(slot) ? host.studio.save(Int(slot), as: format) ?? [] : [])
 }
@@ -209,12 +204,14 @@ private func floats(_ start: UnsafePointer<Float>, _ count: Int32) -> [Float] {
 // MARK: - Sound
 
 /// The frequency in hertz that a profile, by its number in the report, plays a sharpness with.
-@_expose(wasm, "hertz") @_cdecl("temblor_hertz") public func temblorHertz(
-  _ host: Handle, _ profile: Int32, _ sharpness: Double
-) -> Double { unsafe Host.of(host).studio.hertz(profile: Int(profile), sharpness: sharpness) }
+@_expose(wasm, "hertz") @_cdecl("temblor_hertz")
+public func temblorHertz(_ host: Handle, _ profile: Int32, _ sharpness: Double) -> Double {
+  unsafe Host.of(host).studio.hertz(profile: Int(profile), sharpness: sharpness)
+}
 
 /// Hands a sound file over by the name that patterns have for it: interleaved samples.
-@_expose(wasm, "sound") @_cdecl("temblor_sound") public func temblorSound(
+@_expose(wasm, "sound") @_cdecl("temblor_sound")
+public func temblorSound(
   _ host: Handle, _ name: Bytes?, _ nameLength: Int32, _ samples: UnsafePointer<Float>?, _ count: Int32,
   _ channels: Int32, _ rate: Double
 ) -> Int32 {
@@ -228,7 +225,8 @@ private func floats(_ start: UnsafePointer<Float>, _ count: Int32) -> [Float] {
 /// 1, or 0 where it cannot, and the output is why.
 ///
 /// The profile is the one that a recording of vibration was made with, or that the pattern is made for.
-@_expose(wasm, "trace") @_cdecl("temblor_trace") public func temblorTrace(
+@_expose(wasm, "trace") @_cdecl("temblor_trace")
+public func temblorTrace(
   _ host: Handle, _ slot: Int32, _ name: Bytes?, _ nameLength: Int32, _ samples: UnsafePointer<Float>?, _ count: Int32,
   _ channels: Int32, _ rate: Double, _ profile: Int32
 ) -> Int32 {
@@ -241,9 +239,8 @@ private func floats(_ start: UnsafePointer<Float>, _ count: Int32) -> [Float] {
 }
 
 /// Adds a profile of a user by its JSON text; its number, or −1, and the output is why.
-@_expose(wasm, "addProfile") @_cdecl("temblor_add_profile") public func temblorAddProfile(
-  _ host: Handle, _ content: Bytes?, _ length: Int32
-) -> Int32 {
+@_expose(wasm, "addProfile") @_cdecl("temblor_add_profile")
+public func temblorAddProfile(_ host: Handle, _ content: Bytes?, _ length: Int32) -> Int32 {
   let host = unsafe Host.of(host)
   do throws(InputError) {
     host.studio.profiles.append(try unsafe ProfileFile.read(text: bytes(content, length), name: "profile"))
@@ -252,9 +249,8 @@ private func floats(_ start: UnsafePointer<Float>, _ count: Int32) -> [Float] {
 }
 
 /// Renders a slot; the number of samples, of one channel.
-@_expose(wasm, "render") @_cdecl("temblor_render") public func temblorRender(
-  _ host: Handle, _ slot: Int32, _ profile: Int32, _ rate: Double
-) -> Int32 {
+@_expose(wasm, "render") @_cdecl("temblor_render")
+public func temblorRender(_ host: Handle, _ slot: Int32, _ profile: Int32, _ rate: Double) -> Int32 {
   let host = unsafe Host.of(host)
   guard host.has(slot) else { return 0 }
   let samples = host.studio.render(Int(slot), profile: Int(profile), rate: rate)
@@ -264,17 +260,16 @@ private func floats(_ start: UnsafePointer<Float>, _ count: Int32) -> [Float] {
 }
 
 /// The bytes of a sound file of 32-bit floats.
-@_expose(wasm, "wav") @_cdecl("temblor_wav") public func temblorWav(
-  _ host: Handle, _ slot: Int32, _ profile: Int32, _ rate: Double
-) -> Int32 {
+@_expose(wasm, "wav") @_cdecl("temblor_wav")
+public func temblorWav(_ host: Handle, _ slot: Int32, _ profile: Int32, _ rate: Double) -> Int32 {
   let host = unsafe Host.of(host)
-  let samples = host.has(slot) ? host.studio.render(Int(slot), profile: Int(profile), rate: rate) : []
-  return host.give(WaveFile.bytes(of: samples, rate: rate))
+  return host.give(WaveFile.bytes(of: host.studio.render(Int(slot), profile: Int(profile), rate: rate), rate: rate))
 }
 
 /// Decibels of the last rendering between two times, column by column, the rows from 0 Hz to 500 Hz or to 1.5 times the
 /// highest frequency of its profile.
-@_expose(wasm, "spectrogram") @_cdecl("temblor_spectrogram") public func temblorSpectrogram(
+@_expose(wasm, "spectrogram") @_cdecl("temblor_spectrogram")
+public func temblorSpectrogram(
   _ host: Handle, _ columns: Int32, _ rows: Int32, _ start: Double, _ end: Double
 ) -> Int32 {
   let host = unsafe Host.of(host)
@@ -286,11 +281,9 @@ private func floats(_ start: UnsafePointer<Float>, _ count: Int32) -> [Float] {
 }
 
 /// The extremes of each column of what the profile's hardware does; nothing where that is not known.
-@_expose(wasm, "felt") @_cdecl("temblor_felt") public func temblorFelt(
-  _ host: Handle, _ slot: Int32, _ profile: Int32, _ columns: Int32
-) -> Int32 {
+@_expose(wasm, "felt") @_cdecl("temblor_felt")
+public func temblorFelt(_ host: Handle, _ slot: Int32, _ profile: Int32, _ columns: Int32) -> Int32 {
   let host = unsafe Host.of(host)
-  guard host.has(slot) else { return host.give([UInt8]()) }
   let motion = host.studio.acceleration(Int(slot), profile: Int(profile), rate: Studio.usualRate)
   return host.give(Studio.envelope(of: motion, columns: Int(columns)))
 }
@@ -298,9 +291,8 @@ private func floats(_ start: UnsafePointer<Float>, _ count: Int32) -> [Float] {
 // MARK: - Plans
 
 /// Compiles a slot to bytes that an instance with live sound places as they are.
-@_expose(wasm, "plan") @_cdecl("temblor_plan") public func temblorPlan(
-  _ host: Handle, _ slot: Int32, _ profile: Int32, _ rate: Double
-) -> Int32 {
+@_expose(wasm, "plan") @_cdecl("temblor_plan")
+public func temblorPlan(_ host: Handle, _ slot: Int32, _ profile: Int32, _ rate: Double) -> Int32 {
   let host = unsafe Host.of(host)
   guard let plan = host.plan(slot, profile: profile, rate: rate) else { return host.give([UInt8]()) }
   host.output = plan.bytes()
@@ -308,18 +300,16 @@ private func floats(_ start: UnsafePointer<Float>, _ count: Int32) -> [Float] {
 }
 
 /// Memory for a plan's bytes, which no other call uses: they may be copied piece by piece, over several blocks of sound.
-@_expose(wasm, "livePlanInput") @_cdecl("temblor_live_plan_input") public func temblorLivePlanInput(
-  _ host: Handle, _ length: Int32
-) -> UnsafeMutablePointer<UInt8> {
+@_expose(wasm, "livePlanInput") @_cdecl("temblor_live_plan_input")
+public func temblorLivePlanInput(_ host: Handle, _ length: Int32) -> UnsafeMutablePointer<UInt8> {
   let host = unsafe Host.of(host)
   host.arriving = unsafe FixedBuffer(uninitialized: max(0, Int(length)))
   return unsafe host.arriving.address
 }
 
 /// Plays the plan whose bytes were copied from where the one before is; 0 where they are not a plan of this build.
-@_expose(wasm, "livePlan") @_cdecl("temblor_live_plan") public func temblorLivePlan(
-  _ host: Handle, _ slot: Int32, _ length: Int32, _ profile: Int32
-) -> Int32 {
+@_expose(wasm, "livePlan") @_cdecl("temblor_live_plan")
+public func temblorLivePlan(_ host: Handle, _ slot: Int32, _ length: Int32, _ profile: Int32) -> Int32 {
   let host = unsafe Host.of(host)
   return host.play(slot, profile: profile) { live in
     var bytes = FixedBuffer<UInt8>(repeating: 0, count: 0)
@@ -331,12 +321,12 @@ private func floats(_ start: UnsafePointer<Float>, _ count: Int32) -> [Float] {
 // MARK: - Live sound
 
 /// Makes live sound of the slots 0 and 1 at a rate, block by block.
-@_expose(wasm, "liveStart") @_cdecl("temblor_live_start") public func temblorLiveStart(_ host: Handle, _ rate: Double) {
-  unsafe Host.of(host).live = LiveSound(rate: rate)
-}
+@_expose(wasm, "liveStart") @_cdecl("temblor_live_start")
+public func temblorLiveStart(_ host: Handle, _ rate: Double) { unsafe Host.of(host).live = LiveSound(rate: rate) }
 
 /// Reads an AHAP text into a slot and plays it from where the one before is; 0 where it cannot be used.
-@_expose(wasm, "liveLoad") @_cdecl("temblor_live_load") public func temblorLiveLoad(
+@_expose(wasm, "liveLoad") @_cdecl("temblor_live_load")
+public func temblorLiveLoad(
   _ host: Handle, _ slot: Int32, _ content: Bytes?, _ length: Int32, _ profile: Int32
 ) -> Int32 {
   let host = unsafe Host.of(host)
@@ -347,35 +337,41 @@ private func floats(_ start: UnsafePointer<Float>, _ count: Int32) -> [Float] {
 }
 
 /// Plays both slots from a frame, or stops them.
-@_expose(wasm, "livePlay") @_cdecl("temblor_live_play") public func temblorLivePlay(
-  _ host: Handle, _ isPlaying: Int32, _ frame: Int32
-) { unsafe Host.of(host).live?.play(isPlaying != 0, from: Int64(frame)) }
+@_expose(wasm, "livePlay") @_cdecl("temblor_live_play")
+public func temblorLivePlay(_ host: Handle, _ isPlaying: Int32, _ frame: Int32) {
+  unsafe Host.of(host).live?.play(isPlaying != 0, from: Int64(frame))
+}
 
 /// Repeats from one frame to another, or all where the end is 0.
-@_expose(wasm, "liveLoop") @_cdecl("temblor_live_loop") public func temblorLiveLoop(
-  _ host: Handle, _ isLooping: Int32, _ start: Int32, _ end: Int32
-) { unsafe Host.of(host).live?.setLoop(isLooping != 0, from: Int64(start), to: Int64(end)) }
+@_expose(wasm, "liveLoop") @_cdecl("temblor_live_loop")
+public func temblorLiveLoop(_ host: Handle, _ isLooping: Int32, _ start: Int32, _ end: Int32) {
+  unsafe Host.of(host).live?.setLoop(isLooping != 0, from: Int64(start), to: Int64(end))
+}
 
 /// Chooses the slot that is heard.
-@_expose(wasm, "liveHear") @_cdecl("temblor_live_hear") public func temblorLiveHear(_ host: Handle, _ slot: Int32) {
+@_expose(wasm, "liveHear") @_cdecl("temblor_live_hear")
+public func temblorLiveHear(_ host: Handle, _ slot: Int32) {
   if 0..<2 ~= slot { unsafe Host.of(host).live?.hear(Int(slot)) }
 }
 
 /// Sets a live control: 0 intensity, 1 sharpness.
-@_expose(wasm, "liveControl") @_cdecl("temblor_live_control") public func temblorLiveControl(
-  _ host: Handle, _ control: Int32, _ value: Double
-) { if 0..<2 ~= control { unsafe Host.of(host).live?.setControl(Int(control), value) } }
+@_expose(wasm, "liveControl") @_cdecl("temblor_live_control")
+public func temblorLiveControl(_ host: Handle, _ control: Int32, _ value: Double) {
+  if 0..<2 ~= control { unsafe Host.of(host).live?.setControl(Int(control), value) }
+}
 
 /// Renders the next frames, at most 4,096; where they are.
-@_expose(wasm, "liveRender") @_cdecl("temblor_live_render") public func temblorLiveRender(
-  _ host: Handle, _ count: Int32
-) -> UnsafeMutablePointer<Float>? { unsafe Host.of(host).live?.render(Int(count)) }
+@_expose(wasm, "liveRender") @_cdecl("temblor_live_render")
+public func temblorLiveRender(_ host: Handle, _ count: Int32) -> UnsafeMutablePointer<Float>? {
+  unsafe Host.of(host).live?.render(Int(count))
+}
 
 /// The frame of the pattern that comes next.
-@_expose(wasm, "livePosition") @_cdecl("temblor_live_position") public func temblorLivePosition(_ host: Handle) -> Int32
-{ unsafe Int32(clamping: Host.of(host).live?.position ?? 0) }
+@_expose(wasm, "livePosition") @_cdecl("temblor_live_position")
+public func temblorLivePosition(_ host: Handle) -> Int32 {
+  unsafe Int32(clamping: Host.of(host).live?.position ?? 0)
+}
 
 /// 1 while the pattern that is heard runs.
-@_expose(wasm, "livePhase") @_cdecl("temblor_live_phase") public func temblorLivePhase(_ host: Handle) -> Int32 {
-  unsafe Host.of(host).live?.isRunning == true ? 1 : 0
-}
+@_expose(wasm, "livePhase") @_cdecl("temblor_live_phase")
+public func temblorLivePhase(_ host: Handle) -> Int32 { unsafe Host.of(host).live?.isRunning == true ? 1 : 0 }

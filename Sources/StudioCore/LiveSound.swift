@@ -30,8 +30,6 @@ final class LiveSound {
     stage = LiveStage(profile: .phone, rate: rate)
   }
 
-  // MARK: - What is heard
-
   /// The frame of the pattern that comes next.
   var position: Int64 { stage.position(of: heard) }
 
@@ -111,8 +109,6 @@ final class LiveSound {
     if fadesIn { commands.append(.gain(player, gain, over: stage.fadeLength, at: 0)) }
     stage.send(commands)
   }
-
-  // MARK: - Blocks
 
   /// Renders the next frames, at most `blockLength`, and gives their place.
   func render(_ count: Int) -> UnsafeMutablePointer<Float> {

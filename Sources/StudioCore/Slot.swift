@@ -43,8 +43,6 @@ struct Slot {
 
   var isReadable: Bool { error == nil && editor != nil }
 
-  // MARK: - Opening
-
   /// Puts a file in the slot and forgets the steps of the one before.
   ///
   /// What is of another format is made into AHAP. A file that cannot be read leaves the pattern that sounds as it is.
@@ -81,8 +79,6 @@ struct Slot {
     return editor?.reading.composition
   }
 
-  // MARK: - Steps
-
   /// What can be undone and redone, by name, and whether the text differs from the one that was opened.
   var history: (undo: String?, redo: String?, isChanged: Bool) {
     (undoSteps.last?.label, redoSteps.last?.label, text != original)
@@ -114,26 +110,14 @@ struct Slot {
     note(old)
   }
 
-  /// Takes the last step back; false where there is none.
-  mutating func undo() -> Bool {
-    guard let step = undoSteps.popLast() else { return false }
-    redoSteps.append(exchange(step))
-    return true
-  }
-
-  /// Makes the step again that was taken back last; false where there is none.
-  mutating func redo() -> Bool {
-    guard let step = redoSteps.popLast() else { return false }
-    undoSteps.append(exchange(step))
-    return true
-  }
-
-  /// Puts the text of a step in place, and gives the step that leads back.
-  private mutating func exchange(_ step: Step) -> Step {
-    let other = Step(label: step.label, text: text)
+  /// Takes the last step back, or makes that again which was taken back last; false where there is none.
+  mutating func step(forward: Bool) -> Bool {
+    guard let step = forward ? redoSteps.popLast() : undoSteps.popLast() else { return false }
+    let back = Step(label: step.label, text: text)
+    if forward { undoSteps.append(back) } else { redoSteps.append(back) }
     read(step.text)
     (nextLabel, isStepOpen) = (Self.usualLabel, false)
-    return other
+    return true
   }
 
   /// Keeps the text that was there before a change, unless the step that is made has one.
@@ -154,8 +138,6 @@ struct Slot {
       isStepOpen = false
     }
   }
-
-  // MARK: - Against the original
 
   /// Lines beyond which a difference is not looked for line by line.
   private static let comparedLines = 2_000

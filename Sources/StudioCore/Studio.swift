@@ -249,7 +249,7 @@ final class Studio {
 
   /// Compiles what sounds of a slot; nil where it has nothing that can be compiled.
   func plan(_ slot: Int, profile: Int, rate: Double) -> RenderPlan? {
-    guard let composition = slots[slot].composition else { return nil }
+    guard slots.indices.contains(slot), let composition = slots[slot].composition else { return nil }
     return try? plan(of: composition, profile: profile, rate: rate)
   }
 

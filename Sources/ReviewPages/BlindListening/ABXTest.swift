@@ -102,16 +102,12 @@ public struct ABXTest: Sendable {
 
 /// One trial of a blind test that was answered.
 public struct Trial: Equatable, Sendable {
-  /// What X was.
-  public var x: Side
-  /// What the listener said it was.
-  public var answer: Side
+  /// What X was, and what the listener said it was.
+  public var x, answer: Side
   /// How often each was listened to.
   public var switchCounts: SwitchCounts
-  /// Seconds from the beginning of the test to that of the trial.
-  public var start: Double
-  /// Seconds from the beginning of the test to the answer.
-  public var end: Double
+  /// Seconds from the beginning of the test to that of the trial, and to the answer.
+  public var start, end: Double
 
   /// Whether the answer was right.
   public var isCorrect: Bool { x == answer }
@@ -119,12 +115,8 @@ public struct Trial: Equatable, Sendable {
 
 /// How often a listener turned to each of the three.
 public struct SwitchCounts: Equatable, Sendable {
-  /// Times that A was chosen.
-  public var a = 0
-  /// Times that B was chosen.
-  public var b = 0
-  /// Times that X was chosen.
-  public var x = 0
+  /// Times that each was chosen.
+  public var a = 0, b = 0, x = 0
 
   /// Nothing was listened to.
   public init() {}
@@ -293,10 +285,8 @@ public struct ABXRecord: Sendable {
 
   /// The test.
   public var test: ABXTest
-  /// The first thing.
-  public var a: Take
-  /// The second thing.
-  public var b: Take
+  /// The two things.
+  public var a, b: Take
   /// What levels were matched by: `loudness`, `felt` or `none`.
   public var match: String
   /// The profile that patterns were rendered with.

@@ -58,14 +58,10 @@ struct FigureDrawing {
     }
   }
 
-  // MARK: Places
-
   var scale: Double { layout.scale }
   func y(_ value: Double) -> Double { layout.y(value, on: axis, in: box) }
   func across(_ y: Double) -> [PlotPoint] { [PlotPoint(box.left, y), PlotPoint(box.right, y)] }
   func at(_ seconds: Double, _ value: Double) -> PlotPoint { PlotPoint(layout.x(seconds), y(value)) }
-
-  // MARK: Head
 
   private mutating func drawHead() {
     if let title = layout.title {
@@ -83,8 +79,6 @@ struct FigureDrawing {
     }
     for line in layout.facts { write(line.text, at: line.place, anchor: line.anchor) }
   }
-
-  // MARK: Axes
 
   private func ticks(of panel: PlotPanel) -> [AxisTick] {
     let most = max(2, Int(box.height / (16 * scale)))
@@ -142,8 +136,6 @@ struct FigureDrawing {
     drawing.add(.text(runs, at: place.title, anchor: .start))
     for (entry, place) in zip(panel.legend, place.legend) { draw(entry, at: place) }
   }
-
-  // MARK: Signs
 
   mutating func write(_ text: String, at place: PlotPoint, anchor: PlotDrawing.Anchor = .start, role: PlotRole = .muted)
   { drawing.write(text, at: place, size: PlotLayout.labelSize * scale, anchor: anchor, role: role) }

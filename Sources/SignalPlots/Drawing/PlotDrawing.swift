@@ -225,10 +225,8 @@ public enum PlotRole: Hashable, Sendable {
   case edge
   /// Lines behind a picture, which need no contrast.
   case grid
-  /// Areas that all takes have.
-  case equal
-  /// Lines that all takes have.
-  case equalLine
+  /// Areas and lines that all takes have.
+  case equal, equalLine
   case signal
   /// What only one take has, by the number of the take from 0; four colours, from the first again.
   case take(Int)

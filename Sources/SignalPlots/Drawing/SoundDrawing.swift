@@ -2,8 +2,6 @@ internal import HapticRender
 internal import SignalAnalysis
 
 extension FigureDrawing {
-  // MARK: Waveform
-
   mutating func drawWaveform(_ traces: [SoundTrace]) {
     let isOne = traces.count == 1
     if SoundTrace.isFine(plot.span) {
@@ -74,8 +72,6 @@ extension FigureDrawing {
       return first <= last ? around[first...last].max() ?? 0 : 0
     }
   }
-
-  // MARK: Spectrogram
 
   /// Draws levels as covers over colours: those of sharpness for one take; grey for what all takes have
   /// and a take's own for what it has more.

@@ -43,7 +43,7 @@ public struct Plot: Sendable {
   ) throws(PlotError) {
     var takes = try subjects.prefix(Self.maximumSubjectCount).map(PlotTake.init)
     if parts.contains(.score), takes.contains(where: { $0.score == nil }) {
-      for index in takes.indices { takes[index].follow() }
+      for index in takes.indices { takes[index].track = takes[index].signal.map { SignalTrack(of: $0) } }
     }
     duration = takes.map(\.duration).filter(\.isFinite).max() ?? 0
     let all = 0...max(Self.minimumSpan, duration)
@@ -71,8 +71,6 @@ public struct Plot: Sendable {
     let from = min(max(range.lowerBound, 0), all.upperBound - minimumSpan)
     return max(0, from)...max(from + minimumSpan, min(range.upperBound, all.upperBound))
   }
-
-  // MARK: Words
 
   private static func facts(of takes: [PlotTake], duration: Double, span: ClosedRange<Double>?) -> [String] {
     func time(_ seconds: Double) -> String { AxisTick.short(seconds, places: 3) }
@@ -177,7 +175,7 @@ struct PlotTake: Sendable {
   /// What it is rendered with, where that is known.
   let profile: TransducerProfile?
   let score: PatternScore?
-  private(set) var track: SignalTrack?
+  fileprivate(set) var track: SignalTrack?
   let signal: Signal?
   /// Seconds until nothing sounds.
   let duration: Double
@@ -198,8 +196,6 @@ struct PlotTake: Sendable {
     // The silence behind a rendering is not part of the pattern.
     duration = max(events.duration, subject.signal.map(Self.end) ?? 0)
   }
-
-  mutating func follow() { track = signal.map { SignalTrack(of: $0) } }
 
   /// The second behind which there is nothing but silence.
   private static func end(of signal: Signal) -> Double {

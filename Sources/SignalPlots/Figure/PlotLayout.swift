@@ -98,8 +98,6 @@ struct PlotLayout: Equatable, Sendable {
     TextWidth.of(text) * size * scale * (isBold ? 1.08 : 1)
   }
 
-  // MARK: Head
-
   /// Places the title and the facts, on one line where they fit, and returns where they end.
   private mutating func placeHead(_ plot: Plot) -> Double {
     let room = right - left
@@ -152,8 +150,6 @@ struct PlotLayout: Equatable, Sendable {
       }
     }
   }
-
-  // MARK: Panels
 
   private func place(_ panel: PlotPanel, below top: Double) -> Panel {
     let isFirst = panels.isEmpty

@@ -58,8 +58,6 @@ struct PlotPanel: Sendable {
     return panels
   }
 
-  // MARK: Events
-
   /// The axis of what goes from 0 to 1, with space above for heads.
   static let shareAxis = PlotAxis(range: 0...1.057)
   static let lowAxis = PlotAxis(range: -0.058...1.096)
@@ -101,8 +99,6 @@ struct PlotPanel: Sendable {
   static func letter(_ index: Int) -> String { String(UnicodeScalar(UInt8(ascii: "A") + UInt8(min(index, 25)))) }
 
   static func hertz(_ value: Double) -> String { AxisTick.text(value, places: 0) + " Hz" }
-
-  // MARK: Sounds
 
   private static func levels(_ takes: [PlotTake]) -> [PlotPanel] {
     guard takes.contains(where: { $0.track != nil }) else { return [] }

@@ -172,8 +172,6 @@ extension CairoBindings {
     return sink.bytes
   }
 
-  // MARK: Shapes
-
   private func draw(_ item: PlotDrawing.Item) throws(PlotError) {
     switch item {
     case .path(let lines, let fill, let stroke):
@@ -245,8 +243,6 @@ extension CairoBindings {
     unsafe cairo.call.set_source_rgba(context, color.red, color.green, color.blue, opacity)
   }
 
-  // MARK: Text
-
   private func write(_ runs: [PlotDrawing.Run], at place: PlotPoint, anchor: PlotDrawing.Anchor) {
     let widths = runs.map { run in
       select(run)
@@ -276,8 +272,6 @@ extension CairoBindings {
   private static func plain(_ text: String) -> String {
     String(String.UnicodeScalarView(text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))
   }
-
-  // MARK: Levels
 
   private func draw(_ raster: PlotDrawing.Raster) throws(PlotError) {
     guard raster.rows > 0 else { return }

@@ -24,8 +24,6 @@ struct SVGWriter {
       + (definitions.isEmpty ? "" : "<defs>\(definitions)</defs>") + body + "</svg>\n"
   }
 
-  // MARK: Style
-
   private var style: String {
     let common = "text{font-family:\(Self.fonts);font-variant-numeric:tabular-nums}"
     if let theme { return common + rules(theme) }
@@ -82,8 +80,6 @@ struct SVGWriter {
     return name
   }
 
-  // MARK: Shapes
-
   private mutating func append(_ item: PlotDrawing.Item) throws(PlotError) {
     switch item {
     case .path(let lines, let fill, let stroke):
@@ -126,8 +122,6 @@ struct SVGWriter {
       + "preserveAspectRatio=\"none\" href=\"data:image/png;base64,\(image)\"/></mask>"
     body += "<rect\(attributes(PlotDrawing.Fill(paint: raster.paint)))\(place) mask=\"url(#\(name))\"/>"
   }
-
-  // MARK: Text
 
   private static func place(_ box: PlotBox) -> String {
     [("x", box.left), ("y", box.top), ("width", box.width), ("height", box.height)].map { attribute($0, $1) }.joined()

@@ -236,8 +236,6 @@ struct TerminalWriter {
     }
   }
 
-  // MARK: Paint
-
   private func isShown(_ paint: PlotDrawing.Paint) -> Bool {
     switch paint {
     case .role(.paper), .role(.muted): false
@@ -269,8 +267,6 @@ struct TerminalWriter {
 
   /// A hair below the upper edge of a row is that edge, since values are short decimals of 32 bits.
   private func row(_ y: Double) -> Int { min(sheet.height - 1, max(0, Int(y / Self.cell.height + 1e-3))) }
-
-  // MARK: Shapes
 
   /// Where a line is in each column of cells or dots that it passes: the heights at the column's ends.
   private func heights(_ from: PlotPoint, _ to: PlotPoint) -> [(column: Int, start: Double, end: Double)] {
