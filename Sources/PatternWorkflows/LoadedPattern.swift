@@ -102,7 +102,9 @@ package enum WaveformFiles {
   {
     Finding(
       .soundMissing, place: waveform.place, "the sound file \(waveform.path.inQuotes) \(error.description)",
-      suggestion: error.kind == .missing ? advice(waveform.path, in: folder) : nil)
+      suggestion: error.kind == .missing
+        ? folder.flatMap { SoundFolder(root: $0).suggestion(for: waveform.path) }.map { "did you mean \($0.inQuotes)?" }
+          ?? "use '--sounds FOLDER' or '--without-sounds'" : nil)
   }
 
   /// What is wrong with the sound files a pattern names.
@@ -134,11 +136,6 @@ package enum WaveformFiles {
       complaints.append("\(badCount) of \(count) samples of \(name) are NaN or infinite; they play as silence")
     }
     return complaints.map { Finding(.soundDamaged, place: waveform.place, $0) }
-  }
-
-  private static func advice(_ path: String, in folder: String?) -> String {
-    folder.flatMap { SoundFolder(root: $0).suggestion(for: path) }.map { "did you mean \($0.inQuotes)?" }
-      ?? "use '--sounds FOLDER' or '--without-sounds'"
   }
 
   private static func read(_ path: String, from folder: String?) throws(SoundFileError) -> Sound {

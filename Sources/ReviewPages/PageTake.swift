@@ -57,7 +57,7 @@ struct PageTake {
     do throws(PlotError) { score = try PatternScore(of: composition, profile: take.profile) } catch {
       throw ReviewPageError(.notDrawn, "\(take.name): \(error.description)")
     }
-    events = score.events.map { PageEvent($0, of: composition, profile: take.profile) }
+    events = score.events.map { PageEvent($0, of: composition) }
     controlCount = composition.layers.reduce(0) { $0 + $1.pattern.curves.count + $1.pattern.parameters.count }
     controls = composition.layers.map { layer in
       func line(_ id: DynamicParameterID) -> [Double]? { Self.line(id, of: layer.pattern, until: score.duration) }
@@ -114,14 +114,7 @@ struct PageTake {
       },
     ]
   }
-}
 
-extension Take {
-  /// Whether its events say all of it: of a recording, and of sampled signals, only the sound does.
-  var isOfEvents: Bool { composition?.isOfEvents ?? false }
-}
-
-extension PageTake {
   /// How strong it is at a time, 0…1: the intensity of what lasts, or the level from −60 dBFS on.
   func strength(at time: Double) -> Double {
     if let track { return track.strength(at: track.index(at: time)) }
@@ -131,8 +124,7 @@ extension PageTake {
   /// How sharp it is at a time, 0…1, or where its frequency is from 30 to 600 Hz; nil for silence.
   func tone(at time: Double) -> Double? {
     if let track { return track.tone(at: track.index(at: time)) }
-    guard let point = sounding(at: time), point.intensity > 0.003 else { return nil }
-    return point.sharpness
+    return sounding(at: time).flatMap { $0.intensity > 0.003 ? $0.sharpness : nil }
   }
 
   /// The strongest event that lasts at a time.
@@ -143,25 +135,26 @@ extension PageTake {
   }
 }
 
+extension Take {
+  /// Whether its events say all of it: of a recording, and of sampled signals, only the sound does.
+  var isOfEvents: Bool { composition?.isOfEvents ?? false }
+}
+
 struct PageEvent: Equatable {
   let kind: HapticEvent.Kind
   /// The second of its onset.
   let time: Double
-  /// Seconds until it is silent, release included; 0 for a transient.
-  let length: Double
-  /// Its duration as the file gives it; 0 for a transient.
-  let duration: Double
-  /// Intensity, or volume, as the file gives it.
-  let intensity: Double
-  /// Sharpness, or brightness, as the file gives it.
-  let sharpness: Double
+  /// Seconds until it is silent, release included, and its duration as the file gives it; 0 for a transient.
+  let length, duration: Double
+  /// Intensity and sharpness, or volume and brightness, as the file gives them.
+  let intensity, sharpness: Double
   let layer: Int
   /// What it becomes under its controls and its envelope, by rising time.
   let points: [PatternScore.Point]
 
   private static let maximumPointCount = 240
 
-  init(_ event: PatternScore.Event, of composition: HapticComposition, profile: TransducerProfile) {
+  init(_ event: PatternScore.Event, of composition: HapticComposition) {
     (kind, time, layer) = (event.kind, event.time, event.reference.layer)
     length = kind.isTransient ? 0 : event.end - event.time
     let written = composition.layers[layer].pattern.events[event.reference.event]
@@ -202,20 +195,15 @@ enum Polyline {
   /// The points that a line of intensity and sharpness needs; no more than a count, spread evenly
   /// where these are too many.
   static func reduced(_ points: [PatternScore.Point], to maximumCount: Int) -> [PatternScore.Point] {
-    let kept = needed(points)
-    guard kept.count > maximumCount else { return kept }
-    let step = Double(kept.count - 1) / Double(maximumCount - 1)
-    return (0..<maximumCount).map { kept[Int((Double($0) * step).rounded())] }
-  }
-
-  /// Leaves out points that lie on the line between those kept (Reumann and Witkam's corridor).
-  private static func needed(_ points: [PatternScore.Point]) -> [PatternScore.Point] {
     guard points.count > 2 else { return points }
+    // Points that lie on the line between those kept are left out: Reumann and Witkam's corridor.
     var kept = [0]
     for index in 2..<points.count where !isStraight(points, from: kept[kept.count - 1], to: index) {
       kept.append(index - 1)
     }
-    return (kept + [points.count - 1]).map { points[$0] }
+    kept.append(points.count - 1)
+    let step = max(1, Double(kept.count - 1) / Double(maximumCount - 1))
+    return (0..<min(maximumCount, kept.count)).map { points[kept[Int((Double($0) * step).rounded())]] }
   }
 
   private static func isStraight(_ points: [PatternScore.Point], from: Int, to: Int) -> Bool {

@@ -102,12 +102,10 @@ struct Page {
   ///   - texts: Markup by the names of places.
   ///   - parts: Other contents by the names of places.
   func html(_ texts: [String: String] = [:], parts: [String: [UInt8]] = [:], data: [UInt8]) -> [UInt8] {
-    var fillings = parts
-    for (name, text) in texts { fillings[name] = Array(text.utf8) }
-    let policy = ContentSecurityPolicy.text(script: script, style: style, allowances: allowances)
-    fillings["policy"] = Array(policy.utf8)
-    fillings["generator"] = Array(generator.escapedForMarkup.utf8)
-    fillings["title"] = Array(title.escapedForMarkup.utf8)
+    var texts = texts
+    texts["policy"] = ContentSecurityPolicy.text(script: script, style: style, allowances: allowances)
+    (texts["generator"], texts["title"]) = (generator.escapedForMarkup, title.escapedForMarkup)
+    var fillings = parts.merging(texts.mapValues { Array($0.utf8) }) { $1 }
     (fillings["style"], fillings["script"], fillings["data"]) = (style, script, data)
     fillings["sounds"] = takes.enumerated().flatMap { index, take in
       take.sounds.enumerated().flatMap { $1.element(id: "sound-\(index)-\($0)") }

@@ -35,10 +35,7 @@ final class Studio {
     case "formats": return listFormats()
     case "losses": return JSONWriter.list { $0.elements(losses) }
     case "profiles": return listProfiles()
-    default: break
-    }
-    guard slots.indices.contains(slot) else { return [] }
-    switch name {
+    case _ where !slots.indices.contains(slot): return []
     case "text": return slots[slot].text
     case "original": return slots[slot].original
     case "history": return history(slot)

@@ -44,10 +44,7 @@ public struct ABXTest: Sendable {
   }
 
   /// A seed by the system's chance.
-  public static func randomSeed() -> UInt64 {
-    var system = SystemRandomNumberGenerator()
-    return system.next() & greatestSeed
-  }
+  public static func randomSeed() -> UInt64 { UInt64.random(in: 0...greatestSeed) }
 
   /// The number of the running trial, from 1.
   public var number: Int { trials.count + 1 }

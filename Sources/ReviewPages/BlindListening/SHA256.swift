@@ -18,12 +18,9 @@ public struct SHA256 {
   public mutating func add(_ bytes: [UInt8]) {
     byteCount += UInt64(bytes.count)
     let all = pending.isEmpty ? bytes : pending + bytes
-    var start = 0
-    while start + Self.blockLength <= all.count {
-      process(all, at: start)
-      start += Self.blockLength
-    }
-    pending = Array(all[start...])
+    let end = all.count / Self.blockLength * Self.blockLength
+    for start in stride(from: 0, to: end, by: Self.blockLength) { process(all, at: start) }
+    pending = Array(all[end...])
   }
 
   /// The hash of all bytes, in hexadecimal digits.

@@ -45,7 +45,10 @@ struct FigureDrawing {
       }
       drawTitle(panel, at: place)
     }
-    drawTimes()
+    for (index, tick) in layout.time.ticks.enumerated() where !plot.panels.isEmpty {
+      let unit = index == layout.time.ticks.count - 1 ? " " + layout.time.unit : ""
+      write(tick.label + unit, at: PlotPoint(layout.x(tick.value), box.bottom + 18 * scale), anchor: .middle)
+    }
   }
 
   private mutating func drawContent(of panel: PlotPanel) {
@@ -117,14 +120,6 @@ struct FigureDrawing {
       guard lastY - y >= 12 * scale else { continue }
       lastY = y
       write(tick.label, at: PlotPoint(box.right + 8 * scale, base(y)))
-    }
-  }
-
-  private mutating func drawTimes() {
-    guard let box = layout.panels.last?.box else { return }
-    for (index, tick) in layout.time.ticks.enumerated() {
-      let unit = index == layout.time.ticks.count - 1 ? " " + layout.time.unit : ""
-      write(tick.label + unit, at: PlotPoint(layout.x(tick.value), box.bottom + 18 * scale), anchor: .middle)
     }
   }
 

@@ -145,11 +145,15 @@ struct PlotPanel: Sendable {
     let limit = limit(of: peak)
     let isFine = SoundTrace.isFine(span)
     let places = max(0, Int((-log10(limit)).rounded(.up)))
+    let top = (20 * log10(limit)).rounded()
+    let rightTicks = [("dBFS", top), ("dB", top - 6), ("dB", top - 20)].map { unit, decibels in
+      AxisTick(pow(10, decibels / 20), AxisTick.text(decibels, places: 0) + " " + unit)
+    }
     var panel = PlotPanel(
       title: "Waveform\(channels)", unit: "", content: .waveform(traces),
       axis: PlotAxis(range: -limit * 1.02...limit * 1.02),
       ticks: [-limit, 0, limit].map { AxisTick($0, AxisTick.text($0, places: $0 == 0 ? 0 : places)) },
-      rightTicks: decibelTicks(limit), height: height)
+      rightTicks: rightTicks, height: height)
     if peak == 0 {
       panel.remark = "silence"
     } else if isFine {
@@ -167,15 +171,6 @@ struct PlotPanel: Sendable {
 
   private static func limit(of peak: Double) -> Double {
     peak > 1e-6 && peak.isFinite ? AxisTick.step(for: peak, atMost: 1) : 1
-  }
-
-  /// Where decibels below full scale are on a waveform's axis.
-  private static func decibelTicks(_ limit: Double) -> [AxisTick] {
-    let top = Int((20 * log10(limit)).rounded())
-    return [0, -6, -20].map { below in
-      let decibels = Double(top + below)
-      return AxisTick(pow(10, decibels / 20), AxisTick.text(decibels, places: 0) + (below == 0 ? " dBFS" : " dB"))
-    }
   }
 
   private static func spectrograms(_ takes: [PlotTake], span: ClosedRange<Double>) -> [PlotPanel] {
