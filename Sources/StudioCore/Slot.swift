@@ -146,11 +146,9 @@ struct Slot {
   var changedLines: [Int] {
     let new = text.split(separator: 0x0A, omittingEmptySubsequences: false)
     let old = original.split(separator: 0x0A, omittingEmptySubsequences: false)
-    let shorter = min(new.count, old.count)
-    var front = 0
-    while front < shorter, new[front] == old[front] { front += 1 }
-    var back = 0
-    while back < shorter - front, new[new.count - 1 - back] == old[old.count - 1 - back] { back += 1 }
+    let front = zip(new, old).prefix { $0 == $1 }.count
+    let rest = zip(new.reversed(), old.reversed()).prefix(min(new.count, old.count) - front)
+    let back = rest.prefix { $0 == $1 }.count
     let changed = front..<new.count - back
     guard changed.count <= Self.comparedLines, old.count - back - front <= Self.comparedLines else {
       return changed.map { $0 + 1 }

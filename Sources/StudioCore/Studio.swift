@@ -93,8 +93,6 @@ final class Studio {
     }
   }
 
-  // MARK: - What is drawn
-
   /// What is drawn of a slot: events as they are written and as they are felt, curves and parameters.
   ///
   /// `felt` has time, intensity and sharpness of each corner, one behind the other; `points` time and value. The
@@ -145,8 +143,6 @@ final class Studio {
     }
   }
 
-  // MARK: - What is said
-
   /// The rules there are, for allowances.
   private static let rules =
     FormatRegistry.standard.rules + PatternRules.composition + PatternRules.defaults + PatternRules.hardware
@@ -156,9 +152,13 @@ final class Studio {
   ///
   /// Sound files that were not handed over are missing.
   func findings(of slot: Int, profile: Int) -> [Finding] {
-    let (text, name) = (slots[slot].text, slots[slot].name)
-    if let error = slots[slot].error, slots[slot].origin == nil, !isAHAP(text, name) { return [error.finding] }
-    let examination = HapticFormat.ahap.examine(SourceFile(text, name: name))
+    let file = SourceFile(slots[slot].text, name: slots[slot].name)
+    if let error = slots[slot].error, slots[slot].origin == nil,
+      (try? FormatRegistry.standard.format(of: file))?.id != HapticFormat.ahap.id
+    {
+      return [error.finding]
+    }
+    let examination = HapticFormat.ahap.examine(file)
     let places = examination.places.place(of:)
     var others: [Finding] = examination.sounds.filter { sounds[$0.path] == nil }.map { sound in
       Finding(
@@ -169,9 +169,9 @@ final class Studio {
       others += PatternRules.findings(in: composition, places: places)
       others += PatternRules.defaultFindings(in: composition, places: places)
       do {
-        let plan = try plan(of: composition, profile: profile, rate: Self.examinedRate)
+        let plan = try plan(of: composition, profile: profile, rate: Self.usualRate)
         others += PatternRules.polyphonyFindings(voiceCount: plan.maximumVoiceCount, places: places)
-        if plan.length <= Int64(Self.examinedRate * Self.longestExamined) {
+        if plan.length <= Int64(Self.usualRate * Self.longestExamined) {
           others += PatternRules.hardwareFindings(
             in: composition, profile: self.profile(profile), plan: plan, places: places)
         }
@@ -180,13 +180,8 @@ final class Studio {
     return examination.judged(adding: others, rules: Self.rules)
   }
 
-  /// The rate at which hardware is looked at, and the most seconds of a pattern that are, so that an answer is quick.
-  private static let examinedRate = 48_000.0
+  /// The most seconds of a pattern whose hardware is looked at, so that an answer is quick.
   private static let longestExamined = 30.0
-
-  private func isAHAP(_ text: [UInt8], _ name: String) -> Bool {
-    (try? FormatRegistry.standard.format(of: SourceFile(text, name: name)))?.id == HapticFormat.ahap.id
-  }
 
   /// The findings as JSON, each with the part it is about where that is known.
   func check(_ slot: Int, profile: Int) -> [UInt8] {
@@ -197,8 +192,6 @@ final class Studio {
       }
     }
   }
-
-  // MARK: - What is heard
 
   /// A profile by its number among those that are shipped; the first where none has it.
   func profile(_ index: Int) -> TransducerProfile {
@@ -237,7 +230,10 @@ final class Studio {
       composition.layers[layer].pattern.events.removeAll { event in
         guard let path = event.waveform?.path, event.kind.playsFile else { return false }
         guard let sound = sounds[path] else { return true }
-        if samples[path] == nil { samples[path] = sound.buffer(rate: rate) }
+        if samples[path] == nil {
+          samples[path] = AudioBuffer(
+            interleaved: sound.interleaved, channelCount: sound.channelCount, rate: sound.rate, playedAt: rate)
+        }
         return false
       }
     }
@@ -280,20 +276,14 @@ final class Studio {
 
   private static let longestPart: Int64 = 1 << 24
 
-  /// Where a column begins; of 64 bits, since the product may have more than a memory address.
-  static func place(_ column: Int, of columns: Int, in count: Int) -> Int {
-    Int(Int64(count) * Int64(column) / Int64(columns))
-  }
-
   /// The least and the greatest sample of each of some columns, one behind the other.
   static func envelope(of samples: [Float], columns: Int) -> [Float] {
     guard !samples.isEmpty, columns > 0 else { return [] }
     return (0..<columns).flatMap { column -> [Float] in
-      let start = Self.place(column, of: columns, in: samples.count)
-      let end = max(start + 1, Self.place(column + 1, of: columns, in: samples.count))
-      var (low, high) = (samples[start], samples[start])
-      for sample in samples[start..<end] { (low, high) = (min(low, sample), max(high, sample)) }
-      return [low, high]
+      // Of 64 bits, since the product may have more than a memory address.
+      func place(_ column: Int) -> Int { Int(Int64(samples.count) * Int64(column) / Int64(columns)) }
+      let part = samples[place(column)..<max(place(column) + 1, place(column + 1))]
+      return [part.min() ?? 0, part.max() ?? 0]
     }
   }
 }
@@ -317,10 +307,6 @@ struct HostSound {
   var interleaved: [Float]
   var channelCount: Int
   var rate: Double
-
-  func buffer(rate: Double) -> AudioBuffer {
-    AudioBuffer(interleaved: interleaved, channelCount: channelCount, rate: self.rate, playedAt: rate)
-  }
 }
 
 extension JSONObjectWriter {
