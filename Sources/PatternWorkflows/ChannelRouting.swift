@@ -17,10 +17,7 @@ public struct ChannelRouting: Sendable {
     public var gain: Float
 
     /// A channel with a factor.
-    public init(index: Int, gain: Float = 1) {
-      self.index = index
-      self.gain = gain
-    }
+    public init(index: Int, gain: Float = 1) { (self.index, self.gain) = (index, gain) }
   }
 
   /// Settings of one channel, which outrank the lists.
@@ -68,10 +65,8 @@ public struct ChannelRouting: Sendable {
 
   /// Channels there must be for all that is said.
   public var minimumChannelCount: Int {
-    let indices =
-      [haptics, audio].flatMap { $0?.map(\.index) ?? [] } + self.channels.map(\.index)
-      + (array?.transducers.map { $0.channel - 1 } ?? [])
-    return (indices.max() ?? 0) + 1
+    let indices = [haptics, audio].flatMap { $0?.map(\.index) ?? [] } + channels.map(\.index)
+    return (indices + (array?.transducers.map { $0.channel - 1 } ?? [])).max().map { $0 + 1 } ?? 1
   }
 
   /// Whether any transducer has a profile of its own.
@@ -80,14 +75,11 @@ public struct ChannelRouting: Sendable {
   /// The routing on some channels with what each drives, and the profile of each haptic bus.
   ///
   /// - Parameters:
-  ///   - channelCount: Channels of the output.
   ///   - rate: Frames per second, by which delays are whole frames.
   ///   - profile: The profile of channels that have none of their own.
-  ///   - buses: Which of the two are heard at all.
   ///   - placeCount: Places of what is played.
   public func routing(
-    channelCount: Int, rate: Double, profile: TransducerProfile, buses: RenderSettings.Buses = .all,
-    placeCount: Int = 0
+    channelCount: Int, rate: Double, profile: TransducerProfile, buses: RenderSettings.Buses = .all, placeCount: Int = 0
   ) -> (routing: OutputRouting, profiles: [TransducerProfile]) {
     var channels = OutputRouting(channelCount: channelCount, buses: buses).channels
     if let haptics, buses != .audio {
@@ -117,8 +109,7 @@ public struct ChannelRouting: Sendable {
       channels[word.index].filters = word.filters
     }
     if let array {
-      return Self.routing(
-        of: array, channels, rate: rate, buses: buses, placeCount: pan == nil && placeCount > 1 ? placeCount : nil)
+      return Self.routing(of: array, channels, rate: rate, buses: buses, placeCount: pan == nil ? placeCount : 0)
     }
     let felt = channels.indices.filter { channels[$0].hapticBus != nil }
     let distributesPlaces = placeCount > 1 && felt.count == placeCount && !self.channels.contains { $0.source != nil }
@@ -138,7 +129,7 @@ public struct ChannelRouting: Sendable {
   /// The routing with a haptic bus for each transducer.
   private static func routing(
     of array: TransducerArray, _ usual: [OutputRouting.Channel], rate: Double, buses: RenderSettings.Buses,
-    placeCount: Int?
+    placeCount: Int
   ) -> (routing: OutputRouting, profiles: [TransducerProfile]) {
     var channels = usual
     for index in channels.indices { channels[index].hapticBus = nil }
@@ -151,10 +142,12 @@ public struct ChannelRouting: Sendable {
       channels[index].delay = Int(FrameConversion.frame(seconds: transducer.delay, rate: rate))
       channels[index].isInverted = transducer.isInverted
     }
-    var profiles = array.transducers.map(\.profile)
-    let distributesPlaces = placeCount == profiles.count && !array.transducers.contains { $0.source != nil }
-    for (bus, transducer) in array.transducers.enumerated() {
-      profiles[bus].place = distributesPlaces ? "\(bus + 1)" : transducer.source
+    let distributesPlaces =
+      placeCount > 1 && placeCount == array.transducers.count && !array.transducers.contains { $0.source != nil }
+    let profiles = array.transducers.enumerated().map { bus, transducer in
+      var profile = transducer.profile
+      profile.place = distributesPlaces ? "\(bus + 1)" : transducer.source
+      return profile
     }
     return (OutputRouting(channels: channels).fitted(to: profiles), profiles)
   }

@@ -20,12 +20,7 @@ public struct LoadedPattern: Sendable {
   private let sounds: [Examination.SoundReference]
   private let findings: [Finding]
 
-  /// Reads a pattern of any format, or throws its first error.
-  ///
-  /// - Parameters:
-  ///   - input: The pattern.
-  ///   - reading: How it is read.
-  /// - Throws: `InputError` or `FileError`.
+  /// Reads a pattern of any format, or throws its first error: an `InputError` or `FileError`.
   public init(_ input: PatternInput, reading: ReadingOptions = ReadingOptions()) throws {
     var reading = reading
     reading.wantsFindings = false
@@ -33,12 +28,9 @@ public struct LoadedPattern: Sendable {
     let examination = input.formats.examine(file, options: reading)
     var composition = try examination.get().linearized()
     if input.sounds == .none { composition.removeSoundFiles() }
-    self.composition = composition
-    self.input = input
-    details = examination.details
-    places = examination.places
+    (self.input, self.composition) = (input, composition)
+    (details, places, findings) = (examination.details, examination.places, examination.findings)
     sounds = input.sounds == .none ? [] : examination.sounds
-    findings = examination.findings
   }
 
   /// The paths of the files that the pattern is made from.
@@ -65,19 +57,13 @@ public struct LoadedPattern: Sendable {
   /// Compiles the pattern, once for each profile that differs.
   public func plans(for profiles: [TransducerProfile], rate: Double, isRaw: Bool = false) throws -> [RenderPlan] {
     let samples = try samples(rate: rate)
-    var plans: [RenderPlan] = []
-    for (index, profile) in profiles.enumerated() {
-      let same = profiles.firstIndex(of: profile) ?? index
-      if same < index {
-        plans.append(plans[same])
-        continue
-      }
-      do {
+    return try profiles.indices.reduce(into: []) { plans, index in
+      if let same = profiles[..<index].firstIndex(of: profiles[index]) { return plans.append(plans[same]) }
+      do throws(RenderError) {
         plans.append(
-          try RenderPlan(compiling: composition, profile: profile, rate: rate, samples: samples, isRaw: isRaw))
+          try RenderPlan(compiling: composition, profile: profiles[index], rate: rate, samples: samples, isRaw: isRaw))
       } catch { throw InputError(error, places: places.place(of:)) }
     }
-    return plans
   }
 }
 
@@ -116,7 +102,9 @@ package enum WaveformFiles {
   {
     Finding(
       .soundMissing, place: waveform.place, "the sound file \(waveform.path.inQuotes) \(error.description)",
-      suggestion: error.kind == .missing ? advice(waveform.path, in: folder) : nil)
+      suggestion: error.kind == .missing
+        ? folder.flatMap { SoundFolder(root: $0).suggestion(for: waveform.path) }.map { "did you mean \($0.inQuotes)?" }
+          ?? "use '--sounds FOLDER' or '--without-sounds'" : nil)
   }
 
   /// What is wrong with the sound files a pattern names.
@@ -133,18 +121,14 @@ package enum WaveformFiles {
   /// What of the sound files does not play as it should; those that cannot be read are left out.
   package static func warnings(_ waveforms: [Examination.SoundReference], from folder: String?) -> [Finding] {
     var names: Set<String> = []
-    return waveforms.flatMap { waveform -> [Finding] in
-      guard names.insert(waveform.path).inserted, let sound = try? read(waveform.path, from: folder) else { return [] }
-      return damage(of: sound, waveform)
+    return waveforms.filter { names.insert($0.path).inserted }.flatMap { waveform in
+      (try? read(waveform.path, from: folder)).map { damage(of: $0, waveform) } ?? []
     }
   }
 
   private static func damage(of sound: Sound, _ waveform: Examination.SoundReference) -> [Finding] {
     let name = waveform.path.inQuotes
-    var complaints: [String] = []
-    if let truncation = sound.truncation {
-      complaints.append("the sound file \(name) \(truncation.text); only these play")
-    }
+    var complaints = sound.truncation.map { ["the sound file \(name) \($0.text); only these play"] } ?? []
     let (count, badCount) = (sound.interleaved.count, sound.interleaved.count { !$0.isFinite })
     if badCount == count, count > 0 {
       complaints.append("the sound file \(name) has no finite samples; it plays as silence")
@@ -152,14 +136,6 @@ package enum WaveformFiles {
       complaints.append("\(badCount) of \(count) samples of \(name) are NaN or infinite; they play as silence")
     }
     return complaints.map { Finding(.soundDamaged, place: waveform.place, $0) }
-  }
-
-  /// What can be done about a file that is missing.
-  private static func advice(_ path: String, in folder: String?) -> String {
-    if let found = folder.flatMap({ SoundFolder(root: $0).suggestion(for: path) }) {
-      return "did you mean \(found.inQuotes)?"
-    }
-    return "use '--sounds FOLDER' or '--without-sounds'"
   }
 
   private static func read(_ path: String, from folder: String?) throws(SoundFileError) -> Sound {

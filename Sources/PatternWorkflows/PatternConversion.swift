@@ -1,5 +1,6 @@
-public import Reading
 public import HapticFormats
+public import HapticModel
+public import Reading
 public import VendorFormats
 
 /// Reads a pattern of one format and writes it in another, with everything that is lost on the way.
@@ -23,10 +24,7 @@ public struct PatternConversion: Sendable {
     public var place: SourcePlace
 
     /// Makes a loss at a place.
-    public init(loss: Loss, place: SourcePlace) {
-      self.loss = loss
-      self.place = place
-    }
+    public init(loss: Loss, place: SourcePlace) { (self.loss, self.place) = (loss, place) }
   }
 
   /// What a conversion gives.
@@ -48,12 +46,7 @@ public struct PatternConversion: Sendable {
   public init(
     to target: HapticFormat, from source: HapticFormat? = nil, reading: ReadingOptions = ReadingOptions(),
     writing: WritingOptions = WritingOptions()
-  ) {
-    self.target = target
-    self.source = source
-    self.reading = reading
-    self.writing = writing
-  }
+  ) { (self.target, self.source, self.reading, self.writing) = (target, source, reading, writing) }
 
   private static let unwritable = Rule.error(
     "format-unwritable", "syntax", "The format must be one that can be written.")
@@ -66,41 +59,149 @@ public struct PatternConversion: Sendable {
   /// - Throws: The first error of reading, or why nothing can be written.
   public func convert(_ file: SourceFile, formats: FormatRegistry = .standard) throws(InputError) -> Result {
     let format = if let source { source } else { try formats.format(of: file) }
-    let examination = source == nil ? formats.examine(file, options: reading) : format.examine(file, options: reading)
+    let examination = source?.examine(file, options: reading) ?? formats.examine(file, options: reading)
     var composition = try examination.get()
     if leavesOutSounds { composition.removeSoundFiles() }
-    let notes = examination.findings.filter { $0.severity < .error }
+    func result(_ files: [Writing.File], _ losses: [Loss] = []) -> Result {
+      Result(
+        source: format, files: files, sounds: sounds(of: examination, in: files),
+        losses: losses.map { PlacedLoss(loss: $0, place: $0.place ?? examination.places.place(of: $0.element)) },
+        findings: examination.findings.filter { $0.severity < .error })
+    }
     if format.id == target.id, isPlain, let canonical = try format.canonical(file) {
-      let files = [Writing.File(canonical)]
-      return Result(
-        source: format, files: files, sounds: sounds(of: examination, in: files), losses: [], findings: notes)
+      return result([Writing.File(canonical)])
     }
     guard let written = try target.write(composition, options: writing) else {
       throw InputError(
         Finding(Self.unwritable, place: SourcePlace(name: file.name), "the format \(target.id) cannot be written"))
     }
-    let losses = (examination.losses + written.losses).map { loss in
-      PlacedLoss(loss: loss, place: loss.place ?? examination.places.place(of: loss.element))
-    }
-    return Result(
-      source: format, files: written.files, sounds: sounds(of: examination, in: written.files), losses: losses,
-      findings: notes)
+    return result(written.files, examination.losses + written.losses)
   }
 
   /// The sound files of a pattern that written files still name, each path once.
   private func sounds(of examination: Examination, in files: [Writing.File]) -> [Examination.SoundReference] {
     guard !examination.sounds.isEmpty else { return [] }
-    var names: Set<String> = []
-    for file in files where file.ending == nil {
-      let written = target.examine(
-        SourceFile(file.bytes, name: writing.name), options: ReadingOptions(wantsFindings: false))
-      names.formUnion(written.sounds.map(\.path))
+    let written = files.filter { $0.ending == nil }.flatMap { file in
+      target.examine(SourceFile(file.bytes, name: writing.name), options: ReadingOptions(wantsFindings: false)).sounds
     }
+    var names = Set(written.map(\.path))
     return examination.sounds.filter { names.remove($0.path) != nil }
   }
 
   /// Whether nothing but the format is asked for.
   private var isPlain: Bool {
     writing == WritingOptions(name: writing.name) && reading.amplitude == .root && !leavesOutSounds
+  }
+}
+
+/// What conversions between formats keep, measured by converting examples and reading them again.
+public enum FormatMatrix {
+  /// What an example is made of.
+  public enum Content: String, CaseIterable, Sendable {
+    /// Transients with different values.
+    case transients
+    /// Continuous events one after the other, with curves.
+    case continuous
+    /// Transients above continuous events that overlap, with envelope times.
+    case mixed
+    /// Audio events beside a transient.
+    case audio
+  }
+
+  /// How much of a content arrives.
+  public enum Grade: String, CaseIterable, Sendable {
+    /// Everything, number by number.
+    case exact
+    /// Everything within a hundredth of full scale.
+    case close
+    /// What can be, with losses that are reported.
+    case approximate
+    /// Nothing: the format cannot hold it, or cannot be written.
+    case none
+  }
+
+  /// What was measured of one content.
+  public struct Measurement: Sendable {
+    /// How much of the content arrives.
+    public var grade: Grade
+    /// The largest difference, as a share of full scale.
+    public var difference: Double
+    /// The sentences of the losses, each once, in their order.
+    public var losses: [String]
+  }
+
+  /// The difference up to which a conversion is exact: the precision of 32-bit numbers.
+  private static let exactness = 1e-6
+  /// The difference up to which a conversion is close.
+  public static let closeness = 0.01
+
+  /// The example of a content.
+  public static func example(_ content: Content) -> HapticComposition {
+    func tap(_ time: Double, _ intensity: Float, _ sharpness: Float) -> HapticEvent {
+      HapticEvent(
+        kind: .hapticTransient, time: time, parameters: [.hapticIntensity: intensity, .hapticSharpness: sharpness])
+    }
+    func hum(_ time: Double, _ duration: Double, _ intensity: Float, _ sharpness: Float) -> HapticEvent {
+      HapticEvent(
+        kind: .hapticContinuous, time: time, duration: duration,
+        parameters: [.hapticIntensity: intensity, .hapticSharpness: sharpness])
+    }
+    func curve(_ id: DynamicParameterID, _ time: Double, _ points: [(Double, Float)]) -> ParameterCurve {
+      ParameterCurve(id: id, time: time, controlPoints: points.map { .init(time: $0.0, value: $0.1) })
+    }
+    var pattern = HapticPattern()
+    switch content {
+    case .transients: pattern.events = [tap(0.1, 1, 0.5), tap(0.35, 0.8, 0.25), tap(0.6, 0.6, 0.75), tap(0.85, 0.9, 1)]
+    case .continuous:
+      pattern.events = [hum(0, 0.8, 1, 0.4), hum(1.2, 0.6, 0.8, 0.6)]
+      pattern.curves = [
+        curve(.hapticIntensityControl, 0, [(0, 0), (0.2, 1), (0.5, 0.4), (0.8, 0)]),
+        curve(.hapticSharpnessControl, 0, [(0, 0), (0.4, 0.3), (0.8, -0.2)]),
+        curve(.hapticIntensityControl, 1.2, [(0, 0), (0.3, 1), (0.6, 0)]),
+        curve(.hapticSharpnessControl, 1.2, [(0, 0), (0.6, 0.2)]),
+      ]
+    case .mixed:
+      pattern.events = [hum(0, 1, 0.7, 0.2), hum(0.5, 1, 0.5, 0.8), tap(0.25, 1, 0.5), tap(1.8, 0.5, 0.5)]
+      pattern.events[0].parameters[.attackTime] = 0.4
+      pattern.events[0].parameters[.releaseTime] = 0.5
+    case .audio: pattern.events = [tap(0, 1, 0.5), HapticEvent(kind: .audioContinuous, time: 0.2, duration: 0.5)]
+    }
+    return HapticComposition(pattern)
+  }
+
+  /// Measures what arrives of a content of one format in another.
+  ///
+  /// The example is first written in the source's format and read again, so that it is one that the
+  /// format can hold; where the source is only read, the example itself is taken.
+  public static func measure(_ content: Content, from source: HapticFormat, to target: HapticFormat) -> Measurement {
+    let example = example(content)
+    let given = source.isWritable ? pass(example, through: source)?.composition ?? example : example
+    guard let arrived = pass(given, through: target) else {
+      return Measurement(grade: .none, difference: 1, losses: [])
+    }
+    let losses: [String] = arrived.losses.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+    let difference = CompositionDifference(given, arrived.composition).largest
+    let grade: Grade =
+      difference <= exactness && losses.isEmpty ? .exact : difference <= closeness ? .close : .approximate
+    return Measurement(grade: grade, difference: difference, losses: losses)
+  }
+
+  /// A composition as it is after being written in a format and read again; nil where it cannot be.
+  package static func pass(
+    _ composition: HapticComposition, through format: HapticFormat, options: WritingOptions = WritingOptions()
+  ) -> (composition: HapticComposition, losses: [String])? {
+    guard let writing = (try? format.write(composition, options: options)) ?? nil else { return nil }
+    var layers: [HapticComposition.Layer] = []
+    var losses = writing.losses.map(\.message)
+    var loop: HapticComposition.LoopPoints?
+    for file in writing.files where file.ending == nil {
+      let name = "x" + file.suffix + "." + (format.endings.first ?? format.id)
+      let examination = format.examine(SourceFile(file.bytes, name: name), options: ReadingOptions())
+      guard let read = try? examination.get() else { return nil }
+      layers += read.layers
+      loop = read.loop ?? loop
+      losses += examination.losses.map(\.message)
+    }
+    return (HapticComposition(layers: layers, loop: loop), losses)
   }
 }

@@ -1,7 +1,13 @@
+internal import Glibc
 public import HapticFormats
-public import VendorFormats
+internal import HapticModel
+internal import HapticRender
+public import PatternComparison
 internal import ShippedFiles
+internal import SignalAnalysis
+internal import SoundFile
 public import SystemSupport
+public import VendorFormats
 
 /// A pattern as the user named it: a file, a shipped pattern, or standard input.
 public struct PatternInput: Equatable, Sendable {
@@ -38,10 +44,8 @@ public struct PatternInput: Equatable, Sendable {
 
   /// A pattern by the place of its content.
   public init(origin: Origin, outputStem: String, isFromFolder: Bool = false, formats: FormatRegistry = .standard) {
-    self.origin = origin
-    self.outputStem = outputStem
-    self.isFromFolder = isFromFolder
-    self.formats = formats
+    (self.origin, self.outputStem) = (origin, outputStem)
+    (self.isFromFolder, self.formats) = (isFromFolder, formats)
   }
 
   /// The name messages give the pattern.
@@ -73,13 +77,8 @@ public struct PatternInput: Equatable, Sendable {
 
   /// What the user's words stand for, and what is wrong with some of them.
   ///
-  /// A folder stands for the patterns in and below it; links to folders are not followed. Files whose
-  /// ending is that of other kinds of files, too, are taken by their content.
-  ///
-  /// - Parameters:
-  ///   - words: Files, folders, names of shipped patterns, or `-`.
-  ///   - formats: The formats that are recognised.
-  ///   - sounds: Where the sound files of all of them are.
+  /// Words are files, folders, names of shipped patterns, or `-`. A folder stands for the patterns in and below it; links
+  /// to folders are not followed. Files whose ending is that of other kinds of files, too, are taken by their content.
   public static func find(_ words: [String], formats: FormatRegistry = .standard, sounds: SoundLookup = .besidePattern)
     -> (inputs: [PatternInput], problems: [FileError])
   {
@@ -160,5 +159,152 @@ public struct PatternInput: Equatable, Sendable {
       case .standardInput: try FileSystem.read("-")
       }
     return SourceFile(bytes, name: name)
+  }
+}
+
+/// Something to look at or listen to as the user named it: a pattern or a sound file.
+public enum TakeInput: Equatable, Sendable {
+  case pattern(PatternInput)
+  case sound(path: String)
+
+  /// What the user's words stand for, and what is wrong with some of them.
+  ///
+  /// A file that begins as a sound file does or is named like one is one; all else is looked up as a
+  /// pattern.
+  public static func find(
+    _ words: [String], formats: FormatRegistry = .standard, sounds: PatternInput.SoundLookup = .besidePattern
+  ) -> (inputs: [TakeInput], problems: [FileError]) {
+    let found = words.map { word -> (inputs: [TakeInput], problems: [FileError]) in
+      let isFile = word != "-" && FileSystem.entry(at: word) == .file
+      if isFile, SoundFileFormat.container(ofName: word) != nil || isSound(word) { return ([.sound(path: word)], []) }
+      let found = PatternInput.find([word], formats: formats, sounds: sounds)
+      return (found.inputs.map(TakeInput.pattern), found.problems)
+    }
+    return (found.flatMap(\.inputs), found.flatMap(\.problems))
+  }
+
+  /// Where it is, as if its content were a pattern.
+  private var input: PatternInput {
+    switch self {
+    case .pattern(let input): input
+    case .sound(let path): PatternInput(origin: .file(path), outputStem: FileSystem.stem(of: path))
+    }
+  }
+
+  /// The name messages give it.
+  public var name: String { input.name }
+
+  /// The file that it is read from, if it is one.
+  public var path: String? { if case .file(let path) = input.origin { path } else { nil } }
+
+  /// The files that it is made from, sounds of a pattern included; what cannot be read names none.
+  package var sources: [String] { if case .pattern(let input) = self { input.sources } else { [name] } }
+
+  /// What an output made from it is called, without ending.
+  public var outputStem: String { input.outputStem }
+
+  /// Reads it; a pattern is compiled and rendered as `render` would, on one channel.
+  ///
+  /// - Throws: `InputError`, `FileError` or `SoundFileError`.
+  public func take(_ job: RenderJob) throws -> Take {
+    switch self {
+    case .pattern(let input): try Self.render(LoadedPattern(input, reading: job.reading), job)
+    case .sound(let path): try Self.read(path, job)
+    }
+  }
+
+  /// Compiles and renders a pattern that was read.
+  public static func render(_ pattern: LoadedPattern, _ job: RenderJob) throws -> Take {
+    let (input, composition) = (pattern.input, pattern.composition)
+    let profiles = Array(job.channels().profiles.prefix(1))
+    let plan = try pattern.plans(for: profiles, rate: Double(job.rate))[0]
+    let settings = job.settings(for: plan)
+    guard (settings.length ?? 0) * Int64(job.channelCount) <= Int64(Sound.longest) else {
+      throw FileError(input.name, "is too long; use --duration")
+    }
+    var samples: [Float] = []
+    samples.reserveCapacity(Int(settings.length ?? 0) * job.channelCount)
+    let rendering = OfflineRenderer(plan: plan, settings: settings)
+    _ = try job.render(rendering, interrupted: FileError(input.name, "interrupted")) { block, frameCount, _ in
+      samples += block[..<(frameCount * job.channelCount)]
+    }
+    let signal = Signal(interleaved: samples, channelCount: job.channelCount, rate: Double(job.rate))
+    var take = Take(
+      name: input.name, source: .pattern(composition), signal: signal, profile: job.profile,
+      text: String(decoding: pattern.file.bytes, as: UTF8.self), feeling: composition.notes)
+    take.duration = plan.duration
+    return take
+  }
+
+  /// A sound file as it is, at its own rate.
+  ///
+  /// One that holds nothing, or NaN, is refused: it would be looked at as silence.
+  public static func read(_ path: String, _ job: RenderJob) throws -> Take {
+    let descriptor = try FileSystem.open(path)
+    defer { close(descriptor) }
+    let sound = try Sound(readingDescriptor: descriptor, path: path)
+    func damaged(_ text: String) -> SoundFileError { SoundFileError(kind: .damaged, path: path, description: text) }
+    guard sound.frameCount > 0 else { throw damaged("contains no audio") }
+    let badCount = sound.interleaved.count { !$0.isFinite }
+    guard badCount == 0 else { throw damaged("\(badCount) of \(sound.interleaved.count) samples are NaN or infinite") }
+    let signal = Signal(interleaved: sound.interleaved, channelCount: sound.channelCount, rate: sound.rate)
+    return Take(name: path, source: .sound, signal: signal, profile: job.profile)
+  }
+
+  /// Whether a file begins with the mark of a container that libsndfile reads.
+  package static func isSound(_ path: String) -> Bool {
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
+    var mark = [UInt8](repeating: 0, count: FileKind.markLength)
+    guard unsafe Glibc.read(descriptor, &mark, mark.count) > 0 else { return false }
+    return FileKind(of: mark)?.isSound == true
+  }
+
+  /// Reads several at one rate, so that they can be laid over each other.
+  ///
+  /// That is the rate asked for, else the greatest of the sound files', else the job's: a pattern is
+  /// rendered at the rate of the recording it is held against, and nothing is resampled in vain. Haptic patterns
+  /// that are all longer than a minute are rendered at 8 kHz, eight times what they hold.
+  ///
+  /// - Throws: `InputError`, `FileError` or `SoundFileError`.
+  public static func takes(_ inputs: [TakeInput], _ job: RenderJob, rate: Int?) throws -> [Take] {
+    var job = job
+    let takes = try inputs.map { input -> Take? in if case .sound(let path) = input { try read(path, job) } else { nil }
+    }
+    let rates = takes.compactMap { $0?.signal.rate }
+    let patterns = try inputs.map { input -> LoadedPattern? in
+      if case .pattern(let input) = input { try LoadedPattern(input, reading: job.reading) } else { nil }
+    }
+    let isLong = patterns.allSatisfy { $0?.composition.isLongHaptics ?? false }
+    job.rate = rate ?? rates.max().map { Int($0) } ?? (isLong ? longRate : job.rate)
+    return try zip(takes, patterns).compactMap { take, pattern in
+      try take?.at(Double(job.rate)) ?? pattern.map { try render($0, job) }
+    }
+  }
+
+  /// Frames per second of long patterns.
+  private static let longRate = 8_000
+}
+
+extension HapticComposition {
+  /// Whether it lasts more than a minute and has haptic events only.
+  fileprivate var isLongHaptics: Bool {
+    duration > 60 && layers.allSatisfy { $0.pattern.events.allSatisfy(\.kind.isHaptic) }
+  }
+}
+
+extension Take {
+  /// The take at another rate.
+  ///
+  /// - Throws: `SoundFileError`
+  fileprivate func at(_ rate: Double) throws -> Take {
+    guard signal.rate != rate else { return self }
+    var take = self
+    let count = max(1, signal.channels.count)
+    let sound = Sound(interleaved: signal.interleaved, channelCount: count, rate: signal.rate)
+    let resampled = try sound.resampled(to: rate, path: name).interleaved
+    take.signal = Signal(interleaved: resampled, channelCount: count, rate: rate)
+    return take
   }
 }

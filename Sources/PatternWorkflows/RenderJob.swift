@@ -62,8 +62,7 @@ public struct RenderJob: Sendable {
     if isRaw, channels().profiles.allSatisfy({ $0.name == "mpeg" }) { reading.signalRate = Double(rate) }
     let pattern = try LoadedPattern(input, reading: reading)
     let plans = try pattern.plans(
-      for: profiles ?? channels(placeCount: pattern.composition.placeCount).profiles, rate: Double(rate),
-      isRaw: isRaw)
+      for: profiles ?? channels(placeCount: pattern.composition.placeCount).profiles, rate: Double(rate), isRaw: isRaw)
     return (plans, pattern)
   }
 
@@ -118,20 +117,30 @@ public struct RenderJob: Sendable {
     var writer = try SoundFileWriter(
       descriptor: descriptor, path: path, format: SoundFileFormat(container: container, samples: format), rate: rate,
       channelCount: channelCount, frameCount: length, tags: SoundFileTags(rendering: title, by: sourceOfSound))
-    var rendering = rendering(of: plans, settings)
     var felt = rendersAcceleration ? SimulatedAcceleration(settings.routing, rate: Double(rate)) : nil
+    let interrupted = FileError(path, "interrupted; nothing was written")
+    let statistics = try render(rendering(of: plans, settings), interrupted: interrupted) { block, frameCount, left in
+      felt?.replace(&block, frameCount: frameCount)
+      try writer.write(block.span.extracting(first: frameCount * channelCount))
+      progress(1 - Double(left) / Double(length))
+    }
+    try writer.close()
+    return statistics
+  }
+
+  /// Renders block by block, with the frames of each and those that are left; throws `interrupted` where it is cancelled.
+  func render(
+    _ rendering: consuming OfflineRenderer, interrupted: FileError,
+    _ take: (_ block: inout [Float], _ frameCount: Int, _ left: Int64) throws -> Void
+  ) throws -> RenderStatistics {
     var block = [Float](repeating: 0, count: 4_096 * channelCount)
     while true {
       var span = block.mutableSpan
       let count = rendering.read(into: &span)
-      if count == 0 { break }
-      if isCancelled() { throw FileError(path, "interrupted; nothing was written") }
-      felt?.replace(&block, frameCount: count)
-      try writer.write(block.span.extracting(first: count * channelCount))
-      progress(1 - Double(rendering.remainingFrameCount) / Double(length))
+      if count == 0 { return rendering.statistics }
+      if isCancelled() { throw interrupted }
+      try take(&block, count, rendering.remainingFrameCount)
     }
-    try writer.close()
-    return rendering.statistics
   }
 
   /// A rendering of a pattern's plans, each heard where the array puts it.
@@ -144,13 +153,8 @@ public struct RenderJob: Sendable {
 
   /// The factor that brings the greatest peak just below the ceiling.
   private func normalisingGain(_ plans: [RenderPlan], _ settings: RenderSettings) throws -> Float {
-    var rendering = rendering(of: plans, settings)
-    var block = [Float](repeating: 0, count: 4_096 * channelCount)
-    var span = block.mutableSpan
-    while rendering.read(into: &span) > 0 {
-      if isCancelled() { throw FileError("render", "interrupted; nothing was written") }
-    }
-    let peak = rendering.statistics.peak
+    let interrupted = FileError("render", "interrupted; nothing was written")
+    let peak = try render(rendering(of: plans, settings), interrupted: interrupted) { _, _, _ in }.peak
     return peak > 0 ? Float(Renderer.maximumLevel) / peak : 1
   }
 }
@@ -189,12 +193,7 @@ public struct RenderBatch: Sendable {
     public init(
       input: PatternInput, destination: Destination, container: SoundFileFormat.Container = .wav,
       buses: RenderSettings.Buses = .all
-    ) {
-      self.input = input
-      self.destination = destination
-      self.container = container
-      self.buses = buses
-    }
+    ) { (self.input, self.destination, self.container, self.buses) = (input, destination, container, buses) }
 
     /// The path of the file, or the name of the stream.
     public var name: String {
@@ -220,10 +219,7 @@ public struct RenderBatch: Sendable {
   public var items: [Item]
 
   /// Files to write by one job.
-  public init(job: RenderJob, items: [Item]) {
-    self.job = job
-    self.items = items
-  }
+  public init(job: RenderJob, items: [Item]) { (self.job, self.items) = (job, items) }
 
   /// Renders everything and answers what became of each item, in their order.
   ///
@@ -232,7 +228,7 @@ public struct RenderBatch: Sendable {
   ///   single one, the fraction that is rendered. Without it a single file is rendered on this thread.
   public func run(progress: ((_ doneCount: Int, _ fraction: Double) -> Void)? = nil) -> [Outcome] {
     let inputs = inputs()
-    let outcomes = Mutex([Outcome?](repeating: nil, count: items.count))
+    let outcomes = Mutex(items.map { Outcome.failed(FileError($0.name, "not started")) })
     let fraction = Mutex(0.0)
     let work: @Sendable (Int) -> Void = { index in
       let outcome = render(items[index], reading: inputs) { part in
@@ -246,8 +242,7 @@ public struct RenderBatch: Sendable {
     } else {
       WorkerPool.run(items.count, work: work) { done in progress?(done, fraction.withLock { $0 }) }
     }
-    let results = outcomes.withLock { $0 }
-    return zip(items, results).map { $1 ?? .failed(FileError($0.name, "not started")) }
+    return outcomes.withLock { $0 }
   }
 
   /// What all patterns are made from, so that no rendering replaces a sound of another pattern.
@@ -275,8 +270,7 @@ public struct RenderBatch: Sendable {
       var job = job
       job.buses = item.buses
       let (plans, pattern) = try job.plans(item.input)
-      let title = pattern.composition.title.map { "\($0): \(item.input.outputStem)" }
-      let name = title ?? item.input.outputStem
+      let name = (pattern.composition.title.map { "\($0): " } ?? "") + item.input.outputStem
       let statistics: RenderStatistics
       switch item.destination {
       case .file(let path):
@@ -292,10 +286,8 @@ public struct RenderBatch: Sendable {
       case .stream(_, let write): statistics = try spool(plans, item, job: job, title: name, to: write)
       }
       let seconds = job.duration ?? Double(job.soundLength(of: plans)) / Double(job.rate)
-      return .written(
-        seconds: seconds, statistics: statistics,
-        warnings: pattern.warnings()
-          + [pattern.mergedPlaces(on: job.channels(of: plans).profiles)].compactMap(\.self))
+      let merged = pattern.mergedPlaces(on: job.channels(of: plans).profiles).map { [$0] } ?? []
+      return .written(seconds: seconds, statistics: statistics, warnings: pattern.warnings() + merged)
     } catch { return .failed(error) }
   }
 
@@ -325,11 +317,11 @@ struct SimulatedAcceleration {
   /// One for each channel that drives a transducer whose resonance is known.
   private var transducers: [TransducerSimulation?]
 
-  /// Transducers at rest.
   init(_ routing: OutputRouting, rate: Double) {
     transducers = routing.channels.map { channel in
-      guard let hardware = channel.transducer?.hardware, let model = hardware.model else { return nil }
-      return TransducerSimulation(model, modes: hardware.modes, rate: rate)
+      channel.transducer?.hardware.flatMap { hardware in
+        hardware.model.map { TransducerSimulation($0, modes: hardware.modes, rate: rate) }
+      }
     }
   }
 

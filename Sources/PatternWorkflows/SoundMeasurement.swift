@@ -9,10 +9,8 @@ public struct SoundMeasurement {
   /// Seconds up to which a sound is searched for onsets.
   static let longestForOnsets = 60.0
 
-  /// The kind of file, as libsndfile calls it.
-  public let container: String
-  /// The encoding of samples, as libsndfile calls it.
-  public let encoding: String
+  /// The kind of file and the encoding of samples, as libsndfile calls them.
+  public let container, encoding: String
   /// Frames per second.
   public let rate: Double
   /// Frames in the file.
@@ -28,80 +26,59 @@ public struct SoundMeasurement {
   /// The attacks in the mean of the channels, where the sound is short enough.
   public let onsets: [Onset]?
 
-  /// Measures a file.
-  ///
-  /// - Parameters:
-  ///   - path: The file.
-  ///   - progress: Called now and then with the share that is done.
-  /// - Throws: `FileError` or `SoundFileError`.
+  /// Measures a file, and reports the share that is done now and then; throws a `FileError` or `SoundFileError`.
   public init(_ path: String, progress: (Double) -> Void) throws {
     let descriptor = try FileSystem.open(path)
     defer { close(descriptor) }
     truncation = SoundTruncation(readingDescriptor: descriptor)
-    let crew = try SoundMeasurementWorkers(readingDescriptor: descriptor, path: path)
-    container = crew.container
-    encoding = crew.encoding
-    rate = crew.rate
-    let promised = max(1, Double(crew.promisedFrameCount))
+    let reader = try SoundFileReader(readingDescriptor: descriptor, path: path)
+    (container, encoding, rate) = (reader.container, reader.encoding, reader.rate)
+    let (channelCount, promised) = (reader.channelCount, max(1, Double(reader.frameCount)))
+    let workers: SoundMeasurementWorkers
+    do throws(AnalysisError) { workers = try SoundMeasurementWorkers(reader) } catch {
+      throw FileError(path, error.description)
+    }
     var frames = 0
     var kept: [Float]? = []
-    let most = Int(Self.longestForOnsets * rate)
-    var block = try crew.firstBlock()
+    var block = try workers.next()
     while !block.isEmpty {
-      let count = block.count / crew.channelCount
-      if frames + count > most { kept = nil }
-      if kept != nil { kept?.append(contentsOf: Self.mean(block, crew.channelCount)) }
-      block = try crew.measure(block)
-      frames += count
+      frames += block.count / channelCount
+      if frames > Int(Self.longestForOnsets * rate) { kept = nil }
+      kept?.append(contentsOf: Signal(interleaved: block, channelCount: channelCount, rate: rate).mono)
+      block = try workers.next(measuring: block)
       progress(min(1, Double(frames) / promised))
     }
     guard frames > 0 else { throw SoundFileError(kind: .notSound, path: path, description: "contains no audio") }
     frameCount = frames
-    (whole, channels, spectra) = crew.finish()
-    onsets = kept.map { Array(Onsets(in: Signal($0, rate: crew.rate))) }
-  }
-
-  /// The mean of interleaved channels, as `Signal.mono` makes it.
-  private static func mean(_ block: [Float], _ channelCount: Int) -> [Float] {
-    if channelCount == 1 { return block }
-    return Signal(interleaved: block, channelCount: channelCount, rate: 1).mono
+    (whole, channels, spectra) = workers.finish()
+    onsets = kept.map { [rate] in Array(Onsets(in: Signal($0, rate: rate))) }
   }
 }
 
 /// Shares the measurement of a sound among threads: while a block is measured, the next is read.
-final class SoundMeasurementWorkers: Sendable {
+private final class SoundMeasurementWorkers: Sendable {
   /// Samples of a block: 8 MiB, for some 20 ms of work.
   private static let blockSize = 1 << 21
 
-  let channelCount: Int
-  let rate: Double
-  let container: String
-  let encoding: String
-  /// Frames the file's header promises.
-  let promisedFrameCount: Int64
+  private let channelCount: Int
   private let reading: Mutex<Reading>
   private let loudness: Mutex<LoudnessMeasurement>
   private let channels: [Channel]
 
-  /// The file and the block that was read last.
+  /// The file and the block that was read last; an empty one is the end.
   private struct Reading: ~Copyable {
     var reader: SoundFileReader
-    var block: [Float] = []
-    var fault: SoundFileError?
+    var block = Result<[Float], SoundFileError>.success([])
 
-    /// Reads the next block; an empty one is the end.
     mutating func next() {
       let size = max(1, blockSize / reader.channelCount) * reader.channelCount
       var samples = [Float](repeating: 0, count: size)
       var span = samples.mutableSpan
-      do {
+      do throws(SoundFileError) {
         let count = try reader.read(into: &span)
         samples.removeLast(size - count * reader.channelCount)
-        block = samples
-      } catch {
-        fault = error
-        block = []
-      }
+        block = .success(samples)
+      } catch { block = .failure(error) }
     }
   }
 
@@ -111,62 +88,36 @@ final class SoundMeasurementWorkers: Sendable {
     init(rate: Double) { measurement = Mutex(ChannelMeasurement(rate: rate)) }
   }
 
-  /// Opens the sound in an open file.
-  ///
-  /// - Throws: `SoundFileError` or `FileError`.
-  init(readingDescriptor descriptor: Int32, path: String) throws {
-    let reader = try SoundFileReader(readingDescriptor: descriptor, path: path)
-    let rate = reader.rate
-    let count = reader.channelCount
+  init(_ reader: consuming sending SoundFileReader) throws(AnalysisError) {
+    let (count, rate) = (reader.channelCount, reader.rate)
     channelCount = count
-    self.rate = rate
-    container = reader.container
-    encoding = reader.encoding
-    promisedFrameCount = reader.frameCount
-    do throws(AnalysisError) { loudness = Mutex(try LoudnessMeasurement(channelCount: count, rate: rate)) } catch {
-      throw FileError(path, error.description)
-    }
+    loudness = Mutex(try LoudnessMeasurement(channelCount: count, rate: rate))
     channels = (0..<count).map { _ in Channel(rate: rate) }
     reading = Mutex(Reading(reader: reader))
   }
 
-  /// Reads the first block.
-  func firstBlock() throws(SoundFileError) -> [Float] {
-    reading.withLock { $0.next() }
-    return try readBlock()
-  }
-
-  /// Measures a block and answers the next one, which is empty at the end.
-  func measure(_ block: [Float]) throws(SoundFileError) -> [Float] {
+  /// Reads the next block, which is empty at the end, while the one before is measured.
+  func next(measuring block: [Float]? = nil) throws(SoundFileError) -> [Float] {
     // The longest pieces first, so that none is left alone at the end.
-    WorkerPool.run(channelCount + 2) { [self] piece in
+    WorkerPool.run(block == nil ? 2 : channelCount + 2) { [self] piece in
       switch piece {
-      case 0: loudness.withLock { $0.add(block.span) }
+      case 0: if let block { loudness.withLock { $0.add(block.span) } }
       case 1: reading.withLock { $0.next() }
       default:
-        channels[piece - 2].measurement.withLock { $0.add(block.span, channel: piece - 2, channelCount: channelCount) }
+        let channel = piece - 2
+        if let block {
+          channels[channel].measurement.withLock { $0.add(block.span, channel: channel, channelCount: channelCount) }
+        }
       }
     } meanwhile: { _ in
     }
-    return try readBlock()
+    return try reading.withLock { $0.block }.get()
   }
 
-  /// The figures of the whole and of each channel.
   func finish() -> (whole: Levels, channels: [Levels], spectra: [Spectrum]) {
-    var levels: [Levels] = []
-    var spectra: [Spectrum] = []
-    for channel in channels {
-      let (own, spectrum) = channel.measurement.withLock { $0.finish() }
-      levels.append(own)
-      if let spectrum { spectra.append(spectrum) }
-    }
+    let figures = channels.map { channel in channel.measurement.withLock { $0.finish() } }
+    let levels = figures.map(\.0)
     let whole = Levels(joining: levels, integratedLoudness: loudness.withLock { $0.finish() })
-    return (whole, levels, spectra)
-  }
-
-  private func readBlock() throws(SoundFileError) -> [Float] {
-    let (block, fault) = reading.withLock { ($0.block, $0.fault) }
-    if let fault { throw fault }
-    return block
+    return (whole, levels, figures.compactMap(\.1))
   }
 }

@@ -27,13 +27,8 @@ public struct ComparisonReport: Sendable {
     options: ComparisonOptions = ComparisonOptions(), tolerance: Tolerance? = nil, origins: [TakeOrigin?] = [],
     studio: String? = nil
   ) {
-    self.generator = generator
-    self.command = command
-    self.levelMatch = levelMatch
-    self.options = options
-    self.tolerance = tolerance
-    self.origins = origins
-    self.studio = studio
+    (self.generator, self.command, self.levelMatch, self.options) = (generator, command, levelMatch, options)
+    (self.tolerance, self.origins, self.studio) = (tolerance, origins, studio)
   }
 
   /// The most takes of one report: any two of them are compared, which are 240 comparisons.
@@ -42,12 +37,9 @@ public struct ComparisonReport: Sendable {
   /// The whole page; equal takes give equal bytes.
   ///
   /// - Parameters:
-  ///   - takes: What is compared, the reference first; at least two, at most `maximumTakeCount`, all at one
-  ///     rate.
-  ///   - comparisons: Each other take against the first, in the takes' order, where these are made
-  ///     already; others are made here.
-  ///   - sounds: What the page plays of each take, in the takes' order; without them the takes' own
-  ///     signals.
+  ///   - takes: What is compared, the reference first; two to `maximumTakeCount`, all at one rate.
+  ///   - comparisons: Each other take against the first, in the takes' order; without them they are made here.
+  ///   - sounds: What the page plays of each take, in the takes' order; without them the takes' own signals.
   /// - Throws: `nothingToShow`, `tooMany`, `tooLarge` or `notDrawn`.
   public func html(takes: [Take], comparisons: [Comparison] = [], sounds: [PageSounds]? = nil) throws(ReviewPageError)
     -> [UInt8]
@@ -76,22 +68,18 @@ public struct ComparisonReport: Sendable {
   }
 
   private func pairs(of takes: [Take], made: [Comparison], measurements: [TakeMeasurements]) -> [ReportPair] {
-    var pairs: [ReportPair] = []
-    for reference in takes.indices {
-      for other in takes.indices where other != reference {
-        if reference == 0, made.count == takes.count - 1 {
-          pairs.append(ReportPair(made[other - 1], reference: reference, other: other, tolerance: tolerance))
-          continue
-        }
+    takes.indices.flatMap { reference in
+      takes.indices.filter { $0 != reference }.map { other in
+        let isMade = reference == 0 && made.count == takes.count - 1
         var options = made.first?.options ?? options
-        options.referenceLabel = Take.letter(reference)
-        options.otherLabel = Take.letter(other)
-        let comparison = Comparison(
-          takes[reference], takes[other], options: options, referenceMeasurements: measurements[reference])
-        pairs.append(ReportPair(comparison, reference: reference, other: other, tolerance: tolerance))
+        (options.referenceLabel, options.otherLabel) = (Take.letter(reference), Take.letter(other))
+        let comparison =
+          isMade
+          ? made[other - 1]
+          : Comparison(takes[reference], takes[other], options: options, referenceMeasurements: measurements[reference])
+        return ReportPair(comparison, reference: reference, other: other, tolerance: tolerance)
       }
     }
-    return pairs
   }
 }
 
@@ -144,8 +132,7 @@ struct ReportPair {
     findings = comparison.differences.sorted { $0.significance > $1.significance }.map { difference in
       Finding(
         text: FindingText(difference, of: comparison), kind: difference.kind.rawValue,
-        range: Self.extent(of: difference),
-        isThroughout: difference.isThroughout,
+        range: Self.extent(of: difference), isThroughout: difference.isThroughout,
         significance: difference.significance.isFinite ? difference.significance : 999)
     }
   }
@@ -194,10 +181,7 @@ public struct ReviewPageError: Error, Equatable, Sendable, CustomStringConvertib
   public var description: String
 
   /// Makes an error.
-  public init(_ kind: Kind, _ description: String) {
-    self.kind = kind
-    self.description = description
-  }
+  public init(_ kind: Kind, _ description: String) { (self.kind, self.description) = (kind, description) }
 }
 
 struct ReportPage {
@@ -211,27 +195,25 @@ struct ReportPage {
       template: PageResource.reportPage, script: PageResource.reportScript, style: PageResource.reportStyle,
       generator: report.generator, title: "\(takes[0].name) and \(takes[1].name) · Temblor", takes: takes)
     let first = pairs[0]
-    let picture = OverlayPicture(takes[0], takes[1], shift: first.shift, profile: profile)
-    let texts = [
-      "names": names, "verdict": Self.verdict(first).escapedForMarkup, "summary": first.summary.escapedForMarkup,
-      "picture": picture.markup,
-      "findings": Self.rows(first), "measures": measures, "sources": sources,
-    ]
-    return page.html(texts, data: data)
+    let picture = OverlayPicture(takes[0], takes[1], shift: first.shift, profile: profile).markup
+    return page.html(
+      [
+        "names": names, "verdict": Self.verdict(first).escapedForMarkup, "summary": first.summary.escapedForMarkup,
+        "picture": picture, "findings": Self.rows(first), "measures": measures, "sources": sources,
+      ], data: data)
   }
 
   // MARK: For readers without script
 
   private var names: String {
-    takes.enumerated().map { index, take in
-      "<b><span class=\"tag k\(index % 4)\">\(take.letter)</span> " + "\(take.name.escapedForMarkup)</b>"
-    }.joined(separator: " ")
+    takes.indices.map { "<b>\(tag($0)) \(takes[$0].name.escapedForMarkup)</b>" }.joined(separator: " ")
   }
+
+  private func tag(_ index: Int) -> String { "<span class=\"tag k\(index % 4)\">\(takes[index].letter)</span>" }
 
   static func verdict(_ pair: ReportPair) -> String {
     let count = pair.findings.count { $0.significance >= 1 }
-    if pair.findings.isEmpty { return "No difference" }
-    return "\(count) perceptible difference\(count == 1 ? "" : "s")"
+    return pair.findings.isEmpty ? "No difference" : "\(count) perceptible difference\(count == 1 ? "" : "s")"
   }
 
   private static func rows(_ pair: ReportPair) -> String {
@@ -252,9 +234,7 @@ struct ReportPage {
   private var figures: [TakeMeasurements.Figure] { takes[0].measurements.figures }
 
   private var measures: String {
-    let heads = takes.enumerated().map { index, take in
-      "<th scope=\"col\"><span class=\"tag k\(index % 4)\">\(take.letter)</span></th>"
-    }
+    let heads = takes.indices.map { "<th scope=\"col\">\(tag($0))</th>" }
     let rows = figures.enumerated().map { row, figure in
       let cells = takes.map { take in
         let figure = take.measurements.figures[row]
@@ -269,11 +249,10 @@ struct ReportPage {
 
   private var sources: String {
     takes.enumerated().compactMap { index, take in
-      take.text.map {
-        "<figure><figcaption><span class=\"tag k\(index % 4)\">\(take.letter)</span> "
-          + "\(take.name.escapedForMarkup)</figcaption>"
-          + "<pre id=\"source-\(index)\" tabindex=\"0\" aria-label=\"Source of "
-          + "\(take.name.escapedForMarkup)\">\($0.escapedForContent)</pre></figure>\n"
+      let name = take.name.escapedForMarkup
+      return take.text.map {
+        "<figure><figcaption>\(tag(index)) \(name)</figcaption><pre id=\"source-\(index)\" tabindex=\"0\" "
+          + "aria-label=\"Source of \(name)\">\($0.escapedForContent)</pre></figure>\n"
       }
     }.joined()
   }
@@ -306,8 +285,6 @@ extension TransducerProfile {
     func scale(_ law: FrequencyMapping) -> JSONMembers {
       ["low": law.low, "high": law.high, "scale": law.scale.rawValue]
     }
-    return [
-      "name": name, "summary": summary, "continuous": scale(frequency), "transient": scale(transient.frequency),
-    ]
+    return ["name": name, "summary": summary, "continuous": scale(frequency), "transient": scale(transient.frequency)]
   }
 }

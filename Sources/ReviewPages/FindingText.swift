@@ -2,6 +2,7 @@ internal import HapticModel
 internal import HapticRender
 internal import PatternComparison
 internal import SignalAnalysis
+internal import SignalPlots
 internal import SystemSupport
 
 /// A difference in the words of a list: what and how, by how much, when.
@@ -19,35 +20,26 @@ struct FindingText: Equatable {
   private static let leastMinutes = 120.0
 
   init(_ difference: Difference, of comparison: Comparison) {
-    let subject = Self.subject(of: difference, in: comparison)
     let sentence = Self.shortened(difference.sentence, label: comparison.options.otherLabel)
     amount = Self.amount(of: difference)
     when = Self.when(difference, hasMinutes: comparison.takes.contains { $0.signal.duration >= Self.leastMinutes })
-    let predicate = Self.predicate(of: difference)
     if let control = Self.control(of: difference, in: comparison) {
       (title, detail) = (control, sentence)
       return
     }
-    if let subject, let predicate {
-      title =
-        difference.kind == .missing || difference.kind == .added
-        ? "\(predicate) \(subject)" : "\(subject.capitalizedFirst) \(predicate)"
-    } else {
-      title = sentence
-    }
     detail = Self.detail(of: difference, in: comparison)
+    guard let subject = Self.subject(of: difference, in: comparison), let predicate = Self.predicate(of: difference)
+    else {
+      title = sentence
+      return
+    }
+    title = difference.isPresence ? "\(predicate) \(subject)" : "\(subject.capitalizedFirst) \(predicate)"
   }
-
-  // MARK: What
 
   /// The events that differ, as `second transient`; nil where it is not about events.
   private static func subject(of difference: Difference, in comparison: Comparison) -> String? {
-    let isAdded = difference.kind == .added
-    let indices = isAdded ? difference.otherEvents : difference.referenceEvents
-    let take = isAdded ? comparison.other : comparison.reference
-    guard let composition = take.composition, !indices.isEmpty else {
-      return difference.isThroughout ? "everything" : nil
-    }
+    let (indices, composition) = events(of: difference, in: comparison)
+    guard let composition, !indices.isEmpty else { return difference.isThroughout ? "everything" : nil }
     let events = composition.layers.flatMap(\.pattern.events)
     guard indices.allSatisfy(events.indices.contains) else { return nil }
     if difference.isThroughout, indices.count == events.count { return "everything" }
@@ -57,13 +49,22 @@ struct FindingText: Equatable {
       (events[$0].time, $0) < (events[$1].time, $1)
     }
     let places = indices.compactMap { same.firstIndex(of: $0) }.sorted()
+    let isAdded = difference.kind == .added
     if places.count > 1 {
-      let numbers = places.map { "\($0 + 1)" }
       guard places.count < 4, !isAdded else { return "\(places.count) \(kind.noun)s" }
-      return "\(kind.noun)s \(numbers.dropLast().joined(separator: ", ")) and \(numbers.last ?? "")"
+      return "\(kind.noun)s \(places.map { "\($0 + 1)" }.joinedWithAnd)"
     }
     if isAdded || same.count == 1 { return kind.noun }
     return "\(SentenceFormatting.anyOrdinal((places.first ?? 0) + 1)) \(kind.noun)"
+  }
+
+  /// The places of the events that differ, and the pattern that they are of: the one that has them.
+  private static func events(of difference: Difference, in comparison: Comparison) -> (
+    indices: [Int], composition: HapticComposition?
+  ) {
+    difference.kind == .added
+      ? (difference.otherEvents, comparison.other.composition)
+      : (difference.referenceEvents, comparison.reference.composition)
   }
 
   private static func predicate(of difference: Difference) -> String? {
@@ -71,13 +72,10 @@ struct FindingText: Equatable {
     case .missing: return "Missing"
     case .added: return "Extra"
     case .level where difference.unit == .decibels && abs(difference.amount) < 60, .time, .frequency, .duration:
-      guard let spread = difference.spread, let size = size(of: spread, difference.unit) else {
-        return difference.kind.comparative(isMore: difference.amount > 0).map {
-          "\(SentenceFormatting.size(difference.amount, difference.unit)) \($0)"
-        }
-      }
-      guard spread.lowerBound * spread.upperBound >= 0 else { return nil }
-      return difference.kind.comparative(isMore: difference.amount > 0).map { "\(size) \($0)" }
+      let range = difference.spread.flatMap { size(of: $0, difference.unit) }
+      if range != nil, let spread = difference.spread, spread.lowerBound * spread.upperBound < 0 { return nil }
+      let amount = range ?? SentenceFormatting.size(difference.amount, difference.unit)
+      return difference.kind.comparative(isMore: difference.amount > 0).map { "\(amount) \($0)" }
     default: return nil
     }
   }
@@ -113,31 +111,19 @@ struct FindingText: Equatable {
     var text = sentence[...]
     if text.hasSuffix(".") { text = text.dropLast() }
     while let owner = text.place(of: " of \(label)'s ") { text.replaceSubrange(owner, with: " of the ") }
-    for start in ["\(label)'s ", "\(label) has ", "\(label) is ", "\(label) as a whole ", "\(label) "]
-    where text.hasPrefix(start) {
-      text = text.dropFirst(start.count)
-      break
-    }
-    for article in ["a ", "an ", "the ", "The "] where text.hasPrefix(article) {
-      text = text.dropFirst(article.count)
-      break
+    for starts in [["'s ", " has ", " is ", " as a whole ", " "].map { label + $0 }, ["a ", "an ", "the ", "The "]] {
+      if let start = starts.first(where: { text.hasPrefix($0) }) { text = text.dropFirst(start.count) }
     }
     return String(text).capitalizedFirst
   }
 
-  // MARK: How, by how much, when
-
   private static func detail(of difference: Difference, in comparison: Comparison) -> String {
-    if difference.kind == .missing || difference.kind == .added {
-      let isAdded = difference.kind == .added
-      let indices = isAdded ? difference.otherEvents : difference.referenceEvents
-      let take = isAdded ? comparison.other : comparison.reference
-      guard indices.count == 1, let composition = take.composition else {
+    if difference.isPresence {
+      let (indices, composition) = events(of: difference, in: comparison)
+      guard indices.count == 1, let composition else {
         return difference.unit == .fullScale ? "\(number(difference.amount, places: 1)) dBFS" : ""
       }
-      let events = composition.layers.flatMap(\.pattern.events)
-      guard let index = indices.first, events.indices.contains(index) else { return "" }
-      return values(of: index, in: composition)
+      return values(of: indices[0], in: composition)
     }
     guard let before = difference.before, let after = difference.after else { return "" }
     let values = "\(number(before, places: 3)) → \(number(after, places: 3))"
@@ -158,39 +144,30 @@ struct FindingText: Equatable {
 
   /// Intensity and sharpness of an event as written, the controls, and what comes of both.
   private static func values(of index: Int, in composition: HapticComposition) -> String {
-    var place = index
-    for layer in composition.layers {
-      let events = layer.pattern.events
-      guard place >= events.count else {
-        let event = events[place]
-        let names = event.kind.isHaptic ? ["intensity", "sharpness"] : ["volume", "brightness"]
-        let strength = Double(event.value(of: event.kind.isHaptic ? .hapticIntensity : .audioVolume))
-        let tone = Double(event.value(of: event.kind.isHaptic ? .hapticSharpness : .audioBrightness))
-        func control(_ id: DynamicParameterID) -> Double {
-          ControlTimeline(of: id, in: layer.pattern).value(at: event.time)
-        }
-        let factor = control(event.kind.isHaptic ? .hapticIntensityControl : .audioVolumeControl)
-        let shift = control(event.kind.isHaptic ? .hapticSharpnessControl : .audioBrightnessControl)
-        return "\(names[0]) \(number(strength, places: 2))"
-          + (abs(factor - 1) < 0.004 ? "" : " × \(number(factor, places: 2)) = \(number(strength * factor, places: 2))")
-          + ", \(names[1]) \(number(min(max(0, tone + shift), 1), places: 2))"
-      }
-      place -= events.count
-    }
-    return ""
+    let events = composition.layers.flatMap { layer in layer.pattern.events.map { ($0, layer.pattern) } }
+    guard events.indices.contains(index) else { return "" }
+    let (event, pattern) = events[index]
+    let isHaptic = event.kind.isHaptic
+    let strength = Double(event.value(of: isHaptic ? .hapticIntensity : .audioVolume))
+    let tone = Double(event.value(of: isHaptic ? .hapticSharpness : .audioBrightness))
+    func control(_ id: DynamicParameterID) -> Double { ControlTimeline(of: id, in: pattern).value(at: event.time) }
+    let factor = control(isHaptic ? .hapticIntensityControl : .audioVolumeControl)
+    let shift = control(isHaptic ? .hapticSharpnessControl : .audioBrightnessControl)
+    return "\(isHaptic ? "intensity" : "volume") \(number(strength, places: 2))"
+      + (abs(factor - 1) < 0.004 ? "" : " × \(number(factor, places: 2)) = \(number(strength * factor, places: 2))")
+      + ", \(isHaptic ? "sharpness" : "brightness") \(number(min(max(0, tone + shift), 1), places: 2))"
   }
 
   private static func amount(of difference: Difference) -> String {
     if let spread = difference.spread, size(of: spread, difference.unit) != nil {
       return SentenceFormatting.spread(spread.lowerBound, spread.upperBound, difference.unit)
     }
-    switch (difference.kind, difference.unit) {
-    case (.missing, _): return "missing"
-    case (.added, _): return "added"
-    case (_, .none): return ""
-    case (_, .fullScale): return SentenceFormatting.size(difference.amount, .fullScale)
-    default:
-      return (difference.amount < 0 ? "−" : "+") + SentenceFormatting.size(difference.amount, difference.unit)
+    if difference.isPresence { return difference.kind == .added ? "added" : "missing" }
+    let size = SentenceFormatting.size(difference.amount, difference.unit)
+    switch difference.unit {
+    case .none: return ""
+    case .fullScale: return size
+    default: return (difference.amount < 0 ? "−" : "+") + size
     }
   }
 
@@ -215,6 +192,56 @@ struct FindingText: Equatable {
   }
 }
 
-extension String {
-  var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
+extension Difference {
+  /// Whether only one take has something.
+  fileprivate var isPresence: Bool { kind == .missing || kind == .added }
+}
+
+/// What a comparison came to in one sentence, for a reader who wants no list.
+enum ComparisonSummary {
+  /// The least difference of two ends, in seconds, that is worth a word.
+  private static let leastSeconds = 0.02
+
+  /// `B is stronger and duller, lacks an event and ends 0.2 s later.`
+  static func text(of comparison: Comparison) -> String {
+    let label = comparison.options.otherLabel
+    let felt = comparison.differences.filter(\.isNoticeable)
+    guard !felt.isEmpty else {
+      return comparison.differences.isEmpty
+        ? comparison.verdict ?? "\(label) is equal to \(comparison.options.referenceLabel)."
+        : "\(label) feels like \(comparison.options.referenceLabel): no difference is above the threshold."
+    }
+    let qualities = [
+      word(felt.filter { $0.unit == .decibels && $0.kind != .spectrum }, more: "stronger", less: "weaker"),
+      word(
+        felt.filter { $0.unit == .percent && $0.kind != .tempo && $0.kind != .pan }, more: "sharper", less: "duller"),
+      word(felt.filter { $0.kind == .tempo }, more: "slower", less: "faster"),
+    ].compactMap(\.self)
+    var parts = qualities.isEmpty ? [] : ["is \(qualities.joinedWithAnd)"]
+    for (kind, verb) in [(Difference.Kind.missing, "lacks"), (.added, "has")] {
+      let count = felt.filter { $0.kind == kind }.reduce(0) {
+        $0 + max(1, (kind == .missing ? $1.referenceEvents : $1.otherEvents).count)
+      }
+      let extra = kind == .added ? "extra " : ""
+      if count > 0 { parts.append("\(verb) \(count == 1 ? "an \(extra)event" : "\(count) \(extra)events")") }
+    }
+    let times = felt.filter { $0.kind == .time }
+    let ends = comparison.measurements.map { $0["duration"] ?? 0 }
+    let end = ends[1] - ends[0]
+    if abs(end) >= leastSeconds {
+      parts.append("ends \(SentenceFormatting.size(end, .seconds)) \(end > 0 ? "later" : "earlier")")
+    } else if !times.isEmpty {
+      let count = times.reduce(0) { $0 + max(1, $1.referenceEvents.count) }
+      parts.append("moves \(count == 1 ? "one event" : "\(count) events")")
+    }
+    return "\(label) \(parts.isEmpty ? "differs in its details" : parts.joinedWithAnd)."
+  }
+
+  /// What is more or less; where it is both, that it is so in parts.
+  private static func word(_ differences: [Difference], more: String, less: String) -> String? {
+    guard !differences.isEmpty else { return nil }
+    let isMore = differences.contains { ($0.spread?.upperBound ?? $0.amount) > 0 }
+    let isLess = differences.contains { ($0.spread?.lowerBound ?? $0.amount) < 0 }
+    return isMore && isLess ? "partly \(more), partly \(less)" : isMore ? more : less
+  }
 }

@@ -33,8 +33,6 @@ struct OverlayPicture {
       + transients(one, class: "a", delay: 0) + transients(other, class: "b", delay: shift) + "</svg>"
   }
 
-  // MARK: Places
-
   private func x(_ seconds: Double) -> Double {
     Self.margin.left + (Self.size.width - Self.margin.left - Self.margin.right) * seconds / duration
   }
@@ -49,24 +47,21 @@ struct OverlayPicture {
 
   private static func text(_ value: Double) -> String { NumberFormatting.rounded(value, places: 1) }
 
-  // MARK: Axes
+  private func place(_ seconds: Double, _ y: Double) -> String { "\(Self.text(x(seconds))) \(Self.text(y))" }
 
   private var axes: String {
     let (left, right) = (Self.margin.left, Self.size.width - Self.margin.right)
     let isOfPatterns = one.events != nil && other.events != nil
     var markup = ""
-    for (lane, title) in [
-      (Self.strengthLane, isOfPatterns ? "Intensity" : "Level"),
-      (Self.toneLane, isOfPatterns ? "Sharpness" : "Frequency"),
-    ] {
+    let titles = isOfPatterns ? ["Intensity", "Sharpness"] : ["Level", "Frequency"]
+    for (lane, title) in zip([Self.strengthLane, Self.toneLane], titles) {
       markup += "<text class=\"lane\" x=\"\(Int(left))\" y=\"\(Int(lane.top - 7))\">\(title)</text>"
       markup += line("axis", left, lane.bottom, right, lane.bottom)
     }
-    let law = profile.frequency
+    let hertz = [profile.frequency.low, profile.frequency.high].map { NumberFormatting.rounded($0, places: 0) + " Hz" }
     let ends =
       isOfPatterns
-      ? [("0", "1", "", ""), ("0", "1", "\(shown(law.low)) Hz", "\(shown(law.high)) Hz")]
-      : [("−60", "0 dBFS", "", ""), ("", "", "30 Hz", "600 Hz")]
+      ? [("0", "1", "", ""), ("0", "1", hertz[0], hertz[1])] : [("−60", "0 dBFS", "", ""), ("", "", "30 Hz", "600 Hz")]
     for (place, texts) in zip([Self.y, Self.toneY], ends) {
       for (value, low, high) in [(0.0, texts.0, texts.2), (1.0, texts.1, texts.3)] {
         let y = Self.text(place(value) + 4)
@@ -83,14 +78,10 @@ struct OverlayPicture {
     return markup
   }
 
-  private func shown(_ hertz: Double) -> String { NumberFormatting.rounded(hertz, places: 0) }
-
   private func line(_ name: String, _ x1: Double, _ y1: Double, _ x2: Double, _ y2: Double) -> String {
     "<line class=\"\(name)\" x1=\"\(Self.text(x1))\" y1=\"\(Self.text(y1))\" "
       + "x2=\"\(Self.text(x2))\" y2=\"\(Self.text(y2))\"/>"
   }
-
-  // MARK: Curves
 
   private var areas: String {
     let count = Int((Self.size.width - Self.margin.left - Self.margin.right) / Self.step)
@@ -101,36 +92,24 @@ struct OverlayPicture {
     var markup = area("both-area", times, both, over: nil)
     markup += area("a-area", times, first, over: second)
     markup += area("b-area", times, second, over: first)
-    for (name, tones) in [
-      ("a-line", times.map { one.tone(at: $0) }), ("b-line", times.map { other.tone(at: $0 + shift) }),
-    ] {
-      var path = ""
-      var isOpen = false
-      for (time, tone) in zip(times, tones) {
-        if let tone { path += "\(isOpen ? "L" : "M")\(Self.text(x(time))) \(Self.text(Self.toneY(tone)))" }
-        isOpen = tone != nil
+    for (name, take, delay) in [("a-line", one, 0), ("b-line", other, shift)] {
+      let tones = times.map { take.tone(at: $0 + delay) }
+      let lines = tones.indices.runs { tones[$0] != nil }.map { run in
+        "M" + run.map { place(times[$0], Self.toneY(tones[$0] ?? 0)) }.joined(separator: "L")
       }
-      markup += "<path class=\"\(name)\" d=\"\(path)\"/>"
+      markup += "<path class=\"\(name)\" d=\"\(lines.joined())\"/>"
     }
     return markup
   }
 
   /// What is above another curve, or above the ground.
   private func area(_ name: String, _ times: [Double], _ values: [Double], over others: [Double]?) -> String {
-    var path = ""
-    var run: [Int] = []
-    func close() {
-      if run.count > 1 {
-        let top = run.map { "\(Self.text(x(times[$0]))) \(Self.text(Self.y(values[$0])))" }
-        let bottom = run.reversed().map { "\(Self.text(x(times[$0]))) \(Self.text(Self.y(others?[$0] ?? 0)))" }
-        path += "M" + (top + bottom).joined(separator: "L") + "Z"
-      }
-      run = []
-    }
-    for index in values.indices {
-      if values[index] > (others?[index] ?? 0) + 0.005 { run.append(index) } else { close() }
-    }
-    close()
+    let runs = values.indices.runs { values[$0] > (others?[$0] ?? 0) + 0.005 }
+    let path = runs.filter { $0.count > 1 }.map { run in
+      let top = run.map { place(times[$0], Self.y(values[$0])) }
+      let bottom = run.reversed().map { place(times[$0], Self.y(others?[$0] ?? 0)) }
+      return "M" + (top + bottom).joined(separator: "L") + "Z"
+    }.joined()
     return path.isEmpty ? "" : "<path class=\"\(name)\" d=\"\(path)\"/>"
   }
 
@@ -139,10 +118,11 @@ struct OverlayPicture {
     return transients.map { event in
       guard let point = event.points.first else { return "" }
       let place = x(point.time - delay)
-      let (height, tone) = (Self.y(point.intensity), Self.toneY(point.sharpness))
-      return line("stem \(name)", place, Self.strengthLane.bottom, place, height)
-        + "<circle class=\"head \(name)\" cx=\"\(Self.text(place))\" cy=\"\(Self.text(height))\" r=\"5\"/>"
-        + "<circle class=\"head \(name)\" cx=\"\(Self.text(place))\" cy=\"\(Self.text(tone))\" r=\"5\"/>"
+      let heights = [Self.y(point.intensity), Self.toneY(point.sharpness)]
+      let heads = heights.map {
+        "<circle class=\"head \(name)\" cx=\"\(Self.text(place))\" cy=\"\(Self.text($0))\" r=\"5\"/>"
+      }
+      return line("stem \(name)", place, Self.strengthLane.bottom, place, heights[0]) + heads.joined()
     }.joined()
   }
 }

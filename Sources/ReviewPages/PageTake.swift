@@ -1,9 +1,10 @@
 internal import HapticModel
 internal import HapticRender
-internal import SystemSupport
 internal import PatternComparison
-internal import SignalAnalysis
+public import SignalAnalysis
 internal import SignalPlots
+internal import SoundFile
+internal import SystemSupport
 
 struct PageTake {
   /// A, B, C …
@@ -17,11 +18,11 @@ struct PageTake {
   /// The events of a pattern by rising onset; nil for what is more than events.
   let events: [PageEvent]?
   let controlCount: Int
-  private let controls: [PageControls]
+  /// Of each layer the lines of its controls: time and value of each point in turn; nil where it leaves one alone.
+  private let controls: [(intensity: [Double]?, sharpness: [Double]?)]
   private let track: SignalTrack?
   /// The text of its file; of long JSON what stands between its values is left out.
   let text: String?
-  /// The SHA-256 of the text of its file.
   let textHash: String?
   var origin: TakeOrigin?
   let measurements: TakeMeasurements
@@ -47,34 +48,46 @@ struct PageTake {
     if let speaker = sounds.speaker { embedded.append(try EmbeddedSound(speaker)) }
     self.sounds = embedded
     track = hasTrack ? SignalTrack(of: take.signal) : nil
+    duration = take.signal.duration
     guard take.isOfEvents, let composition = take.composition else {
       (events, controlCount, controls) = (nil, 0, [])
-      duration = take.signal.duration
       return
     }
     let score: PatternScore
     do throws(PlotError) { score = try PatternScore(of: composition, profile: take.profile) } catch {
       throw ReviewPageError(.notDrawn, "\(take.name): \(error.description)")
     }
-    events = score.events.map { PageEvent($0, of: composition, profile: take.profile) }
+    events = score.events.map { PageEvent($0, of: composition) }
     controlCount = composition.layers.reduce(0) { $0 + $1.pattern.curves.count + $1.pattern.parameters.count }
-    controls = composition.layers.map { PageControls(of: $0.pattern, until: score.duration) }
-    duration = take.signal.duration
+    controls = composition.layers.map { layer in
+      func line(_ id: DynamicParameterID) -> [Double]? { Self.line(id, of: layer.pattern, until: score.duration) }
+      return (line(.hapticIntensityControl), line(.hapticSharpnessControl))
+    }
   }
 
-  /// The takes of a page, by their places.
-  ///
-  /// - Parameter hasTrack: Whether the level and frequency of the take at a place are wanted.
-  /// - Throws: `tooLarge` or `notDrawn`.
+  private static let maximumControlPointCount = 2_000
+
+  /// The line of a control; where it jumps, two points share a time.
+  private static func line(_ id: DynamicParameterID, of pattern: HapticPattern, until end: Double) -> [Double]? {
+    let segments = ControlTimeline(of: id, in: pattern).segments
+    guard segments.count > 1 || segments.first?.origin != nil else { return nil }
+    var numbers: [Double] = []
+    for (index, segment) in segments.enumerated().prefix(maximumControlPointCount / 2) where segment.start <= end {
+      numbers += [segment.start, segment.value]
+      let next = index + 1 < segments.count ? min(segments[index + 1].start, end) : end
+      if next > segment.start { numbers += [next, segment.value(at: next)] }
+    }
+    return numbers.isEmpty ? nil : numbers.map(rounded)
+  }
+
+  /// The takes of a page; `hasTrack` says whether the level and frequency of the take at a place are wanted.
   static func list(
     _ takes: [Take], sounds: [PageSounds]?, measurements: [TakeMeasurements]? = nil, hasTrack: (Int) -> Bool
   ) throws(ReviewPageError) -> [PageTake] {
-    var shown: [PageTake] = []
-    for (index, take) in takes.enumerated() {
-      let sounds = sounds?[index] ?? PageSounds(actuator: take.signal)
-      shown.append(
-        try PageTake(
-          take, index: index, sounds: sounds, measurements: measurements?[index], hasTrack: hasTrack(index)))
+    let shown = try takes.enumerated().map { (index, take) throws(ReviewPageError) -> PageTake in
+      try PageTake(
+        take, index: index, sounds: sounds?[index] ?? PageSounds(actuator: take.signal),
+        measurements: measurements?[index], hasTrack: hasTrack(index))
     }
     try EmbeddedSound.check(shown.flatMap(\.sounds), takeCount: takes.count)
     return shown
@@ -88,21 +101,20 @@ struct PageTake {
       "origin": origin.map { ["path": $0.path, "modified": $0.modified, "sha256": $0.sha256] as JSONMembers },
       "gains": gains.isEmpty ? nil : gains, "events": events?.map(\.fields),
       "controlCount": events == nil ? nil : controlCount,
-      "controls": events == nil || controls.allSatisfy(\.isEmpty) ? nil : controls.map(\.fields),
-      "track": track?.fields,
+      "controls": controls.allSatisfy { $0.intensity == nil && $0.sharpness == nil }
+        ? nil : controls.map { ["intensity": $0.intensity, "sharpness": $0.sharpness] as JSONMembers },
+      "track": track.map {
+        [
+          "step": $0.step, "levels": $0.levels.map { ($0 * 10).rounded() / 10 },
+          "frequencies": $0.frequencies.map { $0.rounded() },
+        ] as JSONMembers
+      },
       "figures": measurements.figures.filter { figures?.contains($0.key) ?? true }.reduce([:] as JSONMembers) {
         $0 + [$1.key: JSONPiece.finite($1.value.map(rounded))]
       },
     ]
   }
-}
 
-extension Take {
-  /// Whether its events say all of it: of a recording, and of sampled signals, only the sound does.
-  var isOfEvents: Bool { composition?.isOfEvents ?? false }
-}
-
-extension PageTake {
   /// How strong it is at a time, 0…1: the intensity of what lasts, or the level from −60 dBFS on.
   func strength(at time: Double) -> Double {
     if let track { return track.strength(at: track.index(at: time)) }
@@ -112,8 +124,7 @@ extension PageTake {
   /// How sharp it is at a time, 0…1, or where its frequency is from 30 to 600 Hz; nil for silence.
   func tone(at time: Double) -> Double? {
     if let track { return track.tone(at: track.index(at: time)) }
-    guard let point = sounding(at: time), point.intensity > 0.003 else { return nil }
-    return point.sharpness
+    return sounding(at: time).flatMap { $0.intensity > 0.003 ? $0.sharpness : nil }
   }
 
   /// The strongest event that lasts at a time.
@@ -124,33 +135,31 @@ extension PageTake {
   }
 }
 
+extension Take {
+  /// Whether its events say all of it: of a recording, and of sampled signals, only the sound does.
+  var isOfEvents: Bool { composition?.isOfEvents ?? false }
+}
+
 struct PageEvent: Equatable {
   let kind: HapticEvent.Kind
   /// The second of its onset.
   let time: Double
-  /// Seconds until it is silent, release included; 0 for a transient.
-  let length: Double
-  /// Its duration as the file gives it; 0 for a transient.
-  let duration: Double
-  /// Intensity, or volume, as the file gives it.
-  let intensity: Double
-  /// Sharpness, or brightness, as the file gives it.
-  let sharpness: Double
+  /// Seconds until it is silent, release included, and its duration as the file gives it; 0 for a transient.
+  let length, duration: Double
+  /// Intensity and sharpness, or volume and brightness, as the file gives them.
+  let intensity, sharpness: Double
   let layer: Int
   /// What it becomes under its controls and its envelope, by rising time.
   let points: [PatternScore.Point]
 
   private static let maximumPointCount = 240
 
-  init(_ event: PatternScore.Event, of composition: HapticComposition, profile: TransducerProfile) {
-    kind = event.kind
-    let written = composition.layers[event.reference.layer].pattern.events[event.reference.event]
-    time = event.time
+  init(_ event: PatternScore.Event, of composition: HapticComposition) {
+    (kind, time, layer) = (event.kind, event.time, event.reference.layer)
     length = kind.isTransient ? 0 : event.end - event.time
+    let written = composition.layers[layer].pattern.events[event.reference.event]
     duration = kind.isTransient ? 0 : written.duration ?? length
-    intensity = event.givenIntensity
-    sharpness = event.givenSharpness
-    layer = event.reference.layer
+    (intensity, sharpness) = (event.givenIntensity, event.givenSharpness)
     points = Polyline.reduced(event.points, to: Self.maximumPointCount)
   }
 
@@ -179,57 +188,6 @@ struct PageEvent: Equatable {
 /// Numbers of a page: a tenth of a millisecond, and a ten-thousandth of a level.
 func rounded(_ value: Double) -> Double { (value * 1e4).rounded() / 1e4 }
 
-/// The intensity and the sharpness control of one layer over time, as lines.
-struct PageControls: Equatable {
-  struct Point: Equatable {
-    /// Seconds from the start of the pattern.
-    let time: Double
-    let value: Double
-  }
-
-  /// The line of the intensity control; empty where the layer leaves it alone. Where it jumps, two
-  /// points share a time.
-  let intensity: [Point]
-  let sharpness: [Point]
-
-  var isEmpty: Bool { intensity.isEmpty && sharpness.isEmpty }
-
-  private static let maximumPointCount = 2_000
-
-  init(of pattern: HapticPattern, until end: Double) {
-    intensity = Self.line(.hapticIntensityControl, of: pattern, until: end)
-    sharpness = Self.line(.hapticSharpnessControl, of: pattern, until: end)
-  }
-
-  private static func line(_ id: DynamicParameterID, of pattern: HapticPattern, until end: Double) -> [Point] {
-    let segments = ControlTimeline(of: id, in: pattern).segments
-    guard segments.count > 1 || segments.first?.origin != nil else { return [] }
-    var points: [Point] = []
-    for (index, segment) in segments.enumerated().prefix(maximumPointCount / 2) where segment.start <= end {
-      points.append(Point(time: segment.start, value: segment.value))
-      let next = index + 1 < segments.count ? min(segments[index + 1].start, end) : end
-      if next > segment.start { points.append(Point(time: next, value: segment.value(at: next))) }
-    }
-    return points
-  }
-
-  /// Time and value of each point in turn.
-  var fields: JSONMembers {
-    func numbers(_ line: [Point]) -> [Double]? {
-      line.isEmpty ? nil : line.flatMap { [rounded($0.time), rounded($0.value)] }
-    }
-    return ["intensity": numbers(intensity), "sharpness": numbers(sharpness)]
-  }
-}
-
-extension SignalTrack {
-  var fields: JSONMembers {
-    [
-      "step": step, "levels": levels.map { ($0 * 10).rounded() / 10 }, "frequencies": frequencies.map { $0.rounded() },
-    ]
-  }
-}
-
 enum Polyline {
   /// What a level may be off by where a point is left out.
   private static let tolerance = 0.001
@@ -237,24 +195,15 @@ enum Polyline {
   /// The points that a line of intensity and sharpness needs; no more than a count, spread evenly
   /// where these are too many.
   static func reduced(_ points: [PatternScore.Point], to maximumCount: Int) -> [PatternScore.Point] {
-    var kept = needed(points)
-    guard kept.count > maximumCount else { return kept }
-    let step = Double(kept.count - 1) / Double(maximumCount - 1)
-    kept = (0..<maximumCount).map { kept[Int((Double($0) * step).rounded())] }
-    return kept
-  }
-
-  /// Leaves out points that lie on the line between those kept (Reumann and Witkam's corridor).
-  private static func needed(_ points: [PatternScore.Point]) -> [PatternScore.Point] {
     guard points.count > 2 else { return points }
-    var kept = [points[0]]
-    var start = 0
-    for index in 2..<points.count where !isStraight(points, from: start, to: index) {
-      kept.append(points[index - 1])
-      start = index - 1
+    // Points that lie on the line between those kept are left out: Reumann and Witkam's corridor.
+    var kept = [0]
+    for index in 2..<points.count where !isStraight(points, from: kept[kept.count - 1], to: index) {
+      kept.append(index - 1)
     }
-    kept.append(points[points.count - 1])
-    return kept
+    kept.append(points.count - 1)
+    let step = max(1, Double(kept.count - 1) / Double(maximumCount - 1))
+    return (0..<min(maximumCount, kept.count)).map { points[kept[Int((Double($0) * step).rounded())]] }
   }
 
   private static func isStraight(_ points: [PatternScore.Point], from: Int, to: Int) -> Bool {
@@ -269,5 +218,118 @@ enum Polyline {
       return abs(points[index].intensity - intensity) <= tolerance
         && abs(points[index].sharpness - sharpness) <= tolerance
     }
+  }
+}
+
+/// A sound within a page: FLAC of 16-bit samples, dithered as `render` does it.
+///
+/// Of a sound of more than a minute in which 99 % of the power is below 860 Hz, or else 1,720 Hz, only that is kept,
+/// in steps of 12 bits.
+struct EmbeddedSound: Sendable {
+  /// The bytes of all sounds in one page, as text, beyond which browsers take too long.
+  static let maximumByteCount = 100_000_000
+  /// The rates of sounds in pages, in hertz; every browser plays them.
+  static let rates: [Double] = [8_000, 16_000, 24_000, 32_000, 48_000]
+
+  let file: [UInt8]
+  /// Frames per second of what is played.
+  let rate: Double
+  /// How many frames are played for each of the file, which says `rate` since no browser decodes less than 3 kHz.
+  let factor: Int
+
+  /// Seconds from which on a sound is long.
+  private static let longSeconds = 60.0
+  /// The most that a sound may lose of its power where it is long.
+  private static let lostPower = 0.01
+  /// Steps from silence to full scale of a long sound.
+  private static let steps = Float(2_048)
+
+  /// What is kept of a long sound, and by how much its rate is lower; nil where that would lose too much.
+  private static func reduced(_ signal: Signal) -> (samples: [Float], factor: Int)? {
+    guard signal.duration > longSeconds, signal.rate == rates[0], signal.channels.count == 1 else { return nil }
+    let spectrum = Spectrum(of: signal, window: 0.1)
+    for factor in [4, 2] {
+      let low = TactileBandSignal(of: signal.mono, rate: signal.rate, least: signal.rate / Double(factor))
+      let edge = TactileBandSignal.cutOff * low.rate
+      guard spectrum.power(in: edge...signal.rate) <= lostPower * spectrum.power else { continue }
+      // Multiples of 4,096 of the 24 bits of a file, which FLAC stores without their zeros.
+      let step: Double = 4_096 / 8_388_607
+      let samples = low.samples.map { (sample: Float) -> Float in
+        let count: Float = (sample * steps).rounded()
+        return Float(Double(count) * step)
+      }
+      return (samples, factor)
+    }
+    return nil
+  }
+
+  /// The sound of a signal; one with more than two channels is heard as their mean.
+  ///
+  /// - Throws: `notDrawn` where the file cannot be made, as for a rate that FLAC does not know.
+  init(_ signal: Signal) throws(ReviewPageError) {
+    let reduced = Self.reduced(signal)
+    factor = reduced?.factor ?? 1
+    let heard = signal.channels.count > 2 ? Signal(channels: [signal.mono], rate: signal.rate) : signal
+    // No browser decodes a file without a frame.
+    let samples = reduced?.samples ?? (heard.frameCount > 0 ? heard.interleaved : [0])
+    rate = heard.rate
+    do throws(SoundFileError) {
+      file = try SoundFileWriter.bytes(
+        of: samples.span, format: SoundFileFormat(container: .flac, samples: reduced == nil ? .s16 : .s24),
+        rate: Int(heard.rate.rounded()), channelCount: heard.frameCount > 0 ? max(1, heard.channels.count) : 1)
+    } catch { throw ReviewPageError(.notDrawn, error.description) }
+  }
+
+  /// Refuses a page whose sounds would be too much for a browser.
+  static func check(_ sounds: [EmbeddedSound], takeCount: Int, maximumByteCount: Int = maximumByteCount)
+    throws(ReviewPageError)
+  {
+    let size = sounds.reduce(0) { $0 + $1.textLength }
+    guard size > maximumByteCount else { return }
+    throw ReviewPageError(
+      .tooLarge,
+      "the sound of \(takeCount) takes would make a page of \(size / 1_000) kB; the limit is \(maximumByteCount / 1_000) kB; use fewer or shorter takes"
+    )
+  }
+
+  var textLength: Int { Base64.length(of: file.count) }
+
+  func element(id: String) -> [UInt8] {
+    let rate = NumberFormatting.rounded(rate, places: 0)
+    let times = factor > 1 ? " data-factor=\"\(factor)\"" : ""
+    let start = "<script type=\"text/plain\" id=\"\(id)\" data-rate=\"\(rate)\"\(times)>"
+    return Array(start.utf8) + Base64.encoded(file) + Array("</script>\n".utf8)
+  }
+}
+
+/// What a page plays of one take.
+public struct PageSounds: Sendable {
+  /// What is sent to the actuator.
+  public var actuator: Signal
+  /// What small speakers play instead, or nil where nothing is made for them.
+  public var speaker: Signal?
+
+  /// The share of a sound's power that a lower rate may lose: −40 dB.
+  private static let lostPower = 1e-4
+  /// The share of a rate up to which resampling and FLAC keep everything.
+  private static let passband = 0.45
+
+  /// Makes the sounds of a take.
+  public init(actuator: Signal, speaker: Signal? = nil) {
+    self.actuator = actuator
+    self.speaker = speaker
+  }
+
+  /// The lowest rate, in hertz, at which a page holds a signal but for −40 dB of its power: 8 kHz
+  /// for patterns without sounds of their own. Time grows with the signal's length.
+  public static func lowestRate(holding signal: Signal) -> Double {
+    let spectrum = Spectrum(of: signal, window: 0.1)
+    let total = spectrum.power
+    let top = signal.rate / 2
+    for rate in EmbeddedSound.rates where rate < signal.rate {
+      let edge = passband * rate
+      if spectrum.power(in: edge...max(edge, top)) <= total * lostPower { return rate }
+    }
+    return EmbeddedSound.rates.last { $0 <= signal.rate } ?? signal.rate
   }
 }

@@ -17,13 +17,9 @@ struct PageTemplate {
     page.reserveCapacity(fillings.reduce(text.count) { $0 + $1.value.count })
     var index = 0
     while index < text.count {
-      if let place = place(at: index) {
-        page += fillings[place.name] ?? []
-        index = place.end
-      } else {
-        page.append(text[index])
-        index += 1
-      }
+      let place = place(at: index)
+      page += place.map { fillings[$0.name] ?? [] } ?? [text[index]]
+      index = place?.end ?? index + 1
     }
     return page
   }
@@ -31,19 +27,10 @@ struct PageTemplate {
   var names: [String] { text.indices.compactMap { place(at: $0)?.name } }
 
   private func place(at index: Int) -> (name: String, end: Int)? {
-    let brace = UInt8(ascii: "{")
-    guard text[index] == brace, index + 1 < text.count, text[index + 1] == brace else { return nil }
-    var end = index + 2
-    while end < text.count, text[end].isNameByte { end += 1 }
-    guard end > index + 2, end + 1 < text.count else { return nil }
-    guard text[end] == UInt8(ascii: "}"), text[end + 1] == UInt8(ascii: "}") else { return nil }
-    return (String(decoding: text[index + 2..<end], as: UTF8.self), end + 2)
-  }
-}
-
-extension UInt8 {
-  fileprivate var isNameByte: Bool {
-    (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self) || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self)
+    guard text[index...].starts(with: "{{".utf8) else { return nil }
+    let name = text[(index + 2)...].prefix { $0 < 0x80 && Unicode.Scalar($0).properties.isAlphabetic }
+    guard !name.isEmpty, text[name.endIndex...].starts(with: "}}".utf8) else { return nil }
+    return (String(decoding: name, as: UTF8.self), name.endIndex + 2)
   }
 }
 
@@ -115,12 +102,10 @@ struct Page {
   ///   - texts: Markup by the names of places.
   ///   - parts: Other contents by the names of places.
   func html(_ texts: [String: String] = [:], parts: [String: [UInt8]] = [:], data: [UInt8]) -> [UInt8] {
-    var fillings = parts
-    for (name, text) in texts { fillings[name] = Array(text.utf8) }
-    let policy = ContentSecurityPolicy.text(script: script, style: style, allowances: allowances)
-    fillings["policy"] = Array(policy.utf8)
-    fillings["generator"] = Array(generator.escapedForMarkup.utf8)
-    fillings["title"] = Array(title.escapedForMarkup.utf8)
+    var texts = texts
+    texts["policy"] = ContentSecurityPolicy.text(script: script, style: style, allowances: allowances)
+    (texts["generator"], texts["title"]) = (generator.escapedForMarkup, title.escapedForMarkup)
+    var fillings = parts.merging(texts.mapValues { Array($0.utf8) }) { $1 }
     (fillings["style"], fillings["script"], fillings["data"]) = (style, script, data)
     fillings["sounds"] = takes.enumerated().flatMap { index, take in
       take.sounds.enumerated().flatMap { $1.element(id: "sound-\(index)-\($0)") }
@@ -151,17 +136,7 @@ enum ContentSecurityPolicy {
 
 extension String {
   /// The text as the content of an element, where quotation marks are letters.
-  var escapedForContent: String {
-    var escaped: [UInt8] = []
-    for byte in utf8 {
-      switch byte {
-      case UInt8(ascii: "&"): escaped += Array("&amp;".utf8)
-      case UInt8(ascii: "<"): escaped += Array("&lt;".utf8)
-      default: escaped.append(byte)
-      }
-    }
-    return String(decoding: escaped, as: UTF8.self)
-  }
+  var escapedForContent: String { replacing([("&", "&amp;"), ("<", "&lt;")]) }
 }
 
 enum JSONLayout {
@@ -185,11 +160,7 @@ enum JSONLayout {
 enum EmbeddedJSON {
   /// The JSON text of an object, in which no `<` can end its element.
   static func object(_ fields: JSONMembers) -> [UInt8] {
-    var text: [UInt8] = []
     // Outside of strings JSON has no such sign.
-    for byte in fields.line.utf8 {
-      if byte == UInt8(ascii: "<") { text += Array(#"\u003c"#.utf8) } else { text.append(byte) }
-    }
-    return text
+    Array(fields.line.replacing([("<", #"\u003c"#)]).utf8)
   }
 }

@@ -14,17 +14,12 @@ public struct PatternGallery: Sendable {
 
   /// Makes a gallery.
   public init(title: String, generator: String, studio: String? = nil) {
-    self.title = title
-    self.generator = generator
-    self.studio = studio
+    (self.title, self.generator, self.studio) = (title, generator, studio)
   }
 
   /// The whole page; equal takes give equal bytes.
   ///
-  /// - Parameters:
-  ///   - takes: The patterns in the order of the page.
-  ///   - sounds: What the page plays of each take, in the takes' order; without them the
-  ///     takes' own signals.
+  /// - Parameter sounds: What the page plays of each take, in the takes' order; without them the takes' own signals.
   /// - Throws: `nothingToShow`, `tooLarge` or `notDrawn`.
   public func html(_ takes: [Take], sounds: [PageSounds]? = nil) throws(ReviewPageError) -> [UInt8] {
     guard let first = takes.first else { throw ReviewPageError(.nothingToShow, "there is no pattern to show") }

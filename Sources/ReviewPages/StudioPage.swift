@@ -17,9 +17,7 @@ public struct StudioPage: Sendable {
 
     /// A pattern.
     public init(name: String, bytes: [UInt8], address: String? = nil) {
-      self.name = name
-      self.bytes = bytes
-      self.address = address
+      (self.name, self.bytes, self.address) = (name, bytes, address)
     }
   }
 
@@ -35,9 +33,7 @@ public struct StudioPage: Sendable {
 
   /// A page of a generator and a profile.
   public init(generator: String, profile: String, profileText: [UInt8]? = nil) {
-    self.generator = generator
-    self.profile = profile
-    self.profileText = profileText
+    (self.generator, self.profile, self.profileText) = (generator, profile, profileText)
   }
 
   /// The page as HTML; the same input gives the same bytes.

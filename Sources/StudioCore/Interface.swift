@@ -22,7 +22,6 @@ internal import TransducerProfiles
 
   package init() {}
 
-  /// The host behind a handle.
   package static func of(_ handle: Handle) -> Host {
     unsafe Unmanaged<Host>.fromOpaque(handle).takeUnretainedValue()
   }
@@ -43,20 +42,34 @@ internal import TransducerProfiles
 
   /// Makes what is wrong the output, as JSON; `result`.
   package func fail(_ error: InputError, _ result: Int32 = 0) -> Int32 {
-    var writer = JSONWriter(layout: .compact)
-    writer.object { $0.members(of: error.finding) }
-    _ = give(writer.finish())
+    _ = give(JSONWriter.fields { $0.members(of: error.finding) })
     return result
   }
 
   /// 1 where a slot can be used, else why not.
   func state(of slot: Slot) -> Int32 { slot.error.map { fail($0) } ?? (slot.isReadable ? 1 : 0) }
 
+  /// Reads a file into a slot, which is made where there is none; its state.
+  func open(_ slot: Int32, _ file: SourceFile) -> Int32 {
+    studio.makeSlots(upTo: Int(slot))
+    return at(slot) { slot in
+      slot.open(file)
+      return state(of: slot)
+    }
+  }
+
+  /// Plays a plan in a slot from where the one before is; 0 where there is none, or no such slot.
+  func play(_ slot: Int32, profile: Int32, _ plan: (LiveSound) -> RenderPlan?) -> Int32 {
+    guard let live, 0..<2 ~= slot, let plan = plan(live) else { return 0 }
+    live.load(Int(slot), plan, profile: self.profile(profile))
+    return 1
+  }
+
   func has(_ slot: Int32) -> Bool { studio.slots.indices.contains(Int(slot)) }
 
   /// Compiles what sounds of a slot; nil where it has nothing that can be compiled.
   package func plan(_ slot: Int32, profile: Int32, rate: Double) -> RenderPlan? {
-    has(slot) ? studio.plan(Int(slot), profile: Int(profile), rate: rate) : nil
+    studio.plan(Int(slot), profile: Int(profile), rate: rate)
   }
 
   /// A profile by its number; the first where none has it.
@@ -80,6 +93,10 @@ package func bytes(_ start: Bytes?, _ length: Int32) -> [UInt8] {
 
 package func text(_ start: Bytes?, _ length: Int32) -> String {
   unsafe String(decoding: bytes(start, length), as: UTF8.self)
+}
+
+private func floats(_ start: UnsafePointer<Float>, _ count: Int32) -> [Float] {
+  unsafe Array(UnsafeBufferPointer(start: start, count: Int(max(0, count))))
 }
 
 /// Makes a host.
@@ -120,13 +137,7 @@ public func temblorSamples(_ host: Handle) -> UnsafeMutablePointer<Float> { unsa
 public func temblorOpen(
   _ host: Handle, _ slot: Int32, _ name: Bytes?, _ nameLength: Int32, _ content: Bytes?, _ length: Int32
 ) -> Int32 {
-  let host = unsafe Host.of(host)
-  let file = unsafe SourceFile(bytes(content, length), name: text(name, nameLength))
-  host.studio.makeSlots(upTo: Int(slot))
-  return host.at(slot) { slot in
-    slot.open(file)
-    return host.state(of: slot)
-  }
+  unsafe Host.of(host).open(slot, SourceFile(bytes(content, length), name: text(name, nameLength)))
 }
 
 /// Puts a text in the place of another; 1 where it can be used, else the output is why.
@@ -163,7 +174,7 @@ public func temblorBegin(_ host: Handle, _ slot: Int32, _ label: Bytes?, _ lengt
 /// Takes the last step back, or makes it again where `forward` is not 0; 0 where there is none.
 @_expose(wasm, "step") @_cdecl("temblor_step")
 public func temblorStep(_ host: Handle, _ slot: Int32, _ forward: Int32) -> Int32 {
-  unsafe Host.of(host).at(slot) { (forward == 0 ? $0.undo() : $0.redo()) ? 1 : 0 }
+  unsafe Host.of(host).at(slot) { $0.step(forward: forward != 0) ? 1 : 0 }
 }
 
 /// Makes a report the output, by its name; its bytes, none where it has no such report or slot.
@@ -204,10 +215,9 @@ public func temblorSound(
   _ host: Handle, _ name: Bytes?, _ nameLength: Int32, _ samples: UnsafePointer<Float>?, _ count: Int32,
   _ channels: Int32, _ rate: Double
 ) -> Int32 {
-  guard channels > 0, rate >= 1, rate.isFinite, unsafe samples != nil else { return 0 }
-  let interleaved = unsafe Array(UnsafeBufferPointer(start: samples, count: Int(max(0, count))))
+  guard channels > 0, rate >= 1, rate.isFinite, let samples = unsafe samples else { return 0 }
   unsafe Host.of(host).studio.sounds[text(name, nameLength)] = HostSound(
-    interleaved: interleaved, channelCount: Int(channels), rate: rate)
+    interleaved: floats(samples, count), channelCount: Int(channels), rate: rate)
   return 1
 }
 
@@ -220,18 +230,11 @@ public func temblorTrace(
   _ host: Handle, _ slot: Int32, _ name: Bytes?, _ nameLength: Int32, _ samples: UnsafePointer<Float>?, _ count: Int32,
   _ channels: Int32, _ rate: Double, _ profile: Int32
 ) -> Int32 {
-  guard channels > 0, rate > 0, rate.isFinite, unsafe samples != nil else { return 0 }
+  guard channels > 0, rate > 0, rate.isFinite, let samples = unsafe samples else { return 0 }
   let host = unsafe Host.of(host)
-  let interleaved = unsafe Array(UnsafeBufferPointer(start: samples, count: Int(max(0, count))))
-  let sound = Signal(interleaved: interleaved, channelCount: Int(channels), rate: rate)
-  let name = unsafe text(name, nameLength)
-  host.studio.makeSlots(upTo: Int(slot))
+  let sound = unsafe Signal(interleaved: floats(samples, count), channelCount: Int(channels), rate: rate)
   do throws(InputError) {
-    let file = try Conversion.trace(sound, named: name, host.profile(profile))
-    return host.at(slot) { slot in
-      slot.open(file)
-      return host.state(of: slot)
-    }
+    return host.open(slot, try Conversion.trace(sound, named: unsafe text(name, nameLength), host.profile(profile)))
   } catch { return host.fail(error) }
 }
 
@@ -260,8 +263,7 @@ public func temblorRender(_ host: Handle, _ slot: Int32, _ profile: Int32, _ rat
 @_expose(wasm, "wav") @_cdecl("temblor_wav")
 public func temblorWav(_ host: Handle, _ slot: Int32, _ profile: Int32, _ rate: Double) -> Int32 {
   let host = unsafe Host.of(host)
-  let samples = host.has(slot) ? host.studio.render(Int(slot), profile: Int(profile), rate: rate) : []
-  return host.give(WaveFile.bytes(of: samples, rate: rate))
+  return host.give(WaveFile.bytes(of: host.studio.render(Int(slot), profile: Int(profile), rate: rate), rate: rate))
 }
 
 /// Decibels of the last rendering between two times, column by column, the rows from 0 Hz to 500 Hz or to 1.5 times the
@@ -282,7 +284,6 @@ public func temblorSpectrogram(
 @_expose(wasm, "felt") @_cdecl("temblor_felt")
 public func temblorFelt(_ host: Handle, _ slot: Int32, _ profile: Int32, _ columns: Int32) -> Int32 {
   let host = unsafe Host.of(host)
-  guard host.has(slot) else { return host.give([UInt8]()) }
   let motion = host.studio.acceleration(Int(slot), profile: Int(profile), rate: Studio.usualRate)
   return host.give(Studio.envelope(of: motion, columns: Int(columns)))
 }
@@ -310,12 +311,11 @@ public func temblorLivePlanInput(_ host: Handle, _ length: Int32) -> UnsafeMutab
 @_expose(wasm, "livePlan") @_cdecl("temblor_live_plan")
 public func temblorLivePlan(_ host: Handle, _ slot: Int32, _ length: Int32, _ profile: Int32) -> Int32 {
   let host = unsafe Host.of(host)
-  guard let live = host.live, 0..<2 ~= slot else { return 0 }
-  var bytes = FixedBuffer<UInt8>(repeating: 0, count: 0)
-  swap(&bytes, &host.arriving)
-  guard let plan = RenderPlan.placed(in: bytes, count: Int(length)), plan.rate == live.rate else { return 0 }
-  live.load(Int(slot), plan, profile: host.studio.profile(Int(profile)))
-  return 1
+  return host.play(slot, profile: profile) { live in
+    var bytes = FixedBuffer<UInt8>(repeating: 0, count: 0)
+    swap(&bytes, &host.arriving)
+    return RenderPlan.placed(in: bytes, count: Int(length)).flatMap { $0.rate == live.rate ? $0 : nil }
+  }
 }
 
 // MARK: - Live sound
@@ -330,13 +330,10 @@ public func temblorLiveLoad(
   _ host: Handle, _ slot: Int32, _ content: Bytes?, _ length: Int32, _ profile: Int32
 ) -> Int32 {
   let host = unsafe Host.of(host)
-  guard let live = host.live, 0..<2 ~= slot else { return 0 }
-  host.studio.slots[Int(slot)].open(unsafe SourceFile(bytes(content, length), name: "live.ahap"))
-  guard host.studio.slots[Int(slot)].isReadable, let plan = host.plan(slot, profile: profile, rate: live.rate) else {
-    return 0
+  return host.play(slot, profile: profile) { live in
+    host.studio.slots[Int(slot)].open(unsafe SourceFile(bytes(content, length), name: "live.ahap"))
+    return host.studio.slots[Int(slot)].isReadable ? host.plan(slot, profile: profile, rate: live.rate) : nil
   }
-  live.load(Int(slot), plan, profile: host.studio.profile(Int(profile)))
-  return 1
 }
 
 /// Plays both slots from a frame, or stops them.

@@ -8,7 +8,6 @@ internal import Synchronization
 /// One thread does everything, between the blocks of an audio worklet. Taking a plan over takes memory for its voices
 /// and a look at those that may sound where it begins.
 final class LiveSound {
-  /// The most frames of one block.
   static let blockLength = 4_096
 
   let rate: Double
@@ -26,13 +25,10 @@ final class LiveSound {
   private let block = FixedBuffer<Float>(repeating: 0, count: blockLength)
   private let faded = FixedBuffer<Float>(repeating: 0, count: blockLength)
 
-  /// Nothing to hear yet, at a rate.
   init(rate: Double) {
     self.rate = rate
     stage = LiveStage(profile: .phone, rate: rate)
   }
-
-  // MARK: - What is heard
 
   /// The frame of the pattern that comes next.
   var position: Int64 { stage.position(of: heard) }
@@ -58,38 +54,31 @@ final class LiveSound {
     guard isPlaying else { return }
     start(slot, from: place, fadesIn: replaces)
     // The longest of all decides where a pass ends.
-    for other in stage.players.indices where other != slot { sendLoop(of: other) }
+    send { $0 == slot ? nil : loopCommand(of: $1) }
   }
 
   /// Plays both patterns from a frame, or stops them.
   func play(_ isPlaying: Bool, from frame: Int64) {
     self.isPlaying = isPlaying
-    for slot in stage.players.indices {
-      guard let player = stage.players[slot] else { continue }
-      if isPlaying { start(slot, from: frame) } else { stage.send([.stop(player, at: 0)]) }
-    }
+    if !isPlaying { return send { .stop($1, at: 0) } }
+    for slot in stage.players.indices { start(slot, from: frame) }
   }
 
   /// Repeats a part of the patterns, or all where the end is 0; or plays to the end once.
   func setLoop(_ isLooping: Bool, from start: Int64, to end: Int64) {
     (self.isLooping, loop) = (isLooping, (max(0, start), max(0, end)))
-    for slot in stage.players.indices { sendLoop(of: slot) }
+    send { loopCommand(of: $1) }
   }
 
-  /// Chooses the pattern that is heard.
   func hear(_ slot: Int) {
     heard = slot
-    for (index, player) in stage.players.enumerated() {
-      if let player { stage.send([.gain(player, index == slot ? 1 : 0, at: 0)]) }
-    }
+    send { .gain($1, $0 == slot ? 1 : 0, at: 0) }
   }
 
   /// Sets the live control of intensity, 0, or sharpness, 1.
   func setControl(_ index: Int, _ value: Double) {
     controls[index].value = value
-    for player in stage.players {
-      if let player { stage.send([.control(player, controls[index].id, value: value, at: 0)]) }
-    }
+    send { .control($1, controls[index].id, value: value, at: 0) }
   }
 
   private func loopCommand(of player: RenderPlayer) -> RenderCommand {
@@ -99,8 +88,11 @@ final class LiveSound {
     return .loop(player, passCount: isLooping ? nil : 1, from: entry, end: end, at: 0)
   }
 
-  private func sendLoop(of slot: Int) {
-    if let player = stage.players[slot] { stage.send([loopCommand(of: player)]) }
+  /// Sends a command to the player of each slot, where there is one.
+  private func send(_ command: (Int, RenderPlayer) -> RenderCommand?) {
+    for (slot, player) in stage.players.enumerated() {
+      if let player, let command = command(slot, player) { stage.send([command]) }
+    }
   }
 
   /// - Parameter fadesIn: Whether it takes the place of a player that fades out meanwhile.
@@ -116,8 +108,6 @@ final class LiveSound {
     if fadesIn { commands.append(.gain(player, gain, over: stage.fadeLength, at: 0)) }
     stage.send(commands)
   }
-
-  // MARK: - Blocks
 
   /// Renders the next frames, at most `blockLength`, and gives their place.
   func render(_ count: Int) -> UnsafeMutablePointer<Float> {

@@ -41,10 +41,7 @@ struct Slot {
   /// What was there before the changes of the step that is made.
   private var stepStart: AHAPEditor?
 
-  /// Whether the text is one that can be used.
   var isReadable: Bool { error == nil && editor != nil }
-
-  // MARK: - Opening
 
   /// Puts a file in the slot and forgets the steps of the one before.
   ///
@@ -82,8 +79,6 @@ struct Slot {
     return editor?.reading.composition
   }
 
-  // MARK: - Steps
-
   /// What can be undone and redone, by name, and whether the text differs from the one that was opened.
   var history: (undo: String?, redo: String?, isChanged: Bool) {
     (undoSteps.last?.label, redoSteps.last?.label, text != original)
@@ -115,26 +110,14 @@ struct Slot {
     note(old)
   }
 
-  /// Takes the last step back; false where there is none.
-  mutating func undo() -> Bool {
-    guard let step = undoSteps.popLast() else { return false }
-    redoSteps.append(exchange(step))
-    return true
-  }
-
-  /// Makes the step again that was taken back last; false where there is none.
-  mutating func redo() -> Bool {
-    guard let step = redoSteps.popLast() else { return false }
-    undoSteps.append(exchange(step))
-    return true
-  }
-
-  /// Puts the text of a step in place, and gives the step that leads back.
-  private mutating func exchange(_ step: Step) -> Step {
-    let other = Step(label: step.label, text: text)
+  /// Takes the last step back, or makes that again which was taken back last; false where there is none.
+  mutating func step(forward: Bool) -> Bool {
+    guard let step = forward ? redoSteps.popLast() : undoSteps.popLast() else { return false }
+    let back = Step(label: step.label, text: text)
+    if forward { undoSteps.append(back) } else { redoSteps.append(back) }
     read(step.text)
     (nextLabel, isStepOpen) = (Self.usualLabel, false)
-    return other
+    return true
   }
 
   /// Keeps the text that was there before a change, unless the step that is made has one.
@@ -156,8 +139,6 @@ struct Slot {
     }
   }
 
-  // MARK: - Against the original
-
   /// Lines beyond which a difference is not looked for line by line.
   private static let comparedLines = 2_000
 
@@ -165,11 +146,9 @@ struct Slot {
   var changedLines: [Int] {
     let new = text.split(separator: 0x0A, omittingEmptySubsequences: false)
     let old = original.split(separator: 0x0A, omittingEmptySubsequences: false)
-    let shorter = min(new.count, old.count)
-    var front = 0
-    while front < shorter, new[front] == old[front] { front += 1 }
-    var back = 0
-    while back < shorter - front, new[new.count - 1 - back] == old[old.count - 1 - back] { back += 1 }
+    let front = zip(new, old).prefix { $0 == $1 }.count
+    let rest = zip(new.reversed(), old.reversed()).prefix(min(new.count, old.count) - front)
+    let back = rest.prefix { $0 == $1 }.count
     let changed = front..<new.count - back
     guard changed.count <= Self.comparedLines, old.count - back - front <= Self.comparedLines else {
       return changed.map { $0 + 1 }
@@ -177,6 +156,57 @@ struct Slot {
     return new[changed].difference(from: old[front..<old.count - back]).insertions.map { change in
       guard case .insert(let offset, _, _) = change else { return 0 }
       return front + offset + 1
+    }
+  }
+}
+
+extension [PatternChange] {
+  /// Reads a list of changes: `{"set": "events[3].time", "to": 1.25}`, `{"remove": "curves[0].points[2]"}`,
+  /// `{"add": {…}, "after": "events[3]"}`, `{"duplicate": "events[3]"}`,
+  /// `{"addPoint": {"time": 0.2, "value": 0.5}, "to": "curves[0]"}`.
+  init(json text: [UInt8]) throws(InputError) {
+    let document: JSONDocument
+    do { document = try JSONDocument(text: text, name: "changes") } catch {
+      throw InputError(changing: "", of: "changes", error.message, error.suggestion)
+    }
+    self = []
+    for element in document.root.elements { append(try PatternChange(element)) }
+  }
+}
+
+extension PatternChange {
+  fileprivate init(_ json: JSONValue) throws(InputError) {
+    let to = json["to"]
+    if let path = json["set"]?.string, let to {
+      if let number = to.number {
+        self = .set(path, to: .number(number))
+        return
+      }
+      if let text = to.string {
+        self = .set(path, to: .text(text))
+        return
+      }
+      if let flag = to.boolean {
+        self = .set(path, to: .flag(flag))
+        return
+      }
+    }
+    if let path = json["remove"]?.string {
+      self = .remove(path)
+    } else if let path = json["duplicate"]?.string {
+      self = .duplicate(path)
+    } else if let entry = json["add"] {
+      var writer = JSONWriter(layout: .compact)
+      writer.value(copying: entry)
+      self = .add(writer.bytes, after: json["after"]?.string)
+    } else if let point = json["addPoint"], let time = point["time"]?.number, let value = point["value"]?.number,
+      let path = to?.string
+    {
+      self = .addPoint(time: time, value: value, to: path)
+    } else {
+      throw InputError(
+        changing: json.path, of: "changes", "the change is not valid",
+        "use set and to, remove, duplicate, add, or addPoint and to")
     }
   }
 }

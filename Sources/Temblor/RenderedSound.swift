@@ -69,10 +69,8 @@ public struct RenderedSound: Sendable {
   public let composition: HapticComposition
   /// What it was rendered with.
   public let profile: TransducerProfile
-  /// Frames per second.
-  public let rate: Int
-  /// Channels, at least 1.
-  public let channelCount: Int
+  /// Frames per second, and channels, at least 1.
+  public let rate, channelCount: Int
   /// The samples in −1…1, interleaved.
   public let samples: [Float]
   /// What limiters and transducers did meanwhile.
@@ -98,18 +96,17 @@ public struct RenderedSound: Sendable {
         kind: .unknownExtension, path: path,
         description: "unknown file extension; use wav, flac, aiff, w64, rf64, caf or ogg")
     }
-    var file: AtomicFileWriter
-    do throws(FileError) { file = try AtomicFileWriter(path) } catch {
-      throw SoundFileError(kind: .systemRefused, path: path, description: error.reason)
+    func refused(_ error: FileError) -> SoundFileError {
+      SoundFileError(kind: .systemRefused, path: path, description: error.reason)
     }
+    var file: AtomicFileWriter
+    do throws(FileError) { file = try AtomicFileWriter(path) } catch { throw refused(error) }
     var writer = try SoundFileWriter(
       descriptor: file.descriptor, path: path, format: format ?? SoundFileFormat(container: container, samples: .s16),
       rate: rate, channelCount: channelCount, frameCount: Int64(samples.count / channelCount),
       tags: SoundFileTags(rendering: composition.title ?? FileSystem.stem(of: path), by: "profile \(profile.name)"))
     try writer.write(samples.span)
     try writer.close()
-    do throws(FileError) { try file.commit() } catch {
-      throw SoundFileError(kind: .systemRefused, path: path, description: error.reason)
-    }
+    do throws(FileError) { try file.commit() } catch { throw refused(error) }
   }
 }

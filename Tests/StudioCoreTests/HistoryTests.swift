@@ -28,13 +28,13 @@ struct HistoryTests {
     slot.begin("Delete event")
     try slot.change([.duplicate("events[0]")])
     #expect(slot.history == ("Delete event", nil, true))
-    #expect(slot.undo() == true)
+    #expect(slot.step(forward: false) == true)
     #expect(slot.history == ("Move event", "Delete event", true))
-    #expect(slot.undo() == true)
+    #expect(slot.step(forward: false) == true)
     #expect(slot.history == (nil, "Move event", false))
     #expect(text(slot) == Self.tap)
-    #expect(slot.undo() == false)
-    #expect(slot.redo() == true)
+    #expect(slot.step(forward: false) == false)
+    #expect(slot.step(forward: true) == true)
     #expect(text(slot).contains("0.2"))
   }
 
@@ -51,9 +51,9 @@ struct HistoryTests {
   @Test func aChangeForgetsWhatWasTakenBack() throws {
     var slot = slot()
     try slot.change([.set("events[0].time", to: .number(0.1))])
-    #expect(slot.undo() == true)
+    #expect(slot.step(forward: false) == true)
     try slot.change([.set("events[0].time", to: .number(0.3))])
-    #expect(slot.redo() == false)
+    #expect(slot.step(forward: true) == false)
   }
 
   @Test func refusedChangesChangeNothing() throws {
@@ -72,7 +72,7 @@ struct HistoryTests {
     #expect(slot.error?.place.position == .text(line: 2, column: 2))
     #expect(slot.editor?.pattern.events.count == 1)
     #expect(throws: InputError.self) { try slot.change([.remove("events[0]")]) }
-    #expect(slot.undo() == true)
+    #expect(slot.step(forward: false) == true)
     #expect(slot.isReadable)
     #expect(text(slot) == Self.tap)
   }
@@ -111,10 +111,10 @@ struct HistoryTests {
     }
     let changed = slot.text
     var undone = 0
-    while slot.undo() { undone += 1 }
+    while slot.step(forward: false) { undone += 1 }
     #expect(undone == made)
     #expect(slot.text == original)
-    while slot.redo() {}
+    while slot.step(forward: true) {}
     #expect(slot.text == changed)
   }
 

@@ -35,11 +35,7 @@ public struct ABXTest: Sendable {
   private var switchCounts = SwitchCounts()
   private var start = 0.0
 
-  /// A test before its first trial.
-  ///
-  /// - Parameters:
-  ///   - seed: Decides the order of the trials.
-  ///   - plannedCount: At least 1, or nothing for a test that the listener ends.
+  /// A test before its first trial, of a planned count of at least 1, or of nil where the listener ends it.
   public init(seed: UInt64, plannedCount: Int?) {
     self.seed = seed
     self.plannedCount = plannedCount.map { max(1, $0) }
@@ -48,10 +44,7 @@ public struct ABXTest: Sendable {
   }
 
   /// A seed by the system's chance.
-  public static func randomSeed() -> UInt64 {
-    var system = SystemRandomNumberGenerator()
-    return system.next() & greatestSeed
-  }
+  public static func randomSeed() -> UInt64 { UInt64.random(in: 0...greatestSeed) }
 
   /// The number of the running trial, from 1.
   public var number: Int { trials.count + 1 }
@@ -87,11 +80,8 @@ public struct ABXTest: Sendable {
     }
   }
 
-  /// Takes the answer of the running trial and draws the next; does nothing when the test is over.
-  ///
-  /// - Parameters:
-  ///   - answer: What the listener takes X for.
-  ///   - seconds: Since the beginning of the test.
+  /// Takes the answer of the running trial, in seconds since the beginning of the test, and draws the next; does
+  /// nothing when the test is over.
   public mutating func answer(_ answer: Side, at seconds: Double) {
     guard !isOver else { return }
     trials.append(Trial(x: x, answer: answer, switchCounts: switchCounts, start: start, end: seconds))
@@ -109,16 +99,12 @@ public struct ABXTest: Sendable {
 
 /// One trial of a blind test that was answered.
 public struct Trial: Equatable, Sendable {
-  /// What X was.
-  public var x: Side
-  /// What the listener said it was.
-  public var answer: Side
+  /// What X was, and what the listener said it was.
+  public var x, answer: Side
   /// How often each was listened to.
   public var switchCounts: SwitchCounts
-  /// Seconds from the beginning of the test to that of the trial.
-  public var start: Double
-  /// Seconds from the beginning of the test to the answer.
-  public var end: Double
+  /// Seconds from the beginning of the test to that of the trial, and to the answer.
+  public var start, end: Double
 
   /// Whether the answer was right.
   public var isCorrect: Bool { x == answer }
@@ -126,12 +112,8 @@ public struct Trial: Equatable, Sendable {
 
 /// How often a listener turned to each of the three.
 public struct SwitchCounts: Equatable, Sendable {
-  /// Times that A was chosen.
-  public var a = 0
-  /// Times that B was chosen.
-  public var b = 0
-  /// Times that X was chosen.
-  public var x = 0
+  /// Times that each was chosen.
+  public var a = 0, b = 0, x = 0
 
   /// Nothing was listened to.
   public init() {}
@@ -145,12 +127,7 @@ public enum Side: String, CaseIterable, Sendable {
   case b
 
   /// The other one.
-  public var other: Side {
-    switch self {
-    case .a: .b
-    case .b: .a
-    }
-  }
+  public var other: Side { self == .a ? .b : .a }
 
   /// The letter people read.
   public var letter: String { rawValue.uppercased() }
@@ -201,10 +178,8 @@ public struct ABXResult: Equatable, Sendable {
 
   /// Makes a result.
   public init(correctCount: Int, trialCount: Int, plannedCount: Int?, isVoid: Bool = false) {
+    (self.correctCount, self.trialCount, self.plannedCount) = (correctCount, trialCount, plannedCount)
     self.isVoid = isVoid
-    self.correctCount = correctCount
-    self.trialCount = trialCount
-    self.plannedCount = plannedCount
   }
 
   /// The probability of as many right answers or more by guessing.
@@ -232,38 +207,29 @@ public struct ABXResult: Equatable, Sendable {
     guard trialCount > 0 else { return "No trials were answered; there is no result." }
     let count = "\(correctCount) of \(trialCount) correct; a guesser would do"
     let better = "\(count) this well \(Self.percent(pValue)) of the time; "
+    let maybe = "a difference may have been heard."
     let said =
       switch conclusion {
       case .identical, .nothing, .tooFewTrials:
         better + "at least \(Self.minimumTrialCount) trials are needed for a result."
-      case .highlySignificant: better + (isComplete ? "a difference was very probably heard." : Self.maybe)
-      case .significant: better + (isComplete ? "a difference was probably heard." : Self.maybe)
+      case .highlySignificant: better + (isComplete ? "a difference was very probably heard." : maybe)
+      case .significant: better + (isComplete ? "a difference was probably heard." : maybe)
       case .belowChance:
         "\(count) this badly \(Self.percent(pValueOfFewer)) of the time; A and B may have been swapped."
       case .notSignificant: better + "this neither shows nor rules out a perceptible difference."
       }
-    return [said, reservation].compactMap { $0 }.joined(separator: " ")
-  }
-
-  private static let maybe = "a difference may have been heard."
-
-  /// What weakens the result where the number of trials was not fixed and kept to.
-  private var reservation: String? {
-    guard !isComplete else { return nil }
-    let why =
+    guard !isComplete else { return said }
+    let reservation =
       plannedCount.map { "The test ended after \(trialCount) of \($0) trials" }
       ?? "The number of trials was not fixed in advance"
-    return why + ": stopping early inflates the result."
+    return "\(said) \(reservation): stopping early inflates the result."
   }
 
   /// A chance as people read it: `3.8 %`, `23 %`, `less than 0.1 %`.
   public static func percent(_ pValue: Double) -> String {
     if pValue < 0.001 { return "less than 0.1 %" }
-    if pValue < 0.0995 {
-      let tenths = Int((pValue * 1_000).rounded())
-      return "\(tenths / 10).\(tenths % 10) %"
-    }
-    return "\(Int((pValue * 100).rounded())) %"
+    let tenths = Int((pValue * 1_000).rounded())
+    return pValue < 0.0995 ? "\(tenths / 10).\(tenths % 10) %" : "\(Int((pValue * 100).rounded())) %"
   }
 }
 
@@ -271,33 +237,23 @@ public struct ABXResult: Equatable, Sendable {
 public enum BinomialTest {
   /// The probability of at least `successCount` right answers in `trialCount` trials with two choices each.
   ///
-  /// One-sided, exact: the sum of C(n, k) / 2ⁿ for k from `successCount` to n.
-  ///
-  /// - Parameters:
-  ///   - successCount: Right answers; below 1 the probability is 1, above `trialCount` it is 0.
-  ///   - trialCount: Trials, 0 or more. The cost grows in line with it.
+  /// One-sided, exact: the sum of C(n, k) / 2ⁿ for k from `successCount` to n. The cost grows in line with the trials.
   public static func pValue(ofAtLeast successCount: Int, in trialCount: Int) -> Double {
     guard successCount > 0 else { return 1 }
     guard successCount <= trialCount else { return 0 }
     // From the rarest count upwards, so that small terms are not lost; scaled against underflow.
-    var term = 1.0
-    var sum = 1.0
+    var (term, sum) = (1.0, 1.0)
     var halvings = trialCount
-    var count = trialCount
-    while count > successCount {
+    for count in stride(from: trialCount, to: successCount, by: -1) {
       term *= Double(count) / Double(trialCount - count + 1)
       sum += term
-      count -= 1
       while sum > 1e200 {
         term /= 2
         sum /= 2
         halvings -= 1
       }
     }
-    while halvings > 0 {
-      sum /= 2
-      halvings -= 1
-    }
+    for _ in 0..<halvings { sum /= 2 }
     return min(1, sum)
   }
 }
@@ -317,10 +273,7 @@ public struct ABXRecord: Sendable {
 
     /// Makes a take.
     public init(name: String, hash: String, gain: Double, duration: Double) {
-      self.name = name
-      self.hash = hash
-      self.gain = gain
-      self.duration = duration
+      (self.name, self.hash, self.gain, self.duration) = (name, hash, gain, duration)
     }
   }
 
@@ -329,10 +282,8 @@ public struct ABXRecord: Sendable {
 
   /// The test.
   public var test: ABXTest
-  /// The first thing.
-  public var a: Take
-  /// The second thing.
-  public var b: Take
+  /// The two things.
+  public var a, b: Take
   /// What levels were matched by: `loudness`, `felt` or `none`.
   public var match: String
   /// The profile that patterns were rendered with.
@@ -353,16 +304,9 @@ public struct ABXRecord: Sendable {
     test: ABXTest, a: Take, b: Take, match: String, profile: String, program: String, renderingModel: Int,
     startTime: String?, device: String?, isSimulated: Bool
   ) {
-    self.test = test
-    self.a = a
-    self.b = b
-    self.match = match
-    self.profile = profile
-    self.program = program
-    self.renderingModel = renderingModel
-    self.startTime = startTime
-    self.device = device
-    self.isSimulated = isSimulated
+    (self.test, self.a, self.b, self.match, self.profile) = (test, a, b, match, profile)
+    (self.program, self.renderingModel) = (program, renderingModel)
+    (self.startTime, self.device, self.isSimulated) = (startTime, device, isSimulated)
   }
 
   /// The record as a text of its own.
@@ -374,18 +318,18 @@ public struct ABXRecord: Sendable {
 
   /// The trials as rows, with the seed, so that records of several tests can be joined; times in seconds.
   package var table: CSVTable {
-    var table = CSVTable(
-      columns: [
-        "a", "b", "seed", "trial", "x", "answer", "correct", "heardA", "heardB", "heardX", "onset", "answered",
-        "responseTime",
-      ])
+    var table = CSVTable(columns: [
+      "a", "b", "seed", "trial", "x", "answer", "correct", "heardA", "heardB", "heardX", "onset", "answered",
+      "responseTime",
+    ])
     for (index, trial) in test.trials.enumerated() {
       let (onset, end) = (Self.milliseconds(trial.start), Self.milliseconds(trial.end))
       let heard = trial.switchCounts
       let times = [onset, end, Self.milliseconds(end - onset)].map(NumberFormatting.short)
       table.append(
-        [a.name, b.name, "\(test.seed)", "\(index + 1)", trial.x.rawValue, trial.answer.rawValue]
-          + ["\(trial.isCorrect)", "\(heard.a)", "\(heard.b)", "\(heard.x)"] + times)
+        [a.name, b.name, "\(test.seed)", "\(index + 1)", trial.x.rawValue, trial.answer.rawValue] + [
+          "\(trial.isCorrect)", "\(heard.a)", "\(heard.b)", "\(heard.x)",
+        ] + times)
     }
     return table
   }

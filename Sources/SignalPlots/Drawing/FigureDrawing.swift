@@ -1,15 +1,13 @@
 internal import CMath
 
-/// Draws a figure as shapes and texts: head, axes and legends here, each kind of panel in a file of its own.
+/// Draws a figure as shapes and texts: head, axes and legends here, what panels hold in files of their own.
 struct FigureDrawing {
   let plot: Plot
   let layout: PlotLayout
   var drawing: PlotDrawing
-
-  /// How much larger everything is than at a width of 900 pixels.
-  var scale: Double { layout.scale }
-  /// What only one take has covers so much of what is behind it.
-  static let excessOpacity = 0.34
+  /// The axis and the place of the panel that is drawn.
+  var axis = PlotPanel.shareAxis
+  var box = PlotBox(left: 0, top: 0, right: 0, bottom: 0)
 
   static func draw(_ plot: Plot, width: Int) -> PlotDrawing {
     let layout = PlotLayout(plot, width: width)
@@ -28,64 +26,64 @@ struct FigureDrawing {
     let height = cell.height * Double(rows)
     var figure = FigureDrawing(
       plot: plot, layout: layout, drawing: PlotDrawing(width: layout.width, height: height, title: "", summary: ""))
-    figure.drawContent(of: panel, in: PlotBox(left: 0, top: 0, right: layout.width, bottom: height))
+    (figure.axis, figure.box) = (panel.axis, PlotBox(left: 0, top: 0, right: layout.width, bottom: height))
+    figure.drawContent(of: panel)
     return figure.drawing
   }
 
   private mutating func draw() {
-    let paper = PlotBox(left: 0, top: 0, right: layout.width, bottom: layout.height)
-    drawing.bar(paper, .role(.paper))
+    drawing.bar(PlotBox(left: 0, top: 0, right: layout.width, bottom: layout.height), .role(.paper))
     drawHead()
     for (panel, place) in zip(plot.panels, layout.panels) {
-      let box = place.box
-      drawGrid(panel, in: box)
-      drawContent(of: panel, in: box)
-      drawAxes(panel, in: box)
+      (axis, box) = (panel.axis, place.box)
+      drawGrid(panel)
+      drawContent(of: panel)
+      drawAxes(panel)
       if let remark = panel.remark {
-        write(
-          remark, at: PlotPoint((box.left + box.right) / 2, (box.top + box.bottom) / 2 - 8 * scale), anchor: .middle)
+        let middle = PlotPoint((box.left + box.right) / 2, (box.top + box.bottom) / 2 - 8 * scale)
+        write(remark, at: middle, anchor: .middle)
       }
       drawTitle(panel, at: place)
     }
-    drawTimes()
-  }
-
-  private mutating func drawContent(of panel: PlotPanel, in box: PlotBox) {
-    switch panel.content {
-    case .strength: drawStrength(panel, in: box)
-    case .tone: drawTone(panel, in: box)
-    case .audio(let take): drawAudio(of: take, panel, in: box)
-    case .waveform(let traces): drawWaveform(traces, panel, in: box)
-    case .spectrogram(let traces, let shown): drawSpectrogram(traces, shown: shown, panel, in: box)
+    for (index, tick) in layout.time.ticks.enumerated() where !plot.panels.isEmpty {
+      let unit = index == layout.time.ticks.count - 1 ? " " + layout.time.unit : ""
+      write(tick.label + unit, at: PlotPoint(layout.x(tick.value), box.bottom + 18 * scale), anchor: .middle)
     }
   }
 
-  // MARK: Head
+  private mutating func drawContent(of panel: PlotPanel) {
+    switch panel.content {
+    case .strength: drawStrength()
+    case .tone: drawTone()
+    case .audio(let take): drawAudio(of: take)
+    case .waveform(let traces): drawWaveform(traces)
+    case .spectrogram(let traces, let shown): drawSpectrogram(traces, shown: shown, band: !panel.rightTicks.isEmpty)
+    }
+  }
+
+  var scale: Double { layout.scale }
+  func y(_ value: Double) -> Double { layout.y(value, on: axis, in: box) }
+  func across(_ y: Double) -> [PlotPoint] { [PlotPoint(box.left, y), PlotPoint(box.right, y)] }
+  func at(_ seconds: Double, _ value: Double) -> PlotPoint { PlotPoint(layout.x(seconds), y(value)) }
 
   private mutating func drawHead() {
     if let title = layout.title {
       drawing.write(title.text, at: title.place, size: PlotLayout.titleSize * scale, role: .ink, isBold: true)
     }
-    for take in layout.takes {
+    for (index, take) in layout.takes.enumerated() {
       let y = take.place.y - 4 * scale
       let end = take.place.x + PlotLayout.signWidth * scale
-      drawing.stroke([[PlotPoint(take.place.x, y), PlotPoint(end, y)]], stroke(of: take.index))
-      drawHead(at: PlotPoint((take.place.x + end) / 2, y), of: take.index, paint: .role(.take(take.index)))
-      drawing.add(
-        .text(
-          [
-            PlotDrawing.Run(
-              text: PlotPanel.letter(take.index), size: PlotLayout.panelSize * scale, role: .take(take.index),
-              isBold: true),
-            PlotDrawing.Run(text: take.text, size: PlotLayout.panelSize * scale, role: .ink, gap: 6 * scale),
-          ], at: PlotPoint(end + 6 * scale, take.place.y), anchor: .start))
+      drawing.stroke([[PlotPoint(take.place.x, y), PlotPoint(end, y)]], stroke(of: index))
+      drawHead(at: PlotPoint((take.place.x + end) / 2, y), of: index, paint: .role(.take(index)))
+      let size = PlotLayout.panelSize * scale
+      let letter = PlotDrawing.Run(text: PlotPanel.letter(index), size: size, role: .take(index), isBold: true)
+      let name = PlotDrawing.Run(text: take.text, size: size, role: .ink, gap: 6 * scale)
+      drawing.add(.text([letter, name], at: PlotPoint(end + 6 * scale, take.place.y), anchor: .start))
     }
     for line in layout.facts { write(line.text, at: line.place, anchor: line.anchor) }
   }
 
-  // MARK: Axes
-
-  func ticks(of panel: PlotPanel, in box: PlotBox) -> [AxisTick] {
+  private func ticks(of panel: PlotPanel) -> [AxisTick] {
     let most = max(2, Int(box.height / (16 * scale)))
     // Every second one is left out until they fit, so that the outer ones stay.
     var kept = panel.ticks
@@ -93,51 +91,35 @@ struct FigureDrawing {
     return kept
   }
 
-  private mutating func drawGrid(_ panel: PlotPanel, in box: PlotBox) {
-    let uprights = layout.time.ticks.map { tick in
-      let x = layout.x(tick.value)
-      return [PlotPoint(x, box.top), PlotPoint(x, box.bottom)]
-    }
-    drawing.stroke(uprights, .init(paint: .role(.grid), width: scale))
+  private mutating func drawGrid(_ panel: PlotPanel) {
+    let grid = PlotDrawing.Stroke(paint: .role(.grid), width: scale)
+    let places = layout.time.ticks.map { layout.x($0.value) }
+    drawing.stroke(places.map { [PlotPoint($0, box.top), PlotPoint($0, box.bottom)] }, grid)
     guard case .strength = panel.content else { return }
-    let levels = ticks(of: panel, in: box).filter { $0.value > 0 }.map { tick in
-      let y = layout.y(tick.value, on: panel.axis, in: box)
-      return [PlotPoint(box.left, y), PlotPoint(box.right, y)]
-    }
-    drawing.stroke(levels, .init(paint: .role(.grid), width: scale))
+    drawing.stroke(ticks(of: panel).filter { $0.value > 0 }.map { across(y($0.value)) }, grid)
   }
 
-  private mutating func drawAxes(_ panel: PlotPanel, in box: PlotBox) {
+  private mutating func drawAxes(_ panel: PlotPanel) {
     var ground = box.bottom
-    if case .waveform = panel.content { ground = layout.y(0, on: panel.axis, in: box) }
-    drawing.line(PlotPoint(box.left, ground), PlotPoint(box.right, ground), .edge, width: scale)
-    for tick in ticks(of: panel, in: box) {
-      let y = layout.y(tick.value, on: panel.axis, in: box)
+    if case .waveform = panel.content { ground = y(0) }
+    drawing.stroke([across(ground)], .init(paint: .role(.edge), width: scale))
+    // The lowest label stays clear of the panel below.
+    func base(_ y: Double) -> Double { min(y + 4 * scale, box.bottom + scale) }
+    for tick in ticks(of: panel) {
+      let y = y(tick.value)
       if case .spectrogram = panel.content {
         drawing.line(PlotPoint(box.left - 4 * scale, y), PlotPoint(box.left, y), .edge, width: scale)
       }
-      // The lowest label stays clear of the panel below.
-      let lowest = min(y + 4 * scale, box.bottom + 1 * scale)
-      write(tick.label, at: PlotPoint(box.left - 8 * scale, lowest), anchor: .end)
+      write(tick.label, at: PlotPoint(box.left - 8 * scale, base(y)), anchor: .end)
     }
     guard layout.showsRightTicks else { return }
     var lastY = Double.infinity
-    for tick in panel.rightTicks.sorted(by: { $0.value < $1.value })
-    where (0...1).contains(panel.axis.share(of: tick.value)) {
-      let y = layout.y(tick.value, on: panel.axis, in: box)
+    for tick in panel.rightTicks.sorted(by: { $0.value < $1.value }) where (0...1).contains(axis.share(of: tick.value))
+    {
+      let y = y(tick.value)
       guard lastY - y >= 12 * scale else { continue }
       lastY = y
-      write(tick.label, at: PlotPoint(box.right + 8 * scale, min(y + 4 * scale, box.bottom + scale)))
-    }
-  }
-
-  private mutating func drawTimes() {
-    guard let box = layout.panels.last?.box else { return }
-    for (index, tick) in layout.time.ticks.enumerated() {
-      let isLast = index == layout.time.ticks.count - 1
-      write(
-        tick.label + (isLast ? " " + layout.time.unit : ""),
-        at: PlotPoint(layout.x(tick.value), box.bottom + 18 * scale), anchor: .middle)
+      write(tick.label, at: PlotPoint(box.right + 8 * scale, base(y)))
     }
   }
 
@@ -149,8 +131,6 @@ struct FigureDrawing {
     drawing.add(.text(runs, at: place.title, anchor: .start))
     for (entry, place) in zip(panel.legend, place.legend) { draw(entry, at: place) }
   }
-
-  // MARK: Signs
 
   mutating func write(_ text: String, at place: PlotPoint, anchor: PlotDrawing.Anchor = .start, role: PlotRole = .muted)
   { drawing.write(text, at: place, size: PlotLayout.labelSize * scale, anchor: anchor, role: role) }
@@ -168,22 +148,13 @@ struct FigureDrawing {
   mutating func drawHead(at centre: PlotPoint, of take: Int, paint: PlotDrawing.Paint, radius: Double = 5) {
     let radius = radius * scale
     let edge = PlotDrawing.Stroke(paint: .role(.paper), width: 1.5 * scale)
-    let corners: [(Double, Double)]
-    switch take % 4 {
-    case 1: corners = [(0, -1.25), (1.25, 0), (0, 1.25), (-1.25, 0)]
-    case 2: corners = [(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)]
-    case 3: corners = [(0, -1.2), (1.15, 0.85), (-1.15, 0.85)]
-    default:
-      drawing.disc(centre, radius: radius, paint, stroke: edge)
-      return
-    }
-    let points = corners.map { PlotPoint(centre.x + $0.0 * radius, centre.y + $0.1 * radius) }
+    let corners: [[(Double, Double)]] = [
+      [], [(0, -1.25), (1.25, 0), (0, 1.25), (-1.25, 0)], [(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],
+      [(0, -1.2), (1.15, 0.85), (-1.15, 0.85)],
+    ]
+    let points = corners[take % 4].map { PlotPoint(centre.x + $0.0 * radius, centre.y + $0.1 * radius) }
+    if points.isEmpty { return drawing.disc(centre, radius: radius, paint, stroke: edge) }
     drawing.add(.path([points], fill: PlotDrawing.Fill(paint: paint), stroke: edge))
-  }
-
-  /// The place of a second and a value of a panel's axis.
-  func at(_ seconds: Double, _ value: Double, _ panel: PlotPanel, _ box: PlotBox) -> PlotPoint {
-    PlotPoint(layout.x(seconds), layout.y(value, on: panel.axis, in: box))
   }
 
   mutating func drawHandle(at place: PlotPoint) {
@@ -192,15 +163,13 @@ struct FigureDrawing {
 
   static func ramp(from: PlotPoint, to: PlotPoint) -> PlotDrawing.Paint {
     let colors = Colormap.sharpness.anchors
+    let last = Double(colors.count - 1)
     return .gradient(
-      colors.enumerated().map {
-        PlotDrawing.Stop(share: Double($0.offset) / Double(colors.count - 1), color: $0.element)
-      }, from: from, to: to)
+      colors.enumerated().map { PlotDrawing.Stop(share: Double($0.offset) / last, color: $0.element) }, from: from,
+      to: to)
   }
-}
 
-extension FigureDrawing {
-  mutating func draw(_ entry: PlotPanel.LegendEntry, at place: PlotPoint) {
+  private mutating func draw(_ entry: PlotPanel.LegendEntry, at place: PlotPoint) {
     let middle = place.y - 4 * scale
     let sign = PlotLayout.signWidth * scale
     let texts = entry.texts
@@ -213,21 +182,15 @@ extension FigureDrawing {
       drawing.line(left, right, .ink, width: scale, opacity: 0.65)
       drawHandle(at: PlotPoint(place.x + sign / 2, middle))
     case .signal:
-      drawing.bar(
-        PlotBox(left: left.x, top: middle - 4 * scale, right: right.x, bottom: middle + 4 * scale), .role(.signal),
-        radius: 1.5 * scale)
+      let bar = PlotBox(left: left.x, top: middle - 4 * scale, right: right.x, bottom: middle + 4 * scale)
+      drawing.bar(bar, .role(.signal), radius: 1.5 * scale)
     case .effective: drawing.line(left, right, .ink, width: 1.25 * scale)
     case .band: drawing.line(left, right, .muted, width: scale, dashes: [2 * scale, 4 * scale])
     case .window(let seconds):
-      let span = layout.x(plot.span.lowerBound + seconds) - layout.left
-      let (start, end) = (place.x, place.x + max(4 * scale, span))
-      drawing.stroke(
-        [
-          [
-            PlotPoint(start, middle - 3 * scale), PlotPoint(start, middle + 2 * scale),
-            PlotPoint(end, middle + 2 * scale), PlotPoint(end, middle - 3 * scale),
-          ]
-        ], .init(paint: .role(.muted), width: scale))
+      let (high, low) = (middle - 3 * scale, middle + 2 * scale)
+      let end = place.x + max(4 * scale, layout.x(plot.span.lowerBound + seconds) - layout.left)
+      let bracket = [(place.x, high), (place.x, low), (end, low), (end, high)].map(PlotPoint.init)
+      drawing.stroke([bracket], .init(paint: .role(.muted), width: scale))
       text.x = end + 6 * scale
     }
     if let label = texts.first { write(label, at: text) }
@@ -239,15 +202,12 @@ extension FigureDrawing {
     let box = PlotBox(left: start, top: place.y - 8 * scale, right: end, bottom: place.y)
     write(texts[0], at: PlotPoint(start - 6 * scale, place.y), anchor: .end)
     write(texts[1], at: PlotPoint(end + 6 * scale, place.y))
-    guard texts[0] != "dull" else {
-      drawing.bar(box, Self.ramp(from: PlotPoint(start, 0), to: PlotPoint(end, 0)), radius: 4 * scale)
-      return
+    if texts[0] == "dull" {
+      return drawing.bar(box, Self.ramp(from: PlotPoint(start, 0), to: PlotPoint(end, 0)), radius: 4 * scale)
     }
     // Levels cover the colour of their frequency; here the ink stands for all colours.
-    drawing.add(
-      .raster(
-        PlotDrawing.Raster(
-          levels: (0..<64).map { Self.coverage(Double($0) / 63) }, columns: 64, box: box, paint: .role(.ink))))
+    let levels = (0..<64).map { Self.coverage(Double($0) / 63) }
+    drawing.add(.raster(PlotDrawing.Raster(levels: levels, columns: 64, box: box, paint: .role(.ink))))
   }
 
   /// How much a share of the range of levels covers, 0…255.

@@ -5,7 +5,6 @@ internal import CMath
 /// Everything is written from it: SVG, PNG, PDF and text show the same.
 struct PlotDrawing: Equatable, Sendable {
   enum Paint: Equatable, Hashable, Sendable {
-    /// A colour of the theme.
     case role(PlotRole)
     /// A colour of its own, the same in every theme.
     case color(PlotColor)
@@ -28,7 +27,6 @@ struct PlotDrawing: Equatable, Sendable {
 
   /// A colour of a gradient, by its share of the way.
   struct Stop: Equatable, Hashable, Sendable {
-    /// The share of the way, 0…1.
     var share: Double
     var color: PlotColor
   }
@@ -56,7 +54,6 @@ struct PlotDrawing: Equatable, Sendable {
     var size: Double
     var role = PlotRole.muted
     var isBold = false
-    /// Pixels before it.
     var gap = 0.0
   }
 
@@ -75,7 +72,6 @@ struct PlotDrawing: Equatable, Sendable {
     /// Lines through points, closed where they are filled.
     case path([[PlotPoint]], fill: Fill?, stroke: Stroke?)
     case disc(PlotPoint, radius: Double, fill: Fill?, stroke: Stroke?)
-    /// A rectangle with round corners.
     case bar(PlotBox, radius: Double, fill: Fill)
     /// A line of text, whose base line is at the height of its place.
     case text([Run], at: PlotPoint, anchor: Anchor)
@@ -86,11 +82,6 @@ struct PlotDrawing: Equatable, Sendable {
   let width, height: Double
   let title, summary: String
   private(set) var items: [Item] = []
-
-  init(width: Double, height: Double, title: String, summary: String) {
-    (self.width, self.height) = (width, height)
-    (self.title, self.summary) = (title, summary)
-  }
 
   mutating func add(_ item: Item) { items.append(item) }
 
@@ -105,7 +96,6 @@ struct PlotDrawing: Equatable, Sendable {
     if !lines.isEmpty { add(.path(lines, fill: nil, stroke: stroke)) }
   }
 
-  /// A rectangle; round where it has a radius.
   mutating func bar(_ box: PlotBox, _ paint: Paint, radius: Double = 0, opacity: Double = 1) {
     add(.bar(box, radius: radius, fill: Fill(paint: paint, opacity: opacity)))
   }
@@ -138,9 +128,7 @@ struct PlotPoint: Equatable, Hashable, Sendable {
 struct PlotBox: Equatable, Sendable {
   var left, top, right, bottom: Double
 
-  /// Pixels from left to right.
   var width: Double { right - left }
-  /// Pixels from top to bottom.
   var height: Double { bottom - top }
 }
 
@@ -168,11 +156,7 @@ public struct PlotColor: Hashable, Sendable {
   /// The colour as a page writes it, `#rrggbb`.
   public var css: String {
     let (red, green, blue) = bytes
-    return "#"
-      + [red, green, blue].map {
-        let text = String($0, radix: 16)
-        return text.utf8.count < 2 ? "0" + text : text
-      }.joined()
+    return "#" + String(1 << 24 | Int(red) << 16 | Int(green) << 8 | Int(blue), radix: 16).dropFirst()
   }
 
   /// A mixture on the straight line to another colour; share 1 is the other one.
@@ -241,11 +225,8 @@ public enum PlotRole: Hashable, Sendable {
   case edge
   /// Lines behind a picture, which need no contrast.
   case grid
-  /// Areas that all takes have.
-  case equal
-  /// Lines that all takes have.
-  case equalLine
-  /// The reach of a waveform.
+  /// Areas and lines that all takes have.
+  case equal, equalLine
   case signal
   /// What only one take has, by the number of the take from 0; four colours, from the first again.
   case take(Int)
@@ -257,26 +238,27 @@ public enum PlotRole: Hashable, Sendable {
 /// two takes are blue and orange, which every kind of colour vision distinguishes; takes differ in
 /// line style and in the shape of heads too.
 public struct PlotPalette: Sendable {
-  private let colors: [PlotRole: PlotColor]
+  private let theme: PlotTheme
 
   /// How many colours of takes there are.
   public static let takeColorCount = 4
 
+  /// What styles call each role, and its colours in light and dark.
+  fileprivate static let table: [PlotRole: (name: String, light: UInt32, dark: UInt32)] = [
+    .paper: ("paper", 0xFFFFFF, 0x14181F), .ink: ("ink", 0x13171D, 0xEAEEF3), .muted: ("muted", 0x566070, 0x9BA6B4),
+    .edge: ("edge", 0x868F9C, 0x687382), .grid: ("grid", 0xECEFF2, 0x2A323D), .equal: ("equal", 0xCDD3DA, 0x4A5565),
+    .equalLine: ("equal-line", 0x7C8693, 0x8C97A5), .signal: ("signal", 0xB4BCC6, 0x4A5462),
+    .take(0): ("a", 0x1463B8, 0x6DB3F8), .take(1): ("b", 0xBD4B00, 0xFFA259), .take(2): ("c", 0x0B7A62, 0x43C6A4),
+    .take(3): ("d", 0xA0358F, 0xE58FDC),
+  ]
+
   /// The colours of a theme.
-  public init(_ theme: PlotTheme) {
-    // Light and dark.
-    let table: [(PlotRole, UInt32, UInt32)] = [
-      (.paper, 0xFFFFFF, 0x14181F), (.ink, 0x13171D, 0xEAEEF3), (.muted, 0x566070, 0x9BA6B4),
-      (.edge, 0x868F9C, 0x687382), (.grid, 0xECEFF2, 0x2A323D), (.equal, 0xCDD3DA, 0x4A5565),
-      (.equalLine, 0x7C8693, 0x8C97A5), (.signal, 0xB4BCC6, 0x4A5462), (.take(0), 0x1463B8, 0x6DB3F8),
-      (.take(1), 0xBD4B00, 0xFFA259), (.take(2), 0x0B7A62, 0x43C6A4), (.take(3), 0xA0358F, 0xE58FDC),
-    ]
-    colors = Dictionary(
-      uniqueKeysWithValues: table.map { role, light, dark in (role, PlotColor(theme == .light ? light : dark)) })
-  }
+  public init(_ theme: PlotTheme) { self.theme = theme }
 
   /// The colour of a role.
-  public func color(of role: PlotRole) -> PlotColor { colors[role.distinct] ?? PlotColor(0x808080) }
+  public func color(of role: PlotRole) -> PlotColor {
+    PlotColor(Self.table[role.distinct].map { theme == .light ? $0.light : $0.dark } ?? 0x808080)
+  }
 }
 
 extension PlotRole {
@@ -285,17 +267,5 @@ extension PlotRole {
     return self
   }
 
-  var name: String {
-    switch self {
-    case .paper: "paper"
-    case .ink: "ink"
-    case .muted: "muted"
-    case .edge: "edge"
-    case .grid: "grid"
-    case .equal: "equal"
-    case .equalLine: "equal-line"
-    case .signal: "signal"
-    case .take(let index): ["a", "b", "c", "d"][index % PlotPalette.takeColorCount]
-    }
-  }
+  var name: String { PlotPalette.table[distinct]?.name ?? "" }
 }

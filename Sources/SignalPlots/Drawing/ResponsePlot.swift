@@ -61,38 +61,23 @@ public struct ResponsePlot: Equatable, Sendable {
     return PlotAxis(range: (top - Self.depth)...top)
   }
 
-  /// Draws the figure: the bytes of a file.
-  ///
-  /// - Parameters:
-  ///   - format: The kind of file.
-  ///   - width: Pixels, or points on paper; what lies outside `Plot.widths` is brought into it.
-  ///   - theme: The colours; nil for those of the page that an SVG is shown on, and for light ones in other files.
+  /// Draws the figure: the bytes of a file, as `Plot.draw(as:width:theme:)` does.
   public func draw(as format: PlotFormat, width: Int = 860, theme: PlotTheme? = nil) throws(PlotError) -> [UInt8] {
     try drawing(width: width).bytes(as: format, theme: theme)
   }
 
   func drawing(width: Int) -> PlotDrawing {
-    var figure = ResponseDrawing(
-      plot: self, width: Double(min(max(width, Plot.widths.lowerBound), Plot.widths.upperBound)))
-    figure.draw()
-    return figure.drawing
+    ResponseDrawing(plot: self, width: Double(min(max(width, Plot.widths.lowerBound), Plot.widths.upperBound))).drawing
   }
 }
 
-/// Draws a response figure as shapes and texts.
-struct ResponseDrawing {
+private struct ResponseDrawing {
   private let plot: ResponsePlot
   private let scale: Double
   private let box: PlotBox
   private let legendLines: Double
   private let isBeside: Bool
   private(set) var drawing: PlotDrawing
-
-  private struct Curve {
-    var name: String
-    var level: KeyPath<ResponsePlot.Point, Double>
-    var stroke: PlotDrawing.Stroke
-  }
 
   init(plot: ResponsePlot, width: Double) {
     self.plot = plot
@@ -111,9 +96,10 @@ struct ResponseDrawing {
     drawing = PlotDrawing(
       width: width, height: (box.bottom + 40 * scale).rounded(), title: plot.title,
       summary: "Frequency response of \(plot.title): \(plot.subtitle).")
+    draw()
   }
 
-  mutating func draw() {
+  private mutating func draw() {
     drawing.bar(PlotBox(left: 0, top: 0, right: drawing.width, bottom: drawing.height), .role(.paper))
     drawing.write(
       plot.title, at: PlotPoint(box.left, 32 * scale), size: PlotLayout.titleSize * scale, role: .ink, isBold: true)
@@ -127,22 +113,21 @@ struct ResponseDrawing {
         PlotBox(left: left, top: box.top, right: max(left, right), bottom: box.bottom), .role(.equal), opacity: 0.4)
     }
     drawGrid()
-    for curve in curves { drawing.stroke(lines(of: curve.level), curve.stroke) }
+    // Curves of which nothing is above the lowest level that is shown are left out.
+    let curves: [(String, (ResponsePlot.Point) -> Double, PlotRole, width: Double, dashes: [Double])] = [
+      ("residual", \.residual, .muted, 1.25, [2, 3]), ("measured", \.measured, .take(0), 2, []),
+      ("fitted", \.fitted, .take(1), 2, [6, 3]),
+    ]
+    var legend: [(name: String, stroke: PlotDrawing.Stroke)] = []
+    for (name, level, role, width, dashes) in curves {
+      let lines = lines(of: level)
+      if lines.isEmpty { continue }
+      let stroke = PlotDrawing.Stroke(paint: .role(role), width: width * scale, dashes: dashes.map { $0 * scale })
+      legend.append((name, stroke))
+      drawing.stroke(lines, stroke)
+    }
     drawing.line(PlotPoint(box.left, box.bottom), PlotPoint(box.right, box.bottom), .edge, width: scale)
-    drawLegend()
-  }
-
-  /// The curves of which anything is above the lowest level that is shown.
-  private var curves: [Curve] {
-    [
-      Curve(
-        name: "residual", level: \.residual,
-        stroke: .init(paint: .role(.muted), width: 1.25 * scale, dashes: [2 * scale, 3 * scale])),
-      Curve(name: "measured", level: \.measured, stroke: .init(paint: .role(.take(0)), width: 2 * scale)),
-      Curve(
-        name: "fitted", level: \.fitted,
-        stroke: .init(paint: .role(.take(1)), width: 2 * scale, dashes: [6 * scale, 3 * scale])),
-    ].filter { !lines(of: $0.level).isEmpty }
+    drawLegend(legend)
   }
 
   private func place(_ hertz: Double, _ level: Double) -> PlotPoint {
@@ -150,11 +135,11 @@ struct ResponseDrawing {
       box.left + box.width * plot.frequencies.share(of: hertz), box.bottom - box.height * plot.levels.share(of: level))
   }
 
-  private func lines(of level: KeyPath<ResponsePlot.Point, Double>) -> [[PlotPoint]] {
+  private func lines(of level: (ResponsePlot.Point) -> Double) -> [[PlotPoint]] {
     var lines: [[PlotPoint]] = []
     var last: PlotPoint?
     for point in plot.points {
-      let here = place(point.hertz, point[keyPath: level])
+      let here = place(point.hertz, level(point))
       if let last, (last.y > box.bottom) != (here.y > box.bottom) {
         let share = (box.bottom - last.y) / (here.y - last.y)
         let edge = PlotPoint(last.x + (here.x - last.x) * share, box.bottom)
@@ -178,21 +163,15 @@ struct ResponseDrawing {
     for (index, tick) in ticks.enumerated() {
       let x = place(tick.value, 0).x
       drawing.line(PlotPoint(x, box.top), PlotPoint(x, box.bottom), .grid, width: scale)
-      write(
-        tick.label + (index == ticks.count - 1 ? " Hz" : ""), at: PlotPoint(x, box.bottom + 18 * scale), anchor: .middle
-      )
+      let unit = index == ticks.count - 1 ? " Hz" : ""
+      write(tick.label + unit, at: PlotPoint(x, box.bottom + 18 * scale), anchor: .middle)
     }
   }
 
-  private mutating func drawLegend() {
-    let size = PlotLayout.labelSize * scale
-    drawing.add(
-      .text(
-        [
-          PlotDrawing.Run(text: "Level", size: PlotLayout.panelSize * scale, role: .ink, isBold: true),
-          PlotDrawing.Run(text: "dB", size: size, gap: 7 * scale),
-        ], at: PlotPoint(box.left, box.top - 10 * scale), anchor: .start))
-    let curves = curves
+  private mutating func drawLegend(_ curves: [(name: String, stroke: PlotDrawing.Stroke)]) {
+    let title = PlotDrawing.Run(text: "Level", size: PlotLayout.panelSize * scale, role: .ink, isBold: true)
+    let unit = PlotDrawing.Run(text: "dB", size: PlotLayout.labelSize * scale, gap: 7 * scale)
+    drawing.add(.text([title, unit], at: PlotPoint(box.left, box.top - 10 * scale), anchor: .start))
     let band = Self.bandName(plot)
     let names = curves.map(\.name) + (band.isEmpty ? [] : [band])
     let total = names.reduce(0) { $0 + Self.entryWidth($1) } * scale
@@ -205,12 +184,11 @@ struct ResponseDrawing {
       }
       let end = place.x + PlotLayout.signWidth * scale
       if index < curves.count {
-        drawing.stroke(
-          [[PlotPoint(place.x, place.y - 4 * scale), PlotPoint(end, place.y - 4 * scale)]], curves[index].stroke)
+        let y = place.y - 4 * scale
+        drawing.stroke([[PlotPoint(place.x, y), PlotPoint(end, y)]], curves[index].stroke)
       } else {
-        drawing.bar(
-          PlotBox(left: place.x, top: place.y - 8 * scale, right: end, bottom: place.y), .role(.equal),
-          radius: 1.5 * scale, opacity: 0.6)
+        let sign = PlotBox(left: place.x, top: place.y - 8 * scale, right: end, bottom: place.y)
+        drawing.bar(sign, .role(.equal), radius: 1.5 * scale, opacity: 0.6)
       }
       write(name, at: PlotPoint(end + 6 * scale, place.y))
       place.x += width

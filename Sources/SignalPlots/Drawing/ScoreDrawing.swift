@@ -1,53 +1,62 @@
 internal import HapticModel
 
+/// Scores: the events of one take, or those of several over one another.
 extension FigureDrawing {
   /// From how many points on shapes that are over one another are drawn as one.
-  static let maximumShapePointCount = 20_000
+  private static let maximumShapePointCount = 20_000
   /// From how many continuous events on they are drawn as one shape.
-  static let maximumShapeCount = 400
+  private static let maximumShapeCount = 400
   /// Pixels between points of a curve below which the curve is drawn alone.
-  static let leastHandleRoom = 12.0
+  private static let leastHandleRoom = 12.0
   /// Pixels between transients below which they are drawn as columns.
-  static let leastStemRoom = 4.0
+  private static let leastStemRoom = 4.0
+
+  /// The runs of places in a list that match, each as a line of points without those that no pixel shows.
+  private static func lines(_ indices: Range<Int>, where matches: (Int) -> Bool, _ point: (Int) -> PlotPoint)
+    -> [[PlotPoint]]
+  { indices.runs(matches).map { PolylineThinning.straightened($0.map(point), tolerance: 0.15) } }
+
+  /// The part of a line by rising x that is within the panel, cut at its edges.
+  func visible(_ points: [PlotPoint]) -> [PlotPoint] { PolylineThinning.cut(points, to: layout.left...layout.right) }
+
+  private func isSeen(_ event: PatternScore.Event) -> Bool {
+    event.end >= plot.span.lowerBound && event.time <= plot.span.upperBound
+  }
+
+  private func isShown(_ seconds: Double) -> Bool {
+    (plot.span.lowerBound - 1e-9...plot.span.upperBound + 1e-9).contains(seconds)
+  }
 
   // MARK: Intensity
 
-  mutating func drawStrength(_ panel: PlotPanel, in box: PlotBox) {
+  mutating func drawStrength() {
     guard plot.takes.count == 1, let score = plot.takes[0].score else {
-      drawStrengths(panel, in: box)
+      let values = plot.takes.map { take in readings(of: take).map(\.strength) }
+      drawAreas(values, ground: box.bottom, least: TakeReading.equalStrength, isMirrored: false)
+      if plot.takes.allSatisfy({ $0.score != nil }) { drawTransients() }
       return
     }
-    if let dense = denseScore {
-      drawStrengthEnvelope(of: dense, panel, in: box)
-    } else {
-      drawShapes(score, panel, in: box)
-    }
-    for curve in score.curves where curve.id == .hapticIntensityControl { draw(curve, panel, in: box) }
-    if denseScore == nil { drawTransients(panel, in: box) }
+    let dense = denseScore
+    if let dense { drawStrengthEnvelope(of: dense) } else { drawShapes(score) }
+    for curve in score.curves where curve.id == .hapticIntensityControl { draw(curve) }
+    if dense == nil { drawTransients() }
   }
 
-  /// The part of a line by rising x that is within the box, cut at its edges.
-  func visible(_ points: [PlotPoint]) -> [PlotPoint] { PolylineThinning.cut(points, to: layout.left...layout.right) }
-
-  private mutating func drawShapes(_ score: PatternScore, _ panel: PlotPanel, in box: PlotBox) {
-    let continuous = score.events.filter {
-      $0.kind.isVibration && $0.points.count > 1 && $0.end >= plot.span.lowerBound && $0.time <= plot.span.upperBound
-    }
+  private mutating func drawShapes(_ score: PatternScore) {
+    let continuous = score.events.filter { $0.kind.isVibration && $0.points.count > 1 && isSeen($0) }
     let pointCount = continuous.reduce(0) { $0 + $1.points.count }
     guard continuous.count <= Self.maximumShapeCount, pointCount <= Self.maximumShapePointCount else {
-      drawTogether(continuous, panel, in: box)
-      return
+      return drawTogether(continuous)
     }
     let opacity = max(0.2, 0.82 / Double(Self.mostAtOnce(continuous)).squareRoot())
     for event in continuous {
-      let line = visible(event.points.map { at($0.time, $0.intensity, panel, box) })
-      fill(
-        PolylineThinning.thinned(line), colors: event.points.map { ($0.time, $0.sharpness) }, opacity: opacity, in: box)
+      let line = PolylineThinning.thinned(visible(event.points.map { at($0.time, $0.intensity) }))
+      fill(line, colors: event.points.map { ($0.time, $0.sharpness) }, opacity: opacity)
     }
   }
 
   /// The most events that are over one another at any time.
-  static func mostAtOnce(_ events: [PatternScore.Event]) -> Int {
+  private static func mostAtOnce(_ events: [PatternScore.Event]) -> Int {
     let ends = events.map(\.end).sorted()
     var (ended, most) = (0, 1)
     for (started, event) in events.enumerated() {
@@ -58,20 +67,23 @@ extension FigureDrawing {
   }
 
   /// One shape for many events: as high as the strongest in each column of pixels, in its colour.
-  private mutating func drawTogether(_ events: [PatternScore.Event], _ panel: PlotPanel, in box: PlotBox) {
-    for run in Self.runs(Array(columns(of: events).enumerated()), where: { $0.element.intensity > 0 }) {
-      let line = run.map { PlotPoint(columnPlace($0.offset), layout.y($0.element.intensity, on: panel.axis, in: box)) }
-      let colors = run.map { (layout.seconds(at: columnPlace($0.offset)), $0.element.sharpness) }
-      fill(PolylineThinning.straightened(line, tolerance: 0.2), colors: colors, opacity: 0.82, in: box)
+  private mutating func drawTogether(_ events: [PatternScore.Event]) {
+    let columns = columns(of: events)
+    for run in columns.indices.runs({ columns[$0].intensity > 0 }) {
+      let line = run.map { PlotPoint(columnPlace($0), y(columns[$0].intensity)) }
+      let colors = run.map { (layout.seconds(at: columnPlace($0)), columns[$0].sharpness) }
+      fill(PolylineThinning.straightened(line, tolerance: 0.2), colors: colors, opacity: 0.82)
     }
   }
 
-  mutating func fill(
-    _ line: [PlotPoint], colors: [(time: Double, sharpness: Double)], opacity: Double, in box: PlotBox
-  ) {
-    guard let first = line.first, let last = line.last, line.count > 1 else { return }
-    drawing.fill(
-      [[PlotPoint(first.x, box.bottom)] + line + [PlotPoint(last.x, box.bottom)]], paint(of: colors), opacity: opacity)
+  private mutating func fill(_ line: [PlotPoint], colors: [(time: Double, sharpness: Double)], opacity: Double) {
+    drawing.fill([grounded(line)], paint(of: colors), opacity: opacity)
+  }
+
+  /// A line with the ground below its ends; nothing of a single point.
+  private func grounded(_ line: [PlotPoint]) -> [PlotPoint] {
+    guard let first = line.first, let last = line.last, line.count > 1 else { return [] }
+    return [PlotPoint(first.x, box.bottom)] + line + [PlotPoint(last.x, box.bottom)]
   }
 
   /// The colours of sharpness over time; one colour where it stays.
@@ -88,52 +100,22 @@ extension FigureDrawing {
       let parts = max(1, Int((abs(to.y - from.y) * 8).rounded(.up)))
       for part in (stops.isEmpty ? 0 : 1)...parts {
         let share = Double(part) / Double(parts)
-        stops.append(
-          PlotDrawing.Stop(
-            share: (from.x + (to.x - from.x) * share - first.time) / length,
-            color: ramp.color(at: from.y + (to.y - from.y) * share)))
+        let (time, sharpness) = (from.x + (to.x - from.x) * share, from.y + (to.y - from.y) * share)
+        stops.append(PlotDrawing.Stop(share: (time - first.time) / length, color: ramp.color(at: sharpness)))
       }
     }
     return .gradient(stops, from: PlotPoint(layout.x(first.time), 0), to: PlotPoint(layout.x(last.time), 0))
   }
 
-  private mutating func draw(_ curve: PatternScore.Curve, _ panel: PlotPanel, in box: PlotBox) {
-    let line = visible(curve.line.map { at($0.time, $0.value, panel, box) })
+  private mutating func draw(_ curve: PatternScore.Curve) {
+    let line = visible(curve.line.map { at($0.time, $0.value) })
     drawing.stroke([PolylineThinning.thinned(line)], .init(paint: .role(.ink), width: scale, opacity: 0.65))
     let handles = curve.handles.filter { isShown($0.time) }
     // Where many are close, they would hide what the curve is about.
     guard Double(handles.count) * Self.leastHandleRoom * scale <= box.width else { return }
     var taken = Set<[Int]>()
-    for handle in handles {
-      let place = at(handle.time, handle.value, panel, box)
-      let cell = [Int(place.x / (7 * scale)), Int(place.y / (7 * scale))]
-      if taken.insert(cell).inserted { drawHandle(at: place) }
-    }
-  }
-
-  func isShown(_ seconds: Double) -> Bool {
-    (plot.span.lowerBound - 1e-9...plot.span.upperBound + 1e-9).contains(seconds)
-  }
-
-  // MARK: Transients
-
-  func transients(of score: PatternScore) -> [PatternScore.Point] {
-    let all = score.events.compactMap { event in
-      event.kind.isTransient && isShown(event.time) ? event.points.first : nil
-    }
-    guard layout.isText else { return all }
-    // Of characters, the strongest in each column.
-    let columns = Dictionary(all.map { (Int(layout.x($0.time) / scale), $0) }) {
-      $0.intensity >= $1.intensity ? $0 : $1
-    }
-    return columns.sorted { $0.key < $1.key }.map(\.value)
-  }
-
-  /// How fine stems and heads are, where many are close; nil where they are drawn as columns.
-  func fineness(count: Int) -> Double? {
-    if layout.isText { return 1 }
-    let room = (layout.right - layout.left) / scale / Double(max(1, count))
-    return room < Self.leastStemRoom ? nil : min(1, max(0.4, room / 12))
+    for place in handles.map({ at($0.time, $0.value) })
+    where taken.insert([Int(place.x / (7 * scale)), Int(place.y / (7 * scale))]).inserted { drawHandle(at: place) }
   }
 
   // MARK: Columns of continuous events
@@ -141,71 +123,80 @@ extension FigureDrawing {
   /// How many columns of half a pixel the axis of time has.
   var columnCount: Int { max(1, Int(((layout.right - layout.left) * 2 / scale).rounded(.up))) }
 
-  func columns(of events: [PatternScore.Event]) -> [PatternScore.Point] {
+  private func columns(of events: [PatternScore.Event]) -> [PatternScore.Point] {
     let step = (layout.right - layout.left) / Double(columnCount)
-    return ScoreColumns(events, count: columnCount) { (layout.x($0) - layout.left) / step }.strongest
+    return ScoreColumns.strongest(events, count: columnCount) { (layout.x($0) - layout.left) / step }
   }
 
-  func columnPlace(_ column: Int) -> Double {
+  private func columnPlace(_ column: Int) -> Double {
     layout.left + (layout.right - layout.left) * (Double(column) + 0.5) / Double(columnCount)
   }
-}
 
-extension FigureDrawing {
-  mutating func drawTone(_ panel: PlotPanel, in box: PlotBox) {
+  // MARK: Sharpness
+
+  mutating func drawTone() {
     guard plot.takes.count == 1, let score = plot.takes[0].score else {
-      drawTones(panel, in: box)
+      drawTones()
+      if plot.takes.allSatisfy({ $0.score != nil }) { drawToneHeads() }
       return
     }
     // The height of a line is its sharpness, so that one scale of colours fits all lines.
-    let paint = Self.ramp(
-      from: PlotPoint(0, layout.y(0, on: panel.axis, in: box)), to: PlotPoint(0, layout.y(1, on: panel.axis, in: box)))
-    if let dense = denseScore { return drawToneEnvelope(of: dense, paint: paint, panel, in: box) }
-    let lines = score.events.flatMap { event -> [[PlotPoint]] in
-      guard event.kind.isVibration, event.end >= plot.span.lowerBound, event.time <= plot.span.upperBound else {
-        return []
-      }
+    let paint = Self.ramp(from: PlotPoint(0, y(0)), to: PlotPoint(0, y(1)))
+    if let dense = denseScore { return drawToneEnvelope(of: dense, paint: paint) }
+    var lines = score.events.filter { $0.kind.isVibration && isSeen($0) }.flatMap { event -> [[PlotPoint]] in
       let points = event.points
       // A line reaches to where its event falls silent.
-      let isSeen = points.indices.map { index in
+      let runs = points.indices.runs { index in
         points[max(0, index - 1)...min(points.count - 1, index + 1)].contains {
           $0.intensity > TakeReading.leastStrength
         }
       }
-      return Self.runs(Array(points.indices)) { isSeen[$0] }.map { run in
-        let line = run.map { index in at(points[index].time, points[index].sharpness, panel, box) }
-        return PolylineThinning.straightened(PolylineThinning.thinned(visible(line)), tolerance: 0.15)
+      return runs.map { run in
+        let line = visible(points[run].map { at($0.time, $0.sharpness) })
+        return PolylineThinning.straightened(PolylineThinning.thinned(line), tolerance: 0.15)
       }
     }
-    drawing.stroke(
-      lines.count > Self.maximumShapeCount ? togetherTones(score, panel, in: box) : lines,
-      .init(paint: paint, width: 2.5 * scale))
-    drawToneHeads(panel, in: box)
-  }
-
-  /// The sharpness of the strongest of many events in each column.
-  private func togetherTones(_ score: PatternScore, _ panel: PlotPanel, in box: PlotBox) -> [[PlotPoint]] {
-    let strongest = columns(of: score.events.filter { $0.kind.isVibration })
-    return Self.runs(Array(strongest.enumerated())) { $0.element.intensity > TakeReading.leastStrength }.map { run in
-      PolylineThinning.straightened(
-        run.map { PlotPoint(columnPlace($0.offset), layout.y($0.element.sharpness, on: panel.axis, in: box)) },
-        tolerance: 0.15)
-    }
-  }
-
-  static func runs<Element>(_ elements: [Element], where matches: (Element) -> Bool) -> [[Element]] {
-    var runs: [[Element]] = []
-    var isOpen = false
-    for element in elements {
-      guard matches(element) else {
-        isOpen = false
-        continue
+    if lines.count > Self.maximumShapeCount {
+      // The sharpness of the strongest of many events in each column.
+      let strongest = columns(of: score.events.filter { $0.kind.isVibration })
+      lines = Self.lines(strongest.indices, where: { strongest[$0].intensity > TakeReading.leastStrength }) {
+        PlotPoint(columnPlace($0), y(strongest[$0].sharpness))
       }
-      if !isOpen { runs.append([]) }
-      runs[runs.count - 1].append(element)
-      isOpen = true
     }
-    return runs
+    drawing.stroke(lines, .init(paint: paint, width: 2.5 * scale))
+    drawToneHeads()
+  }
+
+  /// What all takes have is grey, what only one has is in its colour.
+  private mutating func drawTones() {
+    let values = plot.takes.map { readings(of: $0).map(\.tone) }
+    let isEqual = values[0].indices.map { index in
+      let here = values.compactMap { $0[index] }
+      guard here.count == values.count, let low = here.min(), let high = here.max() else { return false }
+      return high - low < TakeReading.equalTone
+    }
+    for (take, tones) in values.enumerated() {
+      for wantsEqual in take == 0 ? [true, false] : [false] {
+        let lines = Self.lines(tones.indices, where: { tones[$0] != nil && isEqual[$0] == wantsEqual }) {
+          PlotPoint(columnPlace($0), y(tones[$0] ?? 0))
+        }
+        drawing.stroke(lines, wantsEqual ? equalStroke : stroke(of: take))
+      }
+    }
+  }
+
+  /// The sharpness of transients: heads, or dots where many are close, one for each pixel.
+  private mutating func drawToneHeads() {
+    let (groups, isOne) = (transientGroups(), plot.takes.count == 1)
+    let fineness = fineness(count: groups.count)
+    var taken = Set<[Int]>()
+    for group in groups {
+      let tones = group.compactMap { $0?.sharpness }
+      let isSame =
+        !isOne && tones.count == group.count && (tones.max() ?? 0) - (tones.min() ?? 0) < TakeReading.equalTone
+      let shown = group.map { point in point.flatMap { isOne && $0.intensity <= 0 ? nil : $0 } }
+      drawHeads(of: shown, at: \.sharpness, areEqual: isSame, radius: fineness.map { 4.5 * $0 }, taken: &taken)
+    }
   }
 
   // MARK: Audio events
@@ -213,21 +204,18 @@ extension FigureDrawing {
   /// The most audio events that are drawn; a lane with more is full anyway.
   private static let maximumAudioCount = 2_000
 
-  mutating func drawAudio(of take: Int, _ panel: PlotPanel, in box: PlotBox) {
-    let events = (plot.takes[take].score?.audioEvents ?? []).filter {
-      $0.end >= plot.span.lowerBound && $0.time <= plot.span.upperBound
-    }
+  mutating func drawAudio(of take: Int) {
+    let events = (plot.takes[take].score?.audioEvents ?? []).filter { isSeen($0) }
     let step = max(1, events.count / Self.maximumAudioCount)
     var labelEnd = -Double.infinity
-    for index in stride(from: 0, to: events.count, by: step) {
-      let event = events[index]
-      let line = visible(event.points.map { at($0.time, $0.intensity, panel, box) })
+    for event in stride(from: 0, to: events.count, by: step).map({ events[$0] }) {
+      let line = visible(event.points.map { at($0.time, $0.intensity) })
       let start = max(box.left, layout.x(event.time))
-      if let first = line.first, let last = line.last, line.count > 1 {
-        drawing.fill([[PlotPoint(first.x, box.bottom)] + line + [PlotPoint(last.x, box.bottom)]], .role(.signal))
+      if line.count > 1 {
+        drawing.fill([grounded(line)], .role(.signal))
       } else if isShown(event.time) {
         // A file of unknown length has a beginning only.
-        let top = PlotPoint(start, layout.y(event.givenIntensity, on: panel.axis, in: box))
+        let top = PlotPoint(start, y(event.givenIntensity))
         drawing.line(PlotPoint(start, box.bottom), top, .edge, width: 2 * scale)
         drawHead(at: top, of: 0, paint: .role(.edge), radius: 4)
       }
@@ -238,77 +226,30 @@ extension FigureDrawing {
       }
     }
   }
-}
 
-/// Takes over one another: what all have is grey, what only one has is in its colour.
-extension FigureDrawing {
-  mutating func drawStrengths(_ panel: PlotPanel, in box: PlotBox) {
-    let values = plot.takes.map { take in readings(of: take).map(\.strength) }
-    let xs = values[0].indices.map(columnPlace)
-    let layout = layout
-    drawAreas(xs, values, ground: box.bottom, least: TakeReading.equalStrength, isMirrored: false) {
-      layout.y($0, on: panel.axis, in: box)
-    }
-    guard plot.takes.allSatisfy({ $0.score != nil }) else { return }
-    drawTransients(panel, in: box)
-  }
+  // MARK: Takes over one another
 
-  mutating func drawTones(_ panel: PlotPanel, in box: PlotBox) {
-    let layout = layout
-    let values = plot.takes.map { readings(of: $0).map(\.tone) }
-    let xs = values[0].indices.map(columnPlace)
-    let isEqual = xs.indices.map { index in
-      let here = values.compactMap { $0[index] }
-      guard here.count == values.count, let low = here.min(), let high = here.max() else { return false }
-      return high - low < TakeReading.equalTone
-    }
-    for (take, tones) in values.enumerated() {
-      for wantsEqual in take == 0 ? [true, false] : [false] {
-        let lines = Self.runs(Array(xs.indices)) { tones[$0] != nil && isEqual[$0] == wantsEqual }.map { run in
-          PolylineThinning.straightened(
-            run.map { PlotPoint(xs[$0], layout.y(tones[$0] ?? 0, on: panel.axis, in: box)) }, tolerance: 0.15)
-        }
-        drawing.stroke(lines, wantsEqual ? equalStroke : stroke(of: take))
-      }
-    }
-    guard plot.takes.allSatisfy({ $0.score != nil }) else { return }
-    drawToneHeads(panel, in: box)
-  }
-
-  /// The sharpness of transients: heads, or dots where many are close, one for each pixel.
-  mutating func drawToneHeads(_ panel: PlotPanel, in box: PlotBox) {
-    let (groups, layout, isOne) = (transientGroups(), layout, plot.takes.count == 1)
-    let fineness = fineness(count: groups.count)
-    var taken = Set<[Int]>()
-    for group in groups {
-      let tones = group.compactMap { $0?.sharpness }
-      let isSame =
-        !isOne && tones.count == group.count && (tones.max() ?? 0) - (tones.min() ?? 0) < TakeReading.equalTone
-      drawHeads(of: group, areEqual: isSame, radius: fineness.map { 4.5 * $0 }, taken: &taken) {
-        isOne && $0.intensity <= 0 ? nil : layout.y($0.sharpness, on: panel.axis, in: box)
-      }
-    }
-  }
+  private func readings(of take: PlotTake) -> [TakeReading] { take.readings(columns: columnCount, span: plot.span) }
 
   private var equalStroke: PlotDrawing.Stroke {
     .init(paint: .role(plot.takes.count > 1 ? .equalLine : .ink), width: (plot.takes.count > 1 ? 1.5 : 1.25) * scale)
   }
 
-  // MARK: Curves
-
-  private func readings(of take: PlotTake) -> [TakeReading] { take.readings(columns: columnCount, span: plot.span) }
+  /// What only one take has covers so much of what is behind it.
+  private static let excessOpacity = 0.34
 
   /// Curves of takes on one another: grey below all, and of two takes what one is above the other.
-  /// - Parameter isMirrored: Whether what is above the ground is below it, too.
-  mutating func drawAreas(
-    _ xs: [Double], _ values: [[Double]], ground: Double, least: Double, isMirrored: Bool, y: (Double) -> Double
-  ) {
+  /// - Parameters:
+  ///   - values: For each take the value in each column of the axis of time.
+  ///   - isMirrored: Whether what is above the ground is below it, too.
+  mutating func drawAreas(_ values: [[Double]], ground: Double, least: Double, isMirrored: Bool) {
     let sides = isMirrored ? [1.0, -1] : [1.0]
+    let columns = values[0].indices
     func place(_ index: Int, _ value: Double, _ side: Double) -> PlotPoint {
-      PlotPoint(xs[index], ground + (y(value) - ground) * side)
+      PlotPoint(columnPlace(index), ground + (y(value) - ground) * side)
     }
     func shapes(_ top: [Double], over bottom: [Double]?) -> [[PlotPoint]] {
-      let runs = Self.runs(Array(xs.indices)) { index in top[index] > (bottom.map { $0[index] + least / 2 } ?? 0.0005) }
+      let runs = columns.runs { index in top[index] > (bottom.map { $0[index] + least / 2 } ?? 0.0005) }
       return sides.flatMap { side in
         runs.filter { $0.count > 1 }.map { run in
           func line(_ values: [Double]?) -> [PlotPoint] {
@@ -319,29 +260,28 @@ extension FigureDrawing {
       }
     }
     let isOne = values.count == 1
-    let both = xs.indices.map { index in values.map { $0[index] }.min() ?? 0 }
+    let both = columns.map { index in values.map { $0[index] }.min() ?? 0 }
     drawing.fill(shapes(both, over: nil), .role(isOne ? .signal : .equal))
     if values.count == 2 || layout.isText && !isOne {
       for (take, own) in values.enumerated() {
         drawing.fill(shapes(own, over: both), .role(.take(take)), opacity: Self.excessOpacity)
       }
     }
-    let differs = xs.indices.map { index in (values.map { $0[index] }.max() ?? 0) - both[index] > least }
+    let differs = columns.map { index in (values.map { $0[index] }.max() ?? 0) - both[index] > least }
     for (take, own) in values.enumerated() {
       for wantsEqual in take == 0 ? [true, false] : [false] {
-        let runs = Self.runs(Array(xs.indices)) { index in
-          // A line of a take reaches to where it meets the others,
-          let isApart = differs[max(0, index - 1)...min(own.count - 1, index + 1)].contains(true)
-          // and from the ground up to where it starts.
-          let around = own[max(0, index - 1)...min(own.count - 1, index + 1)]
-          return around.contains { $0 > 0.0005 } && (wantsEqual ? !differs[index] : isApart)
-        }
         let lines = sides.flatMap { side in
-          runs.map { run in PolylineThinning.straightened(run.map { place($0, own[$0], side) }, tolerance: 0.15) }
+          Self.lines(
+            columns,
+            where: { index in
+              // A line of a take reaches to where it meets the others, and from the ground up to where it starts.
+              let around = max(0, index - 1)...min(own.count - 1, index + 1)
+              return own[around].contains { $0 > 0.0005 }
+                && (wantsEqual ? !differs[index] : differs[around].contains(true))
+            }
+          ) { place($0, own[$0], side) }
         }
-        var own = wantsEqual ? equalStroke : stroke(of: take)
-        if !wantsEqual { own.width = 1.75 * scale }
-        drawing.stroke(lines, own)
+        drawing.stroke(lines, wantsEqual ? equalStroke : stroke(of: take, width: 1.75))
       }
     }
   }
@@ -352,6 +292,23 @@ extension FigureDrawing {
   private static let togetherSeconds = 0.000_5
   /// Transients that belong together are less than so many seconds apart.
   private static let shiftSeconds = 0.09
+
+  private func transients(of score: PatternScore) -> [PatternScore.Point] {
+    let all = score.events.filter { $0.kind.isTransient && isShown($0.time) }.compactMap(\.points.first)
+    guard layout.isText else { return all }
+    // Of characters, the strongest in each column.
+    let columns = Dictionary(all.map { (Int(layout.x($0.time) / scale), $0) }) {
+      $0.intensity >= $1.intensity ? $0 : $1
+    }
+    return columns.sorted { $0.key < $1.key }.map(\.value)
+  }
+
+  /// How fine stems and heads are, where many are close; nil where they are drawn as columns.
+  private func fineness(count: Int) -> Double? {
+    if layout.isText { return 1 }
+    let room = (layout.right - layout.left) / scale / Double(max(1, count))
+    return room < Self.leastStemRoom ? nil : min(1, max(0.4, room / 12))
+  }
 
   /// The transients of all takes by time; those at one time are in one group, at the place of their take.
   private func transientGroups() -> [[PatternScore.Point?]] {
@@ -370,14 +327,11 @@ extension FigureDrawing {
     return groups
   }
 
-  private mutating func drawTransients(_ panel: PlotPanel, in box: PlotBox) {
-    let (groups, layout, isOne) = (transientGroups(), layout, plot.takes.count == 1)
-    guard let fineness = fineness(count: groups.count) else {
-      return drawTransientColumns(groups, panel, in: box)
-    }
-    func y(_ point: PatternScore.Point) -> Double { layout.y(point.intensity, on: panel.axis, in: box) }
-    if plot.takes.count == 2 { drawShifts(groups, panel, in: box) }
-    let width = max(1, 2.5 * fineness) * scale
+  private mutating func drawTransients() {
+    let (groups, isOne) = (transientGroups(), plot.takes.count == 1)
+    guard let fineness = fineness(count: groups.count) else { return drawTransientColumns(groups) }
+    if plot.takes.count == 2 { drawShifts(groups) }
+    let width = max(1, 2.5 * fineness)
     var taken = Set<[Int]>()
     for group in groups {
       let points = group.compactMap(\.self)
@@ -390,20 +344,18 @@ extension FigureDrawing {
       let paint = paint(of: low, 0, isShared: true)
       if isOne, low.intensity <= 0 {
         // What its controls silence is a ring on the ground.
-        drawing.disc(
-          ground, radius: 4 * fineness * scale, .role(.paper), stroke: .init(paint: paint, width: 1.5 * scale))
+        let ring = PlotDrawing.Stroke(paint: paint, width: 1.5 * scale)
+        drawing.disc(ground, radius: 4 * fineness * scale, .role(.paper), stroke: ring)
         continue
       }
-      let top = PlotPoint(ground.x, y(high))
-      let shared = PlotPoint(ground.x, isTogether ? y(low) : box.bottom)
-      drawing.line(ground, top, .paper, width: 2 * width)
-      if isTogether { drawing.stroke([[ground, shared]], .init(paint: paint, width: width)) }
+      let top = PlotPoint(ground.x, y(high.intensity))
+      let shared = PlotPoint(ground.x, isTogether ? y(low.intensity) : box.bottom)
+      drawing.line(ground, top, .paper, width: 2 * width * scale)
+      if isTogether { drawing.stroke([[ground, shared]], .init(paint: paint, width: width * scale)) }
       if !isOne, !isSame, let take = group.firstIndex(where: { $0 == high }) {
-        var own = stroke(of: take)
-        own.width = width
-        drawing.stroke([[shared, top]], own)
+        drawing.stroke([[shared, top]], stroke(of: take, width: width))
       }
-      drawHeads(of: group, areEqual: isSame, radius: 5 * fineness, taken: &taken) { y($0) }
+      drawHeads(of: group, at: \.intensity, areEqual: isSame, radius: 5 * fineness, taken: &taken)
     }
   }
 
@@ -414,22 +366,20 @@ extension FigureDrawing {
   }
 
   /// Many transients: in each column of a pixel what all takes have at least, and what the strongest has more.
-  private mutating func drawTransientColumns(_ groups: [[PatternScore.Point?]], _ panel: PlotPanel, in box: PlotBox) {
+  private mutating func drawTransientColumns(_ groups: [[PatternScore.Point?]]) {
     var columns: [Int: [Double]] = [:]
     for group in groups {
       for (take, point) in group.enumerated() {
         guard let point else { continue }
         let column = Int((layout.x(point.time) - layout.left) / scale)
-        var values = columns[column] ?? Array(repeating: 0, count: group.count)
-        values[take] = max(values[take], point.intensity)
-        columns[column] = values
+        columns[column, default: group.map { _ in 0 }][take] = max(columns[column]?[take] ?? 0, point.intensity)
       }
     }
     var bars: [PlotRole: [[PlotPoint]]] = [:]
     for (column, values) in columns.sorted(by: { $0.key < $1.key }) {
       guard let low = values.min(), let high = values.max() else { continue }
       let x = layout.left + (Double(column) + 0.5) * scale
-      let heights = [0, low, high].map { PlotPoint(x, layout.y($0, on: panel.axis, in: box)) }
+      let heights = [0, low, high].map { PlotPoint(x, y($0)) }
       if low > 0 { bars[.equalLine, default: []].append([heights[0], heights[1]]) }
       if high - low >= TakeReading.equalStrength, let take = values.firstIndex(of: high) {
         bars[.take(take), default: []].append([heights[1], heights[2]])
@@ -443,12 +393,12 @@ extension FigureDrawing {
   /// The heads of transients at one time, or one grey head where they are equal; without a radius dots, one for each
   /// pixel.
   private mutating func drawHeads(
-    of group: [PatternScore.Point?], areEqual: Bool, radius: Double?, taken: inout Set<[Int]>,
-    y: (PatternScore.Point) -> Double?
+    of group: [PatternScore.Point?], at value: (PatternScore.Point) -> Double, areEqual: Bool, radius: Double?,
+    taken: inout Set<[Int]>
   ) {
     for (take, point) in group.enumerated() {
-      guard let point, let y = y(point) else { continue }
-      let (place, paint) = (PlotPoint(layout.x(point.time), y), paint(of: point, take, isShared: areEqual))
+      guard let point else { continue }
+      let (place, paint) = (at(point.time, value(point)), paint(of: point, take, isShared: areEqual))
       if let radius {
         drawHead(at: place, of: areEqual ? 0 : take, paint: paint, radius: radius)
       } else if taken.insert([Int(place.x / scale), Int(place.y / scale), areEqual ? -1 : take]).inserted {
@@ -459,20 +409,111 @@ extension FigureDrawing {
   }
 
   /// Arrows from a transient of the first take to the one of the second that belongs to it.
-  private mutating func drawShifts(_ groups: [[PatternScore.Point?]], _ panel: PlotPanel, in box: PlotBox) {
+  private mutating func drawShifts(_ groups: [[PatternScore.Point?]]) {
     let alone = groups.filter { $0.contains(nil) }
     var others = alone.compactMap { $0[1] }
     for first in alone.compactMap({ $0[0] }) {
       let nearest = others.indices.min { abs(others[$0].time - first.time) < abs(others[$1].time - first.time) }
       guard let nearest, abs(others[nearest].time - first.time) < Self.shiftSeconds else { continue }
       let second = others.remove(at: nearest)
-      let y = layout.y(min(first.intensity, second.intensity) * 0.5, on: panel.axis, in: box)
+      let y = y(min(first.intensity, second.intensity) * 0.5)
       let (from, to) = (PlotPoint(layout.x(first.time), y), PlotPoint(layout.x(second.time), y))
       guard abs(to.x - from.x) > 14 * scale else { continue }
       let tip = (to.x > from.x ? -4.0 : 4) * scale
-      drawing.stroke(
-        [[from, to], [PlotPoint(to.x + tip, y - 3 * scale), to, PlotPoint(to.x + tip, y + 3 * scale)]],
-        .init(paint: .role(.muted), width: 1.25 * scale))
+      let head = [PlotPoint(to.x + tip, y - 3 * scale), to, PlotPoint(to.x + tip, y + 3 * scale)]
+      drawing.stroke([[from, to], head], .init(paint: .role(.muted), width: 1.25 * scale))
     }
+  }
+}
+
+/// Many events of one take: what they reach in columns of time, as one shape.
+extension FigureDrawing {
+  /// Where more events than this are in sight, their envelope is drawn.
+  private static let maximumEventCount = 300
+  /// Pixels across of a column.
+  private static let envelopeWidth = 3.0
+  /// Columns without an event behind which a shape ends.
+  private static let longestGap = 8
+  /// Columns to each side over which colours are averaged.
+  private static let colorReach = 6
+
+  /// What the events in a column reach.
+  private struct Column {
+    var weakest = Double.infinity
+    var strongest = 0.0
+    var dullest = 1.0
+    var sharpest = 0.0
+    var sharpnesses = 0.0
+    var count = 0.0
+
+    mutating func add(_ point: PatternScore.Point) {
+      (weakest, strongest) = (min(weakest, point.intensity), max(strongest, point.intensity))
+      (dullest, sharpest) = (min(dullest, point.sharpness), max(sharpest, point.sharpness))
+      sharpnesses += point.sharpness
+      count += 1
+    }
+  }
+
+  /// The score of a take with more events in sight than can be drawn one by one; nil for other plots.
+  private var denseScore: PatternScore? {
+    guard !layout.isText, plot.takes.count == 1, let score = plot.takes[0].score else { return nil }
+    let lasting = score.events.count { $0.kind.isVibration && isSeen($0) }
+    let transients = score.events.count { $0.kind.isTransient && isShown($0.time) }
+    return lasting + transients > Self.maximumEventCount || fineness(count: transients) == nil ? score : nil
+  }
+
+  /// The columns in which events begin or last, with their places, in runs without long gaps.
+  private func envelope(of score: PatternScore) -> [[(place: Double, column: Column)]] {
+    let width = Self.envelopeWidth * scale
+    let count = max(1, Int((layout.right - layout.left) / width))
+    var columns = [Column](repeating: Column(), count: count)
+    func column(_ seconds: Double) -> Int { Int(((layout.x(seconds) - layout.left) / width).rounded(.down)) }
+    for event in score.events where (event.kind.isVibration || event.kind.isTransient) && isSeen(event) {
+      guard let strongest = event.points.max(by: { $0.intensity < $1.intensity }) else { continue }
+      let (first, last) = (max(0, column(event.time)), min(count - 1, column(event.end)))
+      guard first <= last else { continue }
+      if event.kind.isTransient || first == last {
+        columns[first].add(strongest)
+        continue
+      }
+      for point in event.points where (first...last).contains(column(point.time)) {
+        columns[column(point.time)].add(point)
+      }
+    }
+    var runs: [[(place: Double, column: Column)]] = []
+    var end = -Self.longestGap - 1
+    for (index, column) in columns.enumerated() where column.count > 0 {
+      if index - end > Self.longestGap { runs.append([]) }
+      // A run of one column is as wide as that.
+      for side in runs[runs.count - 1].isEmpty ? [0.0, 1] : [1] {
+        runs[runs.count - 1].append((layout.left + (Double(index) + side) * width, column))
+      }
+      end = index
+    }
+    return runs
+  }
+
+  /// The strongest in each column as a pale shape, the weakest as a full one, in the colour of the sharpness around.
+  private mutating func drawStrengthEnvelope(of score: PatternScore) {
+    for columns in envelope(of: score) {
+      let colors = columns.indices.map { index -> (time: Double, sharpness: Double) in
+        let near = columns[max(0, index - Self.colorReach)...min(columns.count - 1, index + Self.colorReach)]
+        let sum = near.reduce((0, 0)) { ($0.0 + $1.column.sharpnesses, $0.1 + $1.column.count) }
+        return (layout.seconds(at: columns[index].place), sum.0 / sum.1)
+      }
+      for (value, opacity) in [(\Column.strongest, 0.45), (\.weakest, 0.82)] {
+        fill(columns.map { PlotPoint($0.place, y($0.column[keyPath: value])) }, colors: colors, opacity: opacity)
+      }
+    }
+  }
+
+  /// The band from the dullest to the sharpest in each column, and the line of their mean.
+  private mutating func drawToneEnvelope(of score: PatternScore, paint: PlotDrawing.Paint) {
+    let runs = envelope(of: score)
+    func lines(_ value: (Column) -> Double) -> [[PlotPoint]] {
+      runs.map { $0.map { PlotPoint($0.place, y(value($0.column))) } }
+    }
+    drawing.fill(zip(lines(\.sharpest), lines(\.dullest)).map { $0 + $1.reversed() }, paint, opacity: 0.3)
+    drawing.stroke(lines { $0.sharpnesses / $0.count }, .init(paint: paint, width: 1.5 * scale))
   }
 }

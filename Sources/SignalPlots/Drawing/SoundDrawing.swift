@@ -1,45 +1,31 @@
 internal import HapticRender
 internal import SignalAnalysis
 
-/// Waveforms and spectrograms.
 extension FigureDrawing {
-  // MARK: Waveform
-
-  mutating func drawWaveform(_ traces: [SoundTrace], _ panel: PlotPanel, in box: PlotBox) {
-    if layout.isText, !SoundTrace.isFine(plot.span) {
+  mutating func drawWaveform(_ traces: [SoundTrace]) {
+    let isOne = traces.count == 1
+    if SoundTrace.isFine(plot.span) {
       for (index, trace) in traces.enumerated() {
-        drawReach(of: trace, as: traces.count == 1 ? .signal : .take(index), panel, in: box)
+        let ink = PlotDrawing.Stroke(paint: .role(.ink), width: 1.25 * scale)
+        drawing.stroke([line(of: trace)], isOne ? ink : stroke(of: index, width: 1.5))
       }
-    } else if SoundTrace.isFine(plot.span) {
-      for (index, trace) in traces.enumerated() {
-        let isOne = traces.count == 1
-        drawing.stroke(
-          [line(of: trace, panel, in: box)],
-          isOne ? .init(paint: .role(.ink), width: 1.25 * scale) : stroke(of: index, width: 1.5))
-      }
-    } else if traces.count == 1 {
-      drawReach(of: traces[0], as: .signal, panel, in: box)
+    } else if layout.isText || isOne {
+      for (index, trace) in traces.enumerated() { drawReach(of: trace, as: isOne ? .signal : .take(index)) }
     } else {
-      let layout = layout
-      let ground = layout.y(0, on: panel.axis, in: box)
-      let peaks = traces.map { self.peaks(of: $0) }
-      drawAreas(
-        peaks[0].indices.map(columnPlace), peaks, ground: ground, least: 0.006 * panel.axis.range.upperBound,
-        isMirrored: true
-      ) { layout.y($0, on: panel.axis, in: box) }
+      drawAreas(traces.map(peaks), ground: y(0), least: 0.006 * axis.range.upperBound, isMirrored: true)
     }
   }
 
-  private func line(of trace: SoundTrace, _ panel: PlotPanel, in box: PlotBox) -> [PlotPoint] {
+  private func line(of trace: SoundTrace) -> [PlotPoint] {
     PolylineThinning.thinned(
       visible(
         trace.samples.enumerated().map { index, sample in
-          at(trace.start + Double(index) / trace.rate, sample.isFinite ? Double(sample) : 0, panel, box)
+          at(trace.start + Double(index) / trace.rate, sample.isFinite ? Double(sample) : 0)
         }))
   }
 
   /// How far a sound reaches around each column, and its effective value.
-  private mutating func drawReach(of trace: SoundTrace, as role: PlotRole, _ panel: PlotPanel, in box: PlotBox) {
+  private mutating func drawReach(of trace: SoundTrace, as role: PlotRole) {
     // Half a pixel a column, as all columns are.
     let pixel = (plot.span.upperBound - plot.span.lowerBound) / (layout.right - layout.left)
     let step = max(1, 0.5 * scale * pixel * trace.rate)
@@ -48,17 +34,17 @@ extension FigureDrawing {
       values.enumerated().flatMap { index, value in
         shares.map { share in
           let seconds = trace.start + (Double(index) + (step > 1 ? share : 0)) * step / trace.rate
-          return PlotPoint(min(layout.x(seconds), box.right), layout.y(value, on: panel.axis, in: box))
+          return PlotPoint(min(layout.x(seconds), box.right), y(value))
         }
       }
     }
     if layout.isText {
       // Dots are so few that each column shows its samples alone.
-      return drawing.fill(
-        [places(columns.high, at: [0, 1]) + places(columns.low, at: [0, 1]).reversed()], .role(role))
+      let reach = places(columns.high, at: [0, 1]) + places(columns.low, at: [0, 1]).reversed()
+      return drawing.fill([reach], .role(role))
     }
     let reach = Int((Self.peakSeconds / 2 * trace.rate / step).rounded())
-    let peaks = SlidingMaximum.of(zip(columns.high, columns.low).map { max(abs($0), abs($1)) }, reach: reach)
+    let peaks = SlidingMaximum.of(columns.magnitudes, reach: reach)
     // Silence is a line, too.
     let least = 0.35 * scale
     let outline = [1.0, -1].map { side in
@@ -66,10 +52,10 @@ extension FigureDrawing {
         places(peaks.map { $0 * side }).map { PlotPoint($0.x, $0.y - side * least) }, tolerance: 0.2)
     }
     drawing.fill([outline[0] + outline[1].reversed()], .role(role))
-    drawing.stroke(
-      [1.0, -1].map { side in
-        PolylineThinning.straightened(places(columns.effective.map { $0 * side }), tolerance: 0.15)
-      }, .init(paint: .role(.ink), width: 1.25 * scale))
+    let effective = [1.0, -1].map { side in
+      PolylineThinning.straightened(places(columns.effective.map { $0 * side }), tolerance: 0.15)
+    }
+    drawing.stroke(effective, .init(paint: .role(.ink), width: 1.25 * scale))
   }
 
   /// Seconds within which the greatest magnitude counts.
@@ -78,8 +64,7 @@ extension FigureDrawing {
   private func peaks(of trace: SoundTrace) -> [Double] {
     let step = (plot.span.upperBound - plot.span.lowerBound) / Double(columnCount)
     let columns = SampleColumns(trace.samples, rate: trace.rate, samplesPerColumn: max(1, 0.001 * trace.rate))
-    let magnitudes = zip(columns.high, columns.low).map { max(abs($0), abs($1)) }
-    let around = SlidingMaximum.of(magnitudes, reach: Int(Self.peakSeconds / 2 * 1_000))
+    let around = SlidingMaximum.of(columns.magnitudes, reach: Int(Self.peakSeconds / 2 * 1_000))
     return (0..<columnCount).map { column in
       let start = (plot.span.lowerBound + Double(column) * step - trace.start) * 1_000
       let first = max(0, Int(start.rounded()))
@@ -88,21 +73,20 @@ extension FigureDrawing {
     }
   }
 
-  // MARK: Spectrogram
-
   /// Draws levels as covers over colours: those of sharpness for one take; grey for what all takes have
   /// and a take's own for what it has more.
-  mutating func drawSpectrogram(_ traces: [SpectrogramTrace], shown: [Int], _ panel: PlotPanel, in box: PlotBox) {
+  /// - Parameter band: Whether the band of the profile is marked.
+  mutating func drawSpectrogram(_ traces: [SpectrogramTrace], shown: [Int], band: Bool) {
     // A cell is a pixel across and two down, and at least the step of what is measured.
     let columns = max(1, min(1_500, Int((box.width / scale).rounded(.up))))
     let rows = max(1, Int((box.height / scale / 2).rounded(.up)))
-    let shares = traces.map { $0.shares(columns: columns, rows: rows, axis: panel.axis, seconds: plot.span) }
+    let shares = traces.map { $0.shares(columns: columns, rows: rows, axis: axis, seconds: plot.span) }
     func cover(_ paint: PlotDrawing.Paint, _ level: (Int) -> UInt8) {
-      drawing.add(
-        .raster(PlotDrawing.Raster(levels: shares[0].indices.map(level), columns: columns, box: box, paint: paint)))
+      let levels = shares[0].indices.map(level)
+      drawing.add(.raster(PlotDrawing.Raster(levels: levels, columns: columns, box: box, paint: paint)))
     }
     if traces.count == 1 {
-      cover(sharpnessPaint(of: traces[0].law, panel.axis, in: box)) { Self.coverage(shares[0][$0]) }
+      cover(sharpnessPaint(of: traces[0].law)) { Self.coverage(shares[0][$0]) }
     } else {
       let both = shares[0].indices.map { cell in shares.map { $0[cell] }.min() ?? 0 }
       cover(.role(.equalLine)) { Self.coverage(both[$0]) }
@@ -112,11 +96,10 @@ extension FigureDrawing {
         cover(.role(.take(take))) { cell in min(Self.coverage(own[cell]), Self.excess(own[cell] - both[cell])) }
       }
     }
-    guard let band = traces[shown.first ?? 0].law, !panel.rightTicks.isEmpty else { return }
-    for hertz in [band.low, band.high] where panel.axis.range.contains(hertz) {
-      let y = layout.y(hertz, on: panel.axis, in: box)
-      drawing.line(
-        PlotPoint(box.left, y), PlotPoint(box.right, y), .muted, width: scale, dashes: [2 * scale, 4 * scale])
+    guard band, let law = traces[shown.first ?? 0].law else { return }
+    for hertz in [law.low, law.high] where axis.range.contains(hertz) {
+      let dashes = [2 * scale, 4 * scale]
+      drawing.stroke([across(y(hertz))], .init(paint: .role(.muted), width: scale, dashes: dashes))
     }
   }
 
@@ -126,13 +109,12 @@ extension FigureDrawing {
   }
 
   /// At each frequency the colour of the sharpness that becomes it; without a law the colour of text.
-  private func sharpnessPaint(of law: FrequencyMapping?, _ axis: PlotAxis, in box: PlotBox) -> PlotDrawing.Paint {
+  private func sharpnessPaint(of law: FrequencyMapping?) -> PlotDrawing.Paint {
     guard let law, law.low > 0, law.high > 0, law.low != law.high else { return .role(.ink) }
     let stops = (0...16).map { step in
       let sharpness = Double(step) / 16
-      return PlotDrawing.Stop(
-        share: min(max(axis.share(of: law.hertz(atSharpness: sharpness)), 0), 1),
-        color: Colormap.sharpness.color(at: sharpness))
+      let share = min(max(axis.share(of: law.hertz(atSharpness: sharpness)), 0), 1)
+      return PlotDrawing.Stop(share: share, color: Colormap.sharpness.color(at: sharpness))
     }
     return .gradient(stops.sorted { $0.share < $1.share }, from: PlotPoint(0, box.bottom), to: PlotPoint(0, box.top))
   }

@@ -1,3 +1,16 @@
+extension Range<Int> {
+  /// The runs of neighbours that match.
+  package func runs(_ matches: (Int) -> Bool) -> [Range<Int>] {
+    filter(matches).reduce(into: []) { runs, index in
+      if let last = runs.last, last.upperBound == index {
+        runs[runs.count - 1] = last.lowerBound..<index + 1
+      } else {
+        runs.append(index..<index + 1)
+      }
+    }
+  }
+}
+
 /// Leaves out of a long line what no pixel can show.
 enum PolylineThinning {
   /// From how many points on a line is thinned.
@@ -79,6 +92,8 @@ struct SampleColumns {
   private(set) var high: [Double] = []
   /// The root of the mean square around each column, which counts most, over `effectiveWindow`.
   private(set) var effective: [Double] = []
+  /// How far the samples of each column reach to either side of 0.
+  var magnitudes: [Double] { zip(low, high).map { max(abs($0), abs($1)) } }
 
   /// Seconds that an effective value is taken over: two periods of the lowest usual tone.
   static let effectiveWindow = 0.025
@@ -86,9 +101,8 @@ struct SampleColumns {
   /// Columns to each side that a mean takes in, so that a line over many seconds does not flicker.
   private static let leastReach = 3
 
-  /// - Parameter samplesPerColumn: At least 1.
-  init(_ samples: [Float], rate: Double, samplesPerColumn: Double) {
-    let step = max(1, samplesPerColumn)
+  /// - Parameter step: Samples of a column, at least 1.
+  init(_ samples: [Float], rate: Double, samplesPerColumn step: Double) {
     let count = Int((Double(samples.count) / step).rounded(.up))
     var powers: [Double] = [0]
     low.reserveCapacity(count)
@@ -118,9 +132,7 @@ struct SampleColumns {
     let reach = max(Self.leastReach, Int((Self.effectiveWindow * rate / step / 4).rounded(.down)))
     let frames = Double(samples.count) / Double(max(1, count))
     let once = Self.means(powers.map { $0 / max(1, frames) }, reach: reach)
-    var sums = [0.0]
-    sums.reserveCapacity(count + 1)
-    for mean in once { sums.append(sums[sums.count - 1] + mean) }
+    let sums = once.reduce(into: [0]) { $0.append($0[$0.count - 1] + $1) }
     effective = Self.means(sums, reach: reach).map { max(0, $0).squareRoot() }
   }
 
@@ -134,16 +146,13 @@ struct SampleColumns {
   }
 }
 
-/// The greatest of neighbours.
 enum SlidingMaximum {
   /// For each value the greatest of those up to so many places away; time grows with the count alone.
   static func of(_ values: [Double], reach: Int) -> [Double] {
     guard reach > 0 else { return values }
     // Places of falling values, of which the first is the greatest in reach.
-    var queue: [Int] = []
-    var head = 0
+    var (queue, head) = ([Int](), 0)
     var result: [Double] = []
-    result.reserveCapacity(values.count)
     for place in 0..<(values.count + reach) {
       if place < values.count {
         while queue.count > head, values[queue[queue.count - 1]] <= values[place] { queue.removeLast() }
@@ -159,32 +168,27 @@ enum SlidingMaximum {
 }
 
 /// The strongest event in each column of pixels or characters.
-struct ScoreColumns {
+enum ScoreColumns {
   /// The strongest point of each column; intensity 0 where there is none.
-  private(set) var strongest: [PatternScore.Point]
-
+  ///
   /// - Parameter place: The place of a second, in columns from the first.
-  init(_ events: [PatternScore.Event], count: Int, place: (Double) -> Double) {
-    strongest = Array(repeating: PatternScore.Point(time: 0, intensity: 0, sharpness: 0), count: count)
-    for event in events {
-      for (from, to) in zip(event.points, event.points.dropFirst()) {
-        let (start, end) = (place(from.time), place(to.time))
-        guard end >= 0, start < Double(count) else { continue }
-        let first = Int(max(0, start))
-        let last = max(first, Int(min(Double(count - 1), end)))
-        for column in first...last {
-          // What ends inside a column is as strong there as at its strongest.
-          let share = end > start ? min(max((Double(column) + 0.5 - start) / (end - start), 0), 1) : 0
-          let intensity =
-            end - start >= 1
-            ? from.intensity + (to.intensity - from.intensity) * share : max(from.intensity, to.intensity)
-          if intensity > strongest[column].intensity {
-            strongest[column] = PatternScore.Point(
-              time: from.time, intensity: intensity, sharpness: from.sharpness + (to.sharpness - from.sharpness) * share
-            )
-          }
-        }
+  static func strongest(_ events: [PatternScore.Event], count: Int, place: (Double) -> Double) -> [PatternScore.Point] {
+    var strongest = [PatternScore.Point](repeating: .init(time: 0, intensity: 0, sharpness: 0), count: count)
+    for (from, to) in events.lazy.flatMap({ zip($0.points, $0.points.dropFirst()) }) {
+      let (start, end) = (place(from.time), place(to.time))
+      guard end >= 0, start < Double(count) else { continue }
+      let first = Int(max(0, start))
+      for column in first...max(first, Int(min(Double(count - 1), end))) {
+        // What ends inside a column is as strong there as at its strongest.
+        let share = end > start ? min(max((Double(column) + 0.5 - start) / (end - start), 0), 1) : 0
+        let intensity =
+          end - start >= 1
+          ? from.intensity + (to.intensity - from.intensity) * share : max(from.intensity, to.intensity)
+        guard intensity > strongest[column].intensity else { continue }
+        let sharpness = from.sharpness + (to.sharpness - from.sharpness) * share
+        strongest[column] = .init(time: from.time, intensity: intensity, sharpness: sharpness)
       }
     }
+    return strongest
   }
 }

@@ -27,14 +27,10 @@ public struct PatternScore: Sendable {
     public let reference: EventReference
     /// What the event does.
     public let kind: HapticEvent.Kind
-    /// The second of its onset.
-    public let time: Double
-    /// The second at which it falls silent.
-    public let end: Double
-    /// Intensity, or volume, as the event itself says.
-    public let givenIntensity: Double
-    /// Sharpness, or brightness, as the event itself says.
-    public let givenSharpness: Double
+    /// The seconds of its onset and of its end, at which it falls silent.
+    public let time, end: Double
+    /// Intensity and sharpness, or volume and brightness, as the event itself says.
+    public let givenIntensity, givenSharpness: Double
     /// What it becomes, by rising time; between points it is a straight line. A transient has one.
     public let points: [Point]
     /// The file that it plays.
@@ -63,19 +59,16 @@ public struct PatternScore: Sendable {
   }
 
   /// By rising onset.
-  public let events: [Event]
+  public private(set) var events: [Event]
   /// Intensity control and sharpness control of each layer that sets them.
-  public let curves: [Curve]
+  public private(set) var curves: [Curve]
   /// Seconds until nothing sounds and the pattern has ended.
   public let duration: Double
 
   /// Evaluates a pattern, whose controls act on the events of their own layer.
   ///
-  /// - Parameters:
-  ///   - composition: The layers of the pattern.
-  ///   - profile: Maps sharpness to frequency.
-  ///   - samples: The pattern's sound files, for their lengths; without them they count as long as
-  ///     their events say.
+  /// - Parameter samples: The pattern's sound files, for their lengths; without them they count as long as their
+  ///   events say.
   /// - Throws: A `PlotError` for a pattern that cannot be rendered either.
   public init(
     of composition: HapticComposition, profile: TransducerProfile = .phone, samples: [String: AudioBuffer] = [:]
@@ -88,8 +81,7 @@ public struct PatternScore: Sendable {
     } catch { throw PlotError(.invalidPattern, error.description) }
     let eventCount = timelines.reduce(0) { $0 + $1.events.count }
     let end = max(timelines.map(\.duration).max() ?? 0, composition.duration)
-    var events: [Event] = []
-    var curves: [Curve] = []
+    (events, curves, duration) = ([], [], end)
     for (layer, timeline) in timelines.enumerated() {
       let pattern = composition.layers[layer].pattern
       events += Self.events(of: pattern, layer: layer, at: timeline, among: eventCount)
@@ -98,24 +90,23 @@ public struct PatternScore: Sendable {
       }
     }
     if timelines.count > 1 { events.sort { ($0.time, $0.reference) < ($1.time, $1.reference) } }
-    (self.events, self.curves, duration) = (events, curves, end)
   }
 
   /// The events of one layer by rising onset.
   private static func events(of pattern: HapticPattern, layer: Int, at timeline: PatternTimeline, among eventCount: Int)
     -> [Event]
   {
-    let haptics = EventSampling(
-      strength: timeline.control(.hapticIntensityControl), tone: timeline.control(.hapticSharpnessControl),
-      eventCount: eventCount)
-    let audio = EventSampling(
-      strength: timeline.control(.audioVolumeControl), tone: timeline.control(.audioBrightnessControl),
-      eventCount: eventCount)
+    func sampling(_ strength: DynamicParameterID, _ tone: DynamicParameterID) -> EventSampling {
+      EventSampling(strength: timeline.control(strength), tone: timeline.control(tone), eventCount: eventCount)
+    }
+    let haptics = sampling(.hapticIntensityControl, .hapticSharpnessControl)
+    let audio = sampling(.audioVolumeControl, .audioBrightnessControl)
     return timeline.events.map { timed in
       let event = pattern.events[timed.index]
-      let intensity = Double(event.value(of: event.kind.isHaptic ? .hapticIntensity : .audioVolume))
-      let sharpness = Double(event.value(of: event.kind.isHaptic ? .hapticSharpness : .audioBrightness))
-      let sampling = event.kind.isHaptic ? haptics : audio
+      let isHaptic = event.kind.isHaptic
+      let intensity = Double(event.value(of: isHaptic ? .hapticIntensity : .audioVolume))
+      let sharpness = Double(event.value(of: isHaptic ? .hapticSharpness : .audioBrightness))
+      let sampling = isHaptic ? haptics : audio
       return Event(
         reference: EventReference(layer: layer, event: timed.index), kind: event.kind, time: timed.onset,
         end: timed.end, givenIntensity: intensity, givenSharpness: sharpness,
@@ -138,18 +129,15 @@ extension PatternScore.Curve {
   init?(_ id: DynamicParameterID, of pattern: HapticPattern, control: ControlTimeline?, until end: Double) {
     guard let control else { return nil }
     self.id = id
-    var line: [Point] = []
-    func append(_ time: Double, _ value: Double) {
-      let point = Point(time: time, value: value)
-      if line.last != point { line.append(point) }
-    }
     let segments = control.segments
-    for (index, segment) in segments.enumerated() where segment.start <= end || index == 0 {
-      append(segment.start, segment.value)
+    line = segments.indices.filter { $0 == 0 || segments[$0].start <= end }.reduce(into: []) { line, index in
+      let segment = segments[index]
       let next = index + 1 < segments.count ? min(segments[index + 1].start, end) : end
-      if next > segment.start { append(next, segment.value(at: next)) }
+      for time in next > segment.start ? [segment.start, next] : [segment.start] {
+        let point = Point(time: time, value: time == segment.start ? segment.value : segment.value(at: time))
+        if line.last != point { line.append(point) }
+      }
     }
-    self.line = line
     handles = Self.handles(id, of: pattern, control: control, until: end)
   }
 
@@ -157,17 +145,15 @@ extension PatternScore.Curve {
   private static func handles(
     _ id: DynamicParameterID, of pattern: HapticPattern, control: ControlTimeline, until end: Double
   ) -> [Point] {
-    var given: [Point] = []
-    for parameter in pattern.parameters where parameter.id == id {
-      given.append(Point(time: parameter.time, value: Double(parameter.value)))
+    let (low, high) = (id.range.lowerBound, id.range.upperBound)
+    func handle(_ time: Double, _ value: Float) -> Point {
+      Point(time: time, value: Double(min(max(value, low), high)))
     }
-    for curve in pattern.curves where curve.id == id {
-      for point in curve.controlPoints {
-        given.append(Point(time: curve.time + point.time, value: Double(point.value)))
-      }
+    let steps = pattern.parameters.filter { $0.id == id }.map { handle($0.time, $0.value) }
+    let points = pattern.curves.filter { $0.id == id }.flatMap { curve in
+      curve.controlPoints.map { handle(curve.time + $0.time, $0.value) }
     }
-    let (low, high) = (Double(id.range.lowerBound), Double(id.range.upperBound))
-    return given.map { Point(time: $0.time, value: min(max($0.value, low), high)) }.filter { point in
+    return (steps + points).filter { point in
       guard point.time >= 0, point.time <= end + 1e-4 else { return false }
       // Points lie on frames, so the nearest half frame of 48 kHz counts as the same time.
       let around = [point.time, point.time + 2e-5, point.time - 2e-5]
@@ -178,21 +164,17 @@ extension PatternScore.Curve {
 
 /// Evaluates what controls and envelope make of an event, at the times where that bends.
 struct EventSampling {
-  /// The control that multiplies, where the pattern sets it.
-  let strength: ControlTimeline?
-  /// The control that is added, where the pattern sets it.
-  let tone: ControlTimeline?
+  /// The control that multiplies and the one that is added, where the pattern sets them.
+  private let strength, tone: ControlTimeline?
   /// The most times at which one event is looked at.
-  let maximumTimeCount: Int
-  private let strengthSlopes: Bool
-  private let toneSlopes: Bool
+  private let maximumTimeCount: Int
+  private let strengthSlopes, toneSlopes: Bool
 
   /// The most points of all events together, so that any pattern has a bounded score.
   private static let maximumPointCount = 400_000
   /// Parts of a range in which envelope and control move both, where their product is not a line.
   private static let parts = 6
 
-  /// Evaluates with controls, each of which may be absent.
   init(strength: ControlTimeline?, tone: ControlTimeline?, eventCount: Int) {
     (self.strength, self.tone) = (strength, tone)
     strengthSlopes = strength?.segments.contains { $0.slope != 0 } ?? false
@@ -204,19 +186,18 @@ struct EventSampling {
   func point(at time: Double, level: Double, intensity: Double, sharpness: Double) -> PatternScore.Point {
     let factor = strength?.value(at: time) ?? 1
     let shift = tone?.value(at: time) ?? 0
+    func clamped(_ value: Double) -> Double { min(max(value, 0), 1) }
     return PatternScore.Point(
-      time: time, intensity: Self.clamped(intensity * factor) * level, sharpness: Self.clamped(sharpness + shift))
+      time: time, intensity: clamped(intensity * factor) * level, sharpness: clamped(sharpness + shift))
   }
 
   func points(along corners: [PatternTimeline.Corner], intensity: Double, sharpness: Double) -> [PatternScore.Point] {
     guard let first = corners.first, let last = corners.last else { return [] }
     var points: [PatternScore.Point] = []
     for (from, to) in zip(corners, corners.dropFirst()) where to.time > from.time {
-      func level(_ time: Double) -> Double {
-        from.level + (to.level - from.level) * (time - from.time) / (to.time - from.time)
-      }
       for time in times(from: from, to: to, duration: last.time - first.time) {
-        let point = point(at: time, level: level(time), intensity: intensity, sharpness: sharpness)
+        let level = from.level + (to.level - from.level) * (time - from.time) / (to.time - from.time)
+        let point = point(at: time, level: level, intensity: intensity, sharpness: sharpness)
         if points.last != point { points.append(point) }
       }
     }
@@ -251,6 +232,4 @@ struct EventSampling {
   private func even(_ from: Double, _ to: Double, count: Int) -> [Double] {
     (0...count).map { $0 == count ? to : from + (to - from) * Double($0) / Double(count) }
   }
-
-  private static func clamped(_ value: Double) -> Double { min(max(value, 0), 1) }
 }

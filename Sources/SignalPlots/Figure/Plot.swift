@@ -28,32 +28,22 @@ public struct Plot: Sendable {
   /// The widths that a picture can have, in pixels.
   public static let widths = 200...10_000
 
-  /// The figure of one pattern or sound.
-  ///
-  /// - Parameters:
-  ///   - subject: What is shown.
-  ///   - parts: The panels, in the order score, waveform, spectrogram.
-  ///   - seconds: The part of time that is shown; nil for all.
-  /// - Throws: A `PlotError` for a pattern that cannot be rendered.
+  /// The figure of one pattern or sound; a `PlotError` for a pattern that cannot be rendered.
   public init(
     of subject: PlotSubject, parts: Set<PlotPart> = Set(PlotPart.allCases), seconds: ClosedRange<Double>? = nil
   ) throws(PlotError) { try self.init(of: [subject], parts: parts, seconds: seconds) }
 
-  /// The figure of patterns and sounds over one another, on shared axes: what all have is grey, what only
-  /// one has is in its colour.
+  /// The figure of patterns and sounds, at most `maximumSubjectCount` of them, over one another on shared axes: what
+  /// all have is grey, what only one has is in its colour.
   ///
-  /// - Parameters:
-  ///   - subjects: What is shown, no more than `maximumSubjectCount`; others are left out.
-  ///   - parts: The panels, in the order score, waveform, spectrogram.
-  ///   - seconds: The part of time that is shown; nil for all.
+  /// - Parameter seconds: The part of time that is shown; nil for all.
   /// - Throws: A `PlotError` for a pattern that cannot be rendered.
   public init(
     of subjects: [PlotSubject], parts: Set<PlotPart> = Set(PlotPart.allCases), seconds: ClosedRange<Double>? = nil
   ) throws(PlotError) {
-    var takes: [PlotTake] = []
-    for subject in subjects.prefix(Self.maximumSubjectCount) { takes.append(try PlotTake(subject)) }
+    var takes = try subjects.prefix(Self.maximumSubjectCount).map(PlotTake.init)
     if parts.contains(.score), takes.contains(where: { $0.score == nil }) {
-      for index in takes.indices { takes[index].follow() }
+      for index in takes.indices { takes[index].track = takes[index].signal.map { SignalTrack(of: $0) } }
     }
     duration = takes.map(\.duration).filter(\.isFinite).max() ?? 0
     let all = 0...max(Self.minimumSpan, duration)
@@ -66,12 +56,9 @@ public struct Plot: Sendable {
     summary = Self.summary(of: panels, names: takes.count == 1 ? takes.map(\.name) : names, facts)
   }
 
-  /// Draws the figure: the bytes of a file.
-  ///
-  /// The same figure gives the same bytes with the same version of Cairo and the same fonts.
+  /// Draws the figure: the bytes of a file, the same ones with the same version of Cairo and the same fonts.
   ///
   /// - Parameters:
-  ///   - format: The kind of file.
   ///   - width: Pixels, or points on paper; what lies outside `widths` is brought into it.
   ///   - theme: The colours; nil for those of the page that an SVG is shown on, and for light ones in other files.
   public func draw(as format: PlotFormat, width: Int = 860, theme: PlotTheme? = nil) throws(PlotError) -> [UInt8] {
@@ -85,15 +72,9 @@ public struct Plot: Sendable {
     return max(0, from)...max(from + minimumSpan, min(range.upperBound, all.upperBound))
   }
 
-  // MARK: Words
-
   private static func facts(of takes: [PlotTake], duration: Double, span: ClosedRange<Double>?) -> [String] {
-    var facts: [String] = []
-    if let span {
-      facts.append("\(time(span.lowerBound))–\(time(span.upperBound)) s of \(length(duration))")
-    } else {
-      facts.append(length(duration))
-    }
+    func time(_ seconds: Double) -> String { AxisTick.short(seconds, places: 3) }
+    var facts = [(span.map { "\(time($0.lowerBound))–\(time($0.upperBound)) s of " } ?? "") + length(duration)]
     if takes.count > 1 {
       facts.append("grey: in \(takes.count == 2 ? "both" : "all")")
     } else if let score = takes.first?.score {
@@ -101,13 +82,10 @@ public struct Plot: Sendable {
     }
     // Of a recording it is not known what made it.
     let profiles = takes.compactMap { $0.profile?.name }
-    guard profiles.count == takes.count else { return facts }
-    let names = profiles.reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
-    if !names.isEmpty { facts.append("profile\(names.count == 1 ? "" : "s") \(names.joined(separator: ", "))") }
-    return facts
+    guard profiles.count == takes.count, !profiles.isEmpty else { return facts }
+    let names = profiles.uniqued
+    return facts + ["profile\(names.count == 1 ? "" : "s") \(names.joined(separator: ", "))"]
   }
-
-  private static func time(_ seconds: Double) -> String { AxisTick.short(seconds, places: 3) }
 
   private static func length(_ seconds: Double) -> String {
     if seconds >= TimeTicks.minutesFrom { return TimeTicks.clock(seconds) + " min" }
@@ -125,29 +103,31 @@ public struct Plot: Sendable {
   }
 
   private static func summary(of panels: [PlotPanel], names: [String], _ facts: [String]) -> String {
-    func list(_ words: [String]) -> String {
-      words.count > 1 ? words.dropLast().joined(separator: ", ") + " and " + words[words.count - 1] : words.first ?? ""
-    }
-    let kinds = panels.reduce(into: [String]()) { kinds, panel in
-      if !kinds.contains(panel.noun) { kinds.append(panel.noun) }
-    }
-    let shown = kinds.isEmpty ? "empty picture" : list(kinds)
+    let kinds = panels.map(\.noun).uniqued
+    let shown = kinds.isEmpty ? "empty picture" : kinds.joinedWithAnd
     let named = names.filter { !$0.isEmpty }
-    return shown.prefix(1).uppercased() + shown.dropFirst() + (named.isEmpty ? "" : " of \(list(named))")
+    return shown.capitalizedFirst + (named.isEmpty ? "" : " of \(named.joinedWithAnd)")
       + ": \(facts.joined(separator: ", "))."
   }
 }
 
+extension String { package var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() } }
+
+extension [String] {
+  /// `a`, `a and b`, or `a, b and c`.
+  package var joinedWithAnd: String {
+    count < 2 ? joined() : dropLast().joined(separator: ", ") + " and " + self[count - 1]
+  }
+
+  /// Each once, where it is first.
+  fileprivate var uniqued: [String] { reduce(into: []) { if !$0.contains($1) { $0.append($1) } } }
+}
+
 extension PlotDrawing {
-  /// The bytes of a file.
   func bytes(as format: PlotFormat, theme: PlotTheme?) throws(PlotError) -> [UInt8] {
-    switch format {
-    case .svg:
-      var writer = SVGWriter(self, theme: theme)
-      return Array(try writer.text().utf8)
-    case .png: return try CairoWriter.bytes(of: self, theme: theme ?? .light, isPDF: false)
-    case .pdf: return try CairoWriter.bytes(of: self, theme: theme ?? .light, isPDF: true)
-    }
+    guard format == .svg else { return try CairoWriter.bytes(of: self, theme: theme ?? .light, isPDF: format == .pdf) }
+    var writer = SVGWriter(self, theme: theme)
+    return Array(try writer.text().utf8)
   }
 }
 
@@ -169,8 +149,8 @@ public struct PlotSubject: Sendable {
     name: String, composition: HapticComposition? = nil, signal: Signal? = nil, profile: TransducerProfile? = nil,
     samples: [String: AudioBuffer] = [:]
   ) {
-    (self.name, self.composition, self.signal, self.profile) = (name, composition, signal, profile)
-    self.samples = samples
+    (self.name, self.composition, self.signal) = (name, composition, signal)
+    (self.profile, self.samples) = (profile, samples)
   }
 }
 
@@ -195,7 +175,7 @@ struct PlotTake: Sendable {
   /// What it is rendered with, where that is known.
   let profile: TransducerProfile?
   let score: PatternScore?
-  private(set) var track: SignalTrack?
+  fileprivate(set) var track: SignalTrack?
   let signal: Signal?
   /// Seconds until nothing sounds.
   let duration: Double
@@ -204,11 +184,9 @@ struct PlotTake: Sendable {
   private static let leastTail: Float = 1e-3
 
   init(_ subject: PlotSubject) throws(PlotError) {
-    name = subject.name
-    signal = subject.signal
+    (name, signal) = (subject.name, subject.signal)
     guard let composition = subject.composition else {
-      (score, profile) = (nil, subject.profile)
-      duration = subject.signal?.duration ?? 0
+      (score, profile, duration) = (nil, subject.profile, subject.signal?.duration ?? 0)
       return
     }
     let profile = subject.profile ?? .phone
@@ -219,16 +197,12 @@ struct PlotTake: Sendable {
     duration = max(events.duration, subject.signal.map(Self.end) ?? 0)
   }
 
-  mutating func follow() { track = signal.map { SignalTrack(of: $0) } }
-
   /// The second behind which there is nothing but silence.
   private static func end(of signal: Signal) -> Double {
-    let peak = signal.channels.reduce(Float(0)) { max($0, $1.reduce(0) { max($0, abs($1)) }) }
+    let peak = signal.channels.joined().reduce(Float(0)) { max($0, abs($1)) }
     guard peak > 0 else { return 0 }
-    let last = signal.channels.reduce(-1) { last, samples in
-      max(last, samples.lastIndex { abs($0) > leastTail * peak } ?? -1)
-    }
-    return Double(last + 1) / signal.rate
+    let last = signal.channels.map { samples in samples.lastIndex { abs($0) > leastTail * peak } ?? -1 }
+    return Double((last.max() ?? -1) + 1) / signal.rate
   }
 
   /// The part of its sound within a range of seconds, and the second at which that starts.
@@ -239,10 +213,8 @@ struct PlotTake: Sendable {
     let end = min(Double(signal.frameCount), ((range.upperBound + margin) * signal.rate).rounded(.up) + 1)
     guard from < Int(end) else { return (Signal(channels: [[]], rate: signal.rate), 0) }
     if from == 0, Int(end) == signal.frameCount { return (signal, 0) }
-    return (
-      Signal(channels: signal.channels.map { Array($0[from..<Int(end)]) }, rate: signal.rate),
-      Double(from) / signal.rate
-    )
+    let channels = signal.channels.map { Array($0[from..<Int(end)]) }
+    return (Signal(channels: channels, rate: signal.rate), Double(from) / signal.rate)
   }
 }
 
@@ -291,4 +263,96 @@ public struct PlotError: Error, Equatable, Sendable, CustomStringConvertible {
 
   /// Makes an error.
   public init(_ kind: Kind, _ description: String) { (self.kind, self.description) = (kind, description) }
+}
+
+/// The level and the frequency of a signal over time, for takes whose events are not known.
+package struct SignalTrack: Equatable, Sendable {
+  /// Seconds between values.
+  package let step: Double
+  /// Levels in dBFS, of the sine that is as strong.
+  package let levels: [Double]
+  /// Hertz; 0 where there is no tone.
+  package private(set) var frequencies: [Double]
+
+  private static let maximumCount = 4_000
+  /// The finest step in seconds.
+  private static let finestStep = 0.005
+  /// Quieter levels are silence, in dBFS.
+  package static let floor = -80.0
+  /// The levels that pictures show, in dBFS.
+  package static let levelRange = -60.0...0
+  /// The frequencies that pictures show, in hertz.
+  package static let hertzRange = 30.0...600
+
+  package init(of signal: Signal) {
+    let step = max(Self.finestStep, signal.duration / Double(Self.maximumCount))
+    let envelope = AmplitudeEnvelope(of: signal, step: step)
+    self.step = envelope.step
+    levels = envelope.values.map { max(Self.floor, Decibels.of(amplitude: Double($0))) }
+    frequencies = Array(repeating: 0, count: levels.count)
+    for point in FrequencyTrack(of: signal, step: step).points {
+      let index = Int((point.time / envelope.step).rounded())
+      if frequencies.indices.contains(index) { frequencies[index] = point.hertz }
+    }
+  }
+
+  /// The index of the value at a time; that of no value behind the ends.
+  package func index(at time: Double) -> Int { Int((time / step).rounded()) }
+
+  /// How strong it is at a value's index: where the level stands in the range that is shown, 0…1.
+  package func strength(at index: Int) -> Double {
+    levels.indices.contains(index) ? min(max(0, PlotAxis(range: Self.levelRange).share(of: levels[index])), 1) : 0
+  }
+
+  /// Where the frequency at a value's index stands in the range that is shown, 0…1; nil without a tone
+  /// that is as strong as what is shown.
+  package func tone(at index: Int) -> Double? {
+    guard strength(at: index) > 0, frequencies.indices.contains(index), frequencies[index] > 0 else { return nil }
+    return min(max(0, Self.frequencyAxis.share(of: frequencies[index])), 1)
+  }
+
+  static let frequencyAxis = PlotAxis(range: hertzRange, isLogarithmic: true)
+}
+
+/// How strong and how sharp a take is at a time, as shares of what pictures show.
+struct TakeReading: Equatable, Sendable {
+  /// The intensity of what lasts, or the level of a sound, 0…1.
+  var strength: Double
+  /// The sharpness, or where the frequency stands in its range, 0…1; nil for what is not seen.
+  var tone: Double?
+
+  /// Weaker events have no sharpness to be seen.
+  static let leastStrength = 0.003
+  /// What intensities and levels may differ by to count as equal.
+  static let equalStrength = 0.012
+  /// What sharpnesses may differ by.
+  static let equalTone = 0.008
+}
+
+extension PlotTake {
+  /// What is read in each of so many columns of a range of seconds; of several values the strongest counts.
+  func readings(columns count: Int, span: ClosedRange<Double>) -> [TakeReading] {
+    let step = (span.upperBound - span.lowerBound) / Double(count)
+    guard let track else {
+      let continuous = (score?.events ?? []).filter { $0.kind.isVibration }
+      return ScoreColumns.strongest(continuous, count: count) { ($0 - span.lowerBound) / step }.map {
+        TakeReading(strength: $0.intensity, tone: $0.intensity > TakeReading.leastStrength ? $0.sharpness : nil)
+      }
+    }
+    return (0..<count).map { column in
+      let start = span.lowerBound + Double(column) * step
+      let first = Int((start / track.step).rounded())
+      let last = max(first, Int(((start + step) / track.step).rounded()) - 1)
+      var best = first
+      for index in first...last where track.strength(at: index) > track.strength(at: best) { best = index }
+      guard step < track.step else {
+        return TakeReading(strength: track.strength(at: best), tone: track.tone(at: best))
+      }
+      // Between values the level is a straight line.
+      let place = (start + step / 2) / track.step
+      let (before, share) = (Int(place), place - place.rounded(.down))
+      let from = track.strength(at: before)
+      return TakeReading(strength: from + (track.strength(at: before + 1) - from) * share, tone: track.tone(at: best))
+    }
+  }
 }

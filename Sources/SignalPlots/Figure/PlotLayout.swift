@@ -13,26 +13,18 @@ struct PlotLayout: Equatable, Sendable {
   struct HeadLine: Equatable, Sendable {
     var text: String
     var place: PlotPoint
-    var anchor: PlotDrawing.Anchor
+    var anchor = PlotDrawing.Anchor.start
   }
 
-  struct TakeName: Equatable, Sendable {
-    var index: Int
-    var text: String
-    var place: PlotPoint
-  }
-
-  /// The width in pixels.
+  /// Pixels.
   let width: Double
-  /// The height in pixels.
   private(set) var height = 0.0
   /// How much larger everything is than at a width of 900 pixels.
   let scale: Double
-  let left: Double
-  let right: Double
+  let left, right: Double
   /// The title; of an overlay, the names of its takes.
   private(set) var title: HeadLine?
-  private(set) var takes: [TakeName] = []
+  private(set) var takes: [HeadLine] = []
   private(set) var facts: [HeadLine] = []
   private(set) var panels: [Panel] = []
   let time: TimeTicks
@@ -40,12 +32,8 @@ struct PlotLayout: Equatable, Sendable {
   let isText: Bool
   private let span: ClosedRange<Double>
 
-  /// The size of a figure's title.
-  static let titleSize = 16.0
-  /// The size of a panel's title.
-  static let panelSize = 12.0
-  /// The size of labels.
-  static let labelSize = 11.0
+  /// The sizes of a figure's title, of a panel's title and of labels.
+  static let (titleSize, panelSize, labelSize) = (16.0, 12.0, 11.0)
   /// Pixels of a picture below which gutters are narrow.
   private static let narrow = 520.0
   /// Pixels of a legend's sign.
@@ -82,12 +70,10 @@ struct PlotLayout: Equatable, Sendable {
     self.span = span
   }
 
-  /// The place of a second.
   func x(_ seconds: Double) -> Double {
     left + (right - left) * (seconds - span.lowerBound) / (span.upperBound - span.lowerBound)
   }
 
-  /// The second at a place.
   func seconds(at x: Double) -> Double {
     span.lowerBound + (span.upperBound - span.lowerBound) * (x - left) / (right - left)
   }
@@ -112,8 +98,6 @@ struct PlotLayout: Equatable, Sendable {
     TextWidth.of(text) * size * scale * (isBold ? 1.08 : 1)
   }
 
-  // MARK: Head
-
   /// Places the title and the facts, on one line where they fit, and returns where they end.
   private mutating func placeHead(_ plot: Plot) -> Double {
     let room = right - left
@@ -123,7 +107,7 @@ struct PlotLayout: Equatable, Sendable {
       end = placeNames(plot.takes.map(\.name), y: &y)
     } else if !plot.title.isEmpty {
       let text = fitted(plot.title, size: Self.titleSize, to: room, isBold: true)
-      title = HeadLine(text: text, place: PlotPoint(left, y.rounded()), anchor: .start)
+      title = HeadLine(text: text, place: PlotPoint(left, y.rounded()))
       end = left + width(of: text, size: Self.titleSize, isBold: true)
     }
     let line = plot.facts.joined(separator: " · ")
@@ -133,9 +117,8 @@ struct PlotLayout: Equatable, Sendable {
     }
     for text in lines(plot.facts, to: room) {
       y += 18 * scale
-      facts.append(
-        HeadLine(
-          text: fitted(text, size: Self.labelSize, to: room), place: PlotPoint(left, y.rounded()), anchor: .start))
+      let fitted = fitted(text, size: Self.labelSize, to: room)
+      facts.append(HeadLine(text: fitted, place: PlotPoint(left, y.rounded())))
     }
     return y
   }
@@ -143,15 +126,15 @@ struct PlotLayout: Equatable, Sendable {
   /// Places the names of the takes of an overlay in lines, and returns where the last one ends.
   private mutating func placeNames(_ names: [String], y: inout Double) -> Double {
     var x = left
-    for (index, name) in names.enumerated() {
-      let sign = (Self.signWidth + 24) * scale
+    let sign = (Self.signWidth + 24) * scale
+    for name in names {
       let text = fitted(name, size: Self.panelSize, to: right - left - sign)
       let total = sign + width(of: text, size: Self.panelSize)
       if x > left, x + total > right {
         x = left
         y += 20 * scale
       }
-      takes.append(TakeName(index: index, text: text, place: PlotPoint(x, y.rounded())))
+      takes.append(HeadLine(text: text, place: PlotPoint(x, y.rounded())))
       x += total + 16 * scale
     }
     return x
@@ -160,16 +143,13 @@ struct PlotLayout: Equatable, Sendable {
   /// Parts in lines of at most a width, where that can be.
   private func lines(_ parts: [String], to room: Double) -> [String] {
     parts.reduce(into: [String]()) { lines, part in
-      let longer = lines.last.map { $0 + " · " + part }
-      if let longer, width(of: longer, size: Self.labelSize) <= room {
+      if let longer = lines.last.map({ $0 + " · " + part }), width(of: longer, size: Self.labelSize) <= room {
         lines[lines.count - 1] = longer
       } else {
         lines.append(part)
       }
     }
   }
-
-  // MARK: Panels
 
   private func place(_ panel: PlotPanel, below top: Double) -> Panel {
     let isFirst = panels.isEmpty
@@ -180,7 +160,7 @@ struct PlotLayout: Equatable, Sendable {
     let total = widths.reduce(0, +) + 16 * scale * Double(max(0, widths.count - 1))
     var legend: [PlotPoint] = []
     var baseline = title.y
-    let isBeside = titleEnd + 16 * scale + total <= right
+    let isBeside = widths.isEmpty || titleEnd + 16 * scale + total <= right
     var x = isBeside ? right - total : left
     if !isBeside { baseline += (18 * scale).rounded() }
     for width in widths {
@@ -191,7 +171,6 @@ struct PlotLayout: Equatable, Sendable {
       legend.append(PlotPoint(x, baseline))
       x += width + 16 * scale
     }
-    if widths.isEmpty { baseline = title.y }
     let boxTop = (baseline + 10 * scale).rounded()
     return Panel(
       title: title, showsUnit: unitEnd + (isBeside && total > 0 ? 16 * scale + total : 0) <= right, legend: legend,
@@ -200,13 +179,13 @@ struct PlotLayout: Equatable, Sendable {
 
   private func legendWidth(_ entry: PlotPanel.LegendEntry) -> Double {
     let texts = entry.texts.reduce(0) { $0 + width(of: $1, size: Self.labelSize) }
-    let sign: Double
-    switch entry {
-    case .sharpness: sign = 84 + 12
-    case .decibels: sign = 62 + 12
-    case .window(let seconds): sign = max(4, x(span.lowerBound + seconds) - left) / scale + 6
-    default: sign = Self.signWidth + 6
-    }
+    let sign =
+      switch entry {
+      case .sharpness: 84.0 + 12
+      case .decibels: 62.0 + 12
+      case .window(let seconds): max(4, x(span.lowerBound + seconds) - left) / scale + 6
+      default: Self.signWidth + 6
+      }
     return texts + sign * scale
   }
 }
@@ -254,7 +233,6 @@ struct PlotAxis: Equatable, Sendable {
     return (value - range.lowerBound) / (range.upperBound - range.lowerBound)
   }
 
-  /// The value that lies a share of the way up.
   func value(atShare share: Double) -> Double {
     isLogarithmic
       ? range.lowerBound * pow(range.upperBound / range.lowerBound, share)
@@ -264,19 +242,16 @@ struct PlotAxis: Equatable, Sendable {
   func ticks(atMost count: Int) -> [AxisTick] {
     guard isLogarithmic else { return AxisTick.round(in: range, atMost: count) }
     // Of the values of one, two or three in each decade, the most that fit.
-    for factors in [[1.0, 2, 5], [1, 3], [1]] {
-      let all = (0...5).flatMap { decade in factors.map { $0 * pow(10, Double(decade)) } }
-      let inside = all.filter { range.contains($0) }
-      if inside.count <= count, !inside.isEmpty { return inside.map { AxisTick($0, AxisTick.text($0, places: 0)) } }
-    }
-    return []
+    return [[1.0, 2, 5], [1, 3], [1]].lazy.map { factors in
+      ticks(at: (0...5).flatMap { decade in factors.map { $0 * pow(10, Double(decade)) } })
+    }.first { $0.count <= count && !$0.isEmpty } ?? []
   }
 
   /// The octaves of 25 Hz in the range.
-  var octaves: [AxisTick] {
-    (0...7).map { 25 * pow(2, Double($0)) }.filter { range.contains($0) }.map {
-      AxisTick($0, AxisTick.text($0, places: 0))
-    }
+  var octaves: [AxisTick] { ticks(at: (0...7).map { 25 * pow(2, Double($0)) }) }
+
+  private func ticks(at values: [Double]) -> [AxisTick] {
+    values.filter { range.contains($0) }.map { AxisTick($0, AxisTick.text($0, places: 0)) }
   }
 }
 
@@ -324,8 +299,7 @@ public struct AxisTick: Equatable, Sendable {
     var text = text(value, places: places)
     guard text.contains(".") else { return text }
     while text.hasSuffix("0") { text.removeLast() }
-    if text.hasSuffix(".") { text.removeLast() }
-    return text
+    return text.hasSuffix(".") ? String(text.dropLast()) : text
   }
 
   /// A value with so many decimal places; a minus is a minus sign.

@@ -20,14 +20,12 @@ struct PlotPanel: Sendable {
   enum LegendEntry: Equatable, Sendable {
     case sharpness
     case intensityCurve
-    /// The reach of a waveform.
     case signal
     case effective
     /// The time that one spectrum looks at, in seconds.
     case window(Double)
     /// The profile's band, and the name of the profile.
     case band(String)
-    /// A scale of decibels from one value up to another.
     case decibels(from: Int, to: Int)
   }
 
@@ -60,8 +58,6 @@ struct PlotPanel: Sendable {
     return panels
   }
 
-  // MARK: Events
-
   /// The axis of what goes from 0 to 1, with space above for heads.
   static let shareAxis = PlotAxis(range: 0...1.057)
   static let lowAxis = PlotAxis(range: -0.058...1.096)
@@ -76,10 +72,8 @@ struct PlotPanel: Sendable {
       ticks: [AxisTick(0, "0"), AxisTick(0.5, "0.5"), AxisTick(1, "1")], height: 130)
     if haptic.isEmpty { strength.remark = "no haptic events" }
     if takes.count == 1 {
-      if scores[0].curves.contains(where: { $0.id == .hapticIntensityControl }) {
-        strength.legend.append(.intensityCurve)
-      }
-      strength.legend.append(.sharpness)
+      let hasIntensityCurve = scores[0].curves.contains { $0.id == .hapticIntensityControl }
+      strength.legend = hasIntensityCurve ? [.intensityCurve, .sharpness] : [.sharpness]
     }
     guard !haptic.isEmpty else { return [strength] }
     var tone = PlotPanel(
@@ -97,31 +91,27 @@ struct PlotPanel: Sendable {
   }
 
   private static func audio(_ index: Int, of takes: [PlotTake]) -> PlotPanel {
-    let name = takes.count == 1 ? "" : " \(letter(index))"
-    return PlotPanel(
-      title: "Audio events\(name.isEmpty ? "" : ",\(name)")", unit: "volume", content: .audio(take: index),
-      axis: shareAxis, ticks: [AxisTick(0, "0"), AxisTick(1, "1")], height: 54)
+    PlotPanel(
+      title: "Audio events" + (takes.count == 1 ? "" : ", \(letter(index))"), unit: "volume",
+      content: .audio(take: index), axis: shareAxis, ticks: [AxisTick(0, "0"), AxisTick(1, "1")], height: 54)
   }
 
   static func letter(_ index: Int) -> String { String(UnicodeScalar(UInt8(ascii: "A") + UInt8(min(index, 25)))) }
 
   static func hertz(_ value: Double) -> String { AxisTick.text(value, places: 0) + " Hz" }
 
-  // MARK: Sounds
-
   private static func levels(_ takes: [PlotTake]) -> [PlotPanel] {
     guard takes.contains(where: { $0.track != nil }) else { return [] }
-    let (range, axis) = (SignalTrack.levelRange, SignalTrack.frequencyAxis)
-    let length = range.upperBound - range.lowerBound
-    let isSilent = takes.allSatisfy { $0.track?.levels.allSatisfy { $0 < range.lowerBound } ?? true }
+    let (levels, frequencies) = (PlotAxis(range: SignalTrack.levelRange), SignalTrack.frequencyAxis)
+    let isSilent = takes.allSatisfy { $0.track?.levels.allSatisfy { $0 < levels.range.lowerBound } ?? true }
     return [
       PlotPanel(
         title: "Level", unit: "dBFS, of the sine that is as strong", content: .strength, axis: shareAxis,
-        ticks: [-60.0, -40, -20, 0].map { AxisTick(($0 - range.lowerBound) / length, AxisTick.text($0, places: 0)) },
-        height: 130, remark: isSilent ? "silence" : nil),
+        ticks: [-60.0, -40, -20, 0].map { AxisTick(levels.share(of: $0), AxisTick.text($0, places: 0)) }, height: 130,
+        remark: isSilent ? "silence" : nil),
       PlotPanel(
         title: "Frequency", unit: "where there is a tone", content: .tone, axis: lowAxis, ticks: [],
-        rightTicks: [50.0, 100, 200, 400].map { AxisTick(axis.share(of: $0), hertz($0)) }, height: 60),
+        rightTicks: [50.0, 100, 200, 400].map { AxisTick(frequencies.share(of: $0), hertz($0)) }, height: 60),
     ]
   }
 
@@ -131,45 +121,45 @@ struct PlotPanel: Sendable {
   private static func waveforms(_ takes: [PlotTake], span: ClosedRange<Double>) -> [PlotPanel] {
     let parts = takes.map { $0.part(span) }
     guard parts.contains(where: { $0 != nil }) else { return [] }
-    guard takes.count == 1, let part = parts[0] else {
+    guard takes.count == 1, let (signal, start) = parts[0] else {
       let traces = parts.map { part in
         SoundTrace(samples: part?.signal.mono ?? [], rate: part?.signal.rate ?? 48_000, start: part?.start ?? 0)
       }
-      return [waveform("Waveform", traces, span: span, height: 90)]
+      return [waveform("", traces, span: span)]
     }
-    let channels = part.signal.channels
-    func one(_ title: String, _ samples: [Float], _ height: Double) -> PlotPanel {
-      waveform(
-        title, [SoundTrace(samples: samples, rate: part.signal.rate, start: part.start)], span: span, height: height)
+    let channels = signal.channels
+    func one(_ title: String, _ samples: [Float], height: Double = 90) -> PlotPanel {
+      waveform(title, [SoundTrace(samples: samples, rate: signal.rate, start: start)], span: span, height: height)
     }
-    guard channels.dropFirst().contains(where: { $0 != channels[0] }) else {
-      return [one("Waveform", channels.first ?? [], 90)]
-    }
-    guard channels.count <= maximumChannelCount else {
-      return [one("Waveform, mean of \(channels.count) channels", part.signal.mono, 90)]
-    }
+    if channels.allSatisfy({ $0 == channels[0] }) { return [one("", channels.first ?? [])] }
+    if channels.count > maximumChannelCount { return [one(", mean of \(channels.count) channels", signal.mono)] }
     return channels.enumerated().map { index, samples in
-      one("Waveform, channel \(index + 1)", samples, channels.count == 2 ? 76 : 56)
+      one(", channel \(index + 1)", samples, height: channels.count == 2 ? 76 : 56)
     }
   }
 
-  private static func waveform(_ title: String, _ traces: [SoundTrace], span: ClosedRange<Double>, height: Double)
-    -> PlotPanel
-  {
+  private static func waveform(
+    _ channels: String, _ traces: [SoundTrace], span: ClosedRange<Double>, height: Double = 90
+  ) -> PlotPanel {
     let peak = traces.map(\.peak).max() ?? 0
     let limit = limit(of: peak)
     let isFine = SoundTrace.isFine(span)
     let places = max(0, Int((-log10(limit)).rounded(.up)))
+    let top = (20 * log10(limit)).rounded()
+    let rightTicks = [("dBFS", top), ("dB", top - 6), ("dB", top - 20)].map { unit, decibels in
+      AxisTick(pow(10, decibels / 20), AxisTick.text(decibels, places: 0) + " " + unit)
+    }
     var panel = PlotPanel(
-      title: title, unit: "", content: .waveform(traces), axis: PlotAxis(range: -limit * 1.02...limit * 1.02),
+      title: "Waveform\(channels)", unit: "", content: .waveform(traces),
+      axis: PlotAxis(range: -limit * 1.02...limit * 1.02),
       ticks: [-limit, 0, limit].map { AxisTick($0, AxisTick.text($0, places: $0 == 0 ? 0 : places)) },
-      rightTicks: decibelTicks(limit), height: height)
+      rightTicks: rightTicks, height: height)
     if peak == 0 {
       panel.remark = "silence"
-    } else if traces.count > 1 {
-      panel.unit = isFine ? "samples" : "peak within 6 ms"
     } else if isFine {
       panel.unit = "samples"
+    } else if traces.count > 1 {
+      panel.unit = "peak within 6 ms"
     } else {
       // Over many seconds a column of a picture is longer.
       let isLong = span.upperBound - span.lowerBound > 5
@@ -180,28 +170,15 @@ struct PlotPanel: Sendable {
   }
 
   private static func limit(of peak: Double) -> Double {
-    guard peak > 1e-6, peak.isFinite else { return 1 }
-    let decade = pow(10, log10(peak).rounded(.down))
-    return [1, 2, 5, 10].map { $0 * decade }.first { $0 >= peak } ?? 1
-  }
-
-  /// Where decibels below full scale are on a waveform's axis.
-  private static func decibelTicks(_ limit: Double) -> [AxisTick] {
-    let top = Int((20 * log10(limit)).rounded())
-    return [0, -6, -20].map { below in
-      let decibels = Double(top + below)
-      return AxisTick(pow(10, decibels / 20), AxisTick.text(decibels, places: 0) + (below == 0 ? " dBFS" : " dB"))
-    }
+    peak > 1e-6 && peak.isFinite ? AxisTick.step(for: peak, atMost: 1) : 1
   }
 
   private static func spectrograms(_ takes: [PlotTake], span: ClosedRange<Double>) -> [PlotPanel] {
     var traces = takes.compactMap { SpectrogramTrace(of: $0, span: span) }
-    guard traces.count == takes.count, let scale = SpectrogramTrace.Scale(of: &traces) else { return [] }
+    guard traces.count == takes.count, let scale = SpectrogramTrace.scale(&traces) else { return [] }
     let profiles = takes.map(\.profile)
     // A band that holds for all takes, or none.
-    let band = profiles.first.flatMap { $0 }.flatMap { first in
-      profiles.allSatisfy { $0?.frequency == first.frequency } ? first : nil
-    }
+    let band = profiles.allSatisfy { $0?.frequency == profiles[0]?.frequency } ? profiles[0] : nil
     var panel = PlotPanel(
       title: "Spectrogram", unit: "Hz", content: .spectrogram(traces, shown: Array(takes.indices)), axis: scale.axis,
       ticks: scale.axis.octaves, height: 110)
@@ -211,11 +188,11 @@ struct PlotPanel: Sendable {
       let milliseconds = AxisTick.text(traces[0].window * 1_000, places: 0)
       panel.unit = "Hz, one window of \(milliseconds) ms for all of it"
     }
-    panel.legend.append(.decibels(from: scale.highest - SpectrogramTrace.depth, to: scale.highest))
     if let band {
-      panel.legend.insert(.band(band.name), at: panel.legend.count - 1)
+      panel.legend.append(.band(band.name))
       panel.rightTicks = [band.frequency.low, band.frequency.high].sorted().map { AxisTick($0, hertz($0)) }
     }
+    panel.legend.append(.decibels(from: scale.highest - SpectrogramTrace.depth, to: scale.highest))
     guard takes.count > 2 else { return [panel] }
     return takes.indices.map { index in
       var own = panel
@@ -228,7 +205,6 @@ struct PlotPanel: Sendable {
   }
 }
 
-/// Samples to draw, from a second on.
 struct SoundTrace: Sendable {
   var samples: [Float]
   /// Frames per second.
@@ -274,40 +250,35 @@ struct SpectrogramTrace: Sendable {
     law = take.profile?.frequency
   }
 
-  struct Scale {
-    let axis: PlotAxis
-    /// The level of the strongest colour, in dB re a full-scale sine.
-    let highest: Int
-    /// The lowest level whose frequency the axis is made to show, below the strongest.
-    private static let shownDepth = 25
+  /// The lowest level whose frequency the axis is made to show, below the strongest.
+  private static let shownDepth = 25
 
-    /// The scale on which all of some spectrograms can be read, which they then have; nil for none.
-    init?(of traces: inout [SpectrogramTrace]) {
-      guard !traces.isEmpty else { return nil }
-      let peaks = traces.flatMap { $0.spectrogram.decibels.map { $0.max() ?? -200 } }
-      let peak = Double(peaks.max() ?? -200)
-      // Steps of 20 dB, so that pictures of usual levels have one scale.
-      let highest = peak < -120 ? 0 : Int((peak / 20).rounded(.up)) * 20
-      var low = traces.compactMap { $0.law.map { min($0.low, $0.high) } }.min() ?? 80
-      var high = (traces.compactMap { $0.law.map { max($0.low, $0.high) } }.max() ?? 0) * 1.3
-      for trace in traces {
-        let frequencies = trace.spectrogram.frequencies
-        for levels in trace.spectrogram.decibels {
-          let isShown = { (level: Float) in Int(level) > highest - Self.shownDepth }
-          if let bin = levels.lastIndex(where: isShown) { high = max(high, frequencies[bin]) }
-          // Below the strongest there is the width of the window only.
-          if let most = levels.max(), isShown(most), let bin = levels.firstIndex(of: most) {
-            low = min(low, frequencies[bin])
-          }
+  /// The axis and the level of the strongest colour on which all of some spectrograms can be read, which they then
+  /// have; nil for none.
+  static func scale(_ traces: inout [SpectrogramTrace]) -> (axis: PlotAxis, highest: Int)? {
+    guard !traces.isEmpty else { return nil }
+    let peak = Double(traces.flatMap { $0.spectrogram.decibels.map { $0.max() ?? -200 } }.max() ?? -200)
+    // Steps of 20 dB, so that pictures of usual levels have one scale.
+    let highest = peak < -120 ? 0 : Int((peak / 20).rounded(.up)) * 20
+    let laws = traces.compactMap(\.law)
+    var low = laws.map { min($0.low, $0.high) }.min() ?? 80
+    var high = (laws.map { max($0.low, $0.high) }.max() ?? 0) * 1.3
+    for trace in traces {
+      let frequencies = trace.spectrogram.frequencies
+      for levels in trace.spectrogram.decibels {
+        let isShown = { (level: Float) in Int(level) > highest - shownDepth }
+        if let bin = levels.lastIndex(where: isShown) { high = max(high, frequencies[bin]) }
+        // Below the strongest there is the width of the window only.
+        if let most = levels.max(), isShown(most), let bin = levels.firstIndex(of: most) {
+          low = min(low, frequencies[bin])
         }
       }
-      let reach = traces.map { $0.spectrogram.frequencies.last ?? SpectrogramTrace.reach }.max()
-      let top = [500.0, 1_000].first { $0 >= high } ?? SpectrogramTrace.reach
-      let bottom = [40.0, 20].first { $0 <= low } ?? 10
-      axis = PlotAxis(range: bottom...max(2 * bottom, min(top, reach ?? top)), isLogarithmic: true)
-      self.highest = highest
-      for index in traces.indices { traces[index].highest = highest }
     }
+    let top = [500.0, 1_000].first { $0 >= high } ?? reach
+    let bottom = [40.0, 20].first { $0 <= low } ?? 10
+    let reached = traces.map { $0.spectrogram.frequencies.last ?? reach }.max() ?? top
+    for index in traces.indices { traces[index].highest = highest }
+    return (PlotAxis(range: bottom...max(2 * bottom, min(top, reached)), isLogarithmic: true), highest)
   }
 
   /// How strong each cell of a grid is, 0…1 between the weakest and the strongest colour; rows from above.

@@ -41,6 +41,20 @@ extension CairoBindings {
         isMask ? CAIRO_FORMAT_A8 : CAIRO_FORMAT_RGB24, Int32(clamping: width), Int32(clamping: height)))
   }
 
+  func image(of raster: PlotDrawing.Raster) throws(PlotError) -> Handle {
+    let (columns, rows) = (raster.columns, raster.rows)
+    let image = try unsafe image(width: columns, height: rows, isMask: true)
+    unsafe call.surface_flush(image)
+    if let data = unsafe call.image_surface_get_data(image) {
+      let stride = unsafe Int(call.image_surface_get_stride(image))
+      for (index, level) in raster.levels.prefix(columns * rows).enumerated() {
+        unsafe data[index / columns * stride + index % columns] = level
+      }
+    }
+    unsafe call.surface_mark_dirty(image)
+    return unsafe image
+  }
+
   /// `cairo_pdf_surface_create_for_stream`, sized in points, with a title and without a date.
   func pdf(_ bytes: ByteSink, width: Double, height: Double, title: String) throws(PlotError) -> Handle {
     let surface = try unsafe checked(call.pdf_surface_create_for_stream(Self.sink, bytes.closure, width, height))
@@ -50,24 +64,19 @@ extension CairoBindings {
     return unsafe surface
   }
 
-  /// `cairo_surface_write_to_png_stream`.
   func writePNG(of surface: Handle, to bytes: ByteSink) throws(PlotError) {
     try unsafe check(call.surface_write_to_png_stream(surface, Self.sink, bytes.closure))
   }
 
-  /// `cairo_create`.
   func context(on surface: Handle) throws(PlotError) -> Handle {
     guard let context = unsafe call.create(surface) else { throw refusal("out of memory") }
     try unsafe check(call.status(context))
     return unsafe context
   }
 
-  /// `cairo_surface_status`.
-  func checkSurface(_ surface: Handle) throws(PlotError) { try unsafe check(call.surface_status(surface)) }
-
   private func checked(_ surface: Handle?) throws(PlotError) -> Handle {
     guard let surface = unsafe surface else { throw refusal("out of memory") }
-    do throws(PlotError) { try unsafe checkSurface(surface) } catch {
+    do throws(PlotError) { try unsafe check(call.surface_status(surface)) } catch {
       unsafe call.surface_destroy(surface)
       throw error
     }
@@ -159,11 +168,9 @@ extension CairoBindings {
       try unsafe cairo.writePNG(of: surface, to: sink)
     }
     unsafe cairo.call.surface_finish(surface)
-    try unsafe cairo.checkSurface(surface)
+    try unsafe cairo.check(cairo.call.surface_status(surface))
     return sink.bytes
   }
-
-  // MARK: Shapes
 
   private func draw(_ item: PlotDrawing.Item) throws(PlotError) {
     switch item {
@@ -185,11 +192,7 @@ extension CairoBindings {
 
   private func trace(_ points: [PlotPoint], isClosed: Bool) {
     for (index, point) in points.enumerated() {
-      if index == 0 {
-        unsafe cairo.call.move_to(context, point.x, point.y)
-      } else {
-        unsafe cairo.call.line_to(context, point.x, point.y)
-      }
+      unsafe (index == 0 ? cairo.call.move_to : cairo.call.line_to)(context, point.x, point.y)
     }
     if isClosed { unsafe cairo.call.close_path(context) }
   }
@@ -197,13 +200,10 @@ extension CairoBindings {
   private func trace(_ box: PlotBox, radius: Double) {
     let radius = min(radius, box.width / 2, box.height / 2)
     unsafe cairo.call.new_path(context)
-    let quarter = Double.pi / 2
-    for (corner, centre) in [
-      PlotPoint(box.right - radius, box.top + radius), PlotPoint(box.right - radius, box.bottom - radius),
-      PlotPoint(box.left + radius, box.bottom - radius), PlotPoint(box.left + radius, box.top + radius),
-    ].enumerated() {
-      let start = Double(corner - 1) * quarter
-      unsafe cairo.call.arc(context, centre.x, centre.y, radius, start, start + quarter)
+    let (left, top, right, bottom) = (box.left + radius, box.top + radius, box.right - radius, box.bottom - radius)
+    for (corner, centre) in [(right, top), (right, bottom), (left, bottom), (left, top)].enumerated() {
+      let start = Double(corner - 1) * .pi / 2
+      unsafe cairo.call.arc(context, centre.0, centre.1, radius, start, start + .pi / 2)
     }
     unsafe cairo.call.close_path(context)
   }
@@ -243,8 +243,6 @@ extension CairoBindings {
     unsafe cairo.call.set_source_rgba(context, color.red, color.green, color.blue, opacity)
   }
 
-  // MARK: Text
-
   private func write(_ runs: [PlotDrawing.Run], at place: PlotPoint, anchor: PlotDrawing.Anchor) {
     let widths = runs.map { run in
       select(run)
@@ -275,8 +273,6 @@ extension CairoBindings {
     String(String.UnicodeScalarView(text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))
   }
 
-  // MARK: Levels
-
   private func draw(_ raster: PlotDrawing.Raster) throws(PlotError) {
     guard raster.rows > 0 else { return }
     let image = try unsafe cairo.image(of: raster)
@@ -290,22 +286,6 @@ extension CairoBindings {
     unsafe cairo.call.scale(context, box.width / Double(raster.columns), box.height / Double(raster.rows))
     unsafe cairo.call.mask_surface(context, image, 0, 0)
     unsafe cairo.call.restore(context)
-  }
-}
-
-extension CairoBindings {
-  fileprivate func image(of raster: PlotDrawing.Raster) throws(PlotError) -> Handle {
-    let (columns, rows) = (raster.columns, raster.rows)
-    let image = try unsafe image(width: columns, height: rows, isMask: true)
-    unsafe call.surface_flush(image)
-    if let data = unsafe call.image_surface_get_data(image) {
-      let stride = unsafe Int(call.image_surface_get_stride(image))
-      for row in 0..<rows {
-        for column in 0..<columns { unsafe data[row * stride + column] = raster.levels[row * columns + column] }
-      }
-    }
-    unsafe call.surface_mark_dirty(image)
-    return unsafe image
   }
 }
 

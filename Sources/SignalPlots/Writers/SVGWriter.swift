@@ -24,8 +24,6 @@ struct SVGWriter {
       + (definitions.isEmpty ? "" : "<defs>\(definitions)</defs>") + body + "</svg>\n"
   }
 
-  // MARK: Style
-
   private var style: String {
     let common = "text{font-family:\(Self.fonts);font-variant-numeric:tabular-nums}"
     if let theme { return common + rules(theme) }
@@ -40,58 +38,47 @@ struct SVGWriter {
     }.joined()
   }
 
-  private mutating func attributes(_ fill: PlotDrawing.Fill?, _ stroke: PlotDrawing.Stroke?) -> String {
+  private mutating func attributes(_ fill: PlotDrawing.Fill?, _ stroke: PlotDrawing.Stroke? = nil) -> String {
     var (classes, attributes) = ([String](), "")
-    if let fill {
-      switch fill.paint {
-      case .role(let role): classes.append(name("f", role))
-      case .color, .gradient: attributes += " fill=\"\(value(fill.paint))\""
+    func use(_ property: String, _ paint: PlotDrawing.Paint) {
+      switch paint {
+      case .role(let role): classes.append(name(property.prefix(1), role))
+      case .color(let color): attributes += " \(property)=\"\(color.css)\""
+      case .gradient(let stops, let from, let to):
+        attributes += " \(property)=\"url(#\(gradient(paint, stops, from, to)))\""
       }
-      if fill.opacity < 1 { attributes += " fill-opacity=\"\(Self.number(fill.opacity, 2))\"" }
+    }
+    if let fill {
+      use("fill", fill.paint)
+      if fill.opacity < 1 { attributes += Self.attribute("fill-opacity", fill.opacity, 2) }
     }
     if let stroke {
-      switch stroke.paint {
-      case .role(let role): classes.append(name("s", role))
-      case .color, .gradient: attributes += " stroke=\"\(value(stroke.paint))\""
-      }
-      if stroke.width != 1 { attributes += " stroke-width=\"\(Self.number(stroke.width, 2))\"" }
-      if !stroke.dashes.isEmpty {
-        let dashes = stroke.dashes.map { Self.number($0) }.joined(separator: " ")
-        attributes += " stroke-dasharray=\"\(dashes)\""
-      }
-      if stroke.opacity < 1 { attributes += " stroke-opacity=\"\(Self.number(stroke.opacity, 2))\"" }
+      use("stroke", stroke.paint)
+      if stroke.width != 1 { attributes += Self.attribute("stroke-width", stroke.width, 2) }
+      let dashes = stroke.dashes.map { Self.number($0) }.joined(separator: " ")
+      if !dashes.isEmpty { attributes += " stroke-dasharray=\"\(dashes)\"" }
+      if stroke.opacity < 1 { attributes += Self.attribute("stroke-opacity", stroke.opacity, 2) }
     }
-    let names = classes.isEmpty ? "" : " class=\"\(classes.joined(separator: " "))\""
-    return names + attributes
+    return (classes.isEmpty ? "" : " class=\"\(classes.joined(separator: " "))\"") + attributes
   }
 
-  private mutating func name(_ prefix: String, _ role: PlotRole) -> String {
+  private mutating func name(_ prefix: Substring, _ role: PlotRole) -> String {
     roles.insert(role.distinct)
     return "\(prefix)-\(role.name)"
   }
 
-  /// A colour, or a reference to a gradient, which equal ones share.
-  private mutating func value(_ paint: PlotDrawing.Paint) -> String {
-    switch paint {
-    case .role: return "none"
-    case .color(let color): return color.css
-    case .gradient(let stops, let from, let to):
-      if let name = gradients[paint] { return "url(#\(name))" }
-      let name = "g\(gradients.count)"
-      gradients[paint] = name
-      definitions +=
-        "<linearGradient id=\"\(name)\" gradientUnits=\"userSpaceOnUse\" "
-        + "x1=\"\(Self.number(from.x))\" y1=\"\(Self.number(from.y))\" "
-        + "x2=\"\(Self.number(to.x))\" y2=\"\(Self.number(to.y))\">"
-      for stop in stops {
-        definitions += "<stop offset=\"\(Self.number(stop.share, 4))\" stop-color=\"\(stop.color.css)\"/>"
-      }
-      definitions += "</linearGradient>"
-      return "url(#\(name))"
-    }
+  /// The name of a gradient, which equal ones share.
+  private mutating func gradient(
+    _ paint: PlotDrawing.Paint, _ stops: [PlotDrawing.Stop], _ from: PlotPoint, _ to: PlotPoint
+  ) -> String {
+    if let name = gradients[paint] { return name }
+    let name = "g\(gradients.count)"
+    gradients[paint] = name
+    let line = [("x1", from.x), ("y1", from.y), ("x2", to.x), ("y2", to.y)].map { Self.attribute($0, $1) }.joined()
+    let colors = stops.map { "<stop\(Self.attribute("offset", $0.share, 4)) stop-color=\"\($0.color.css)\"/>" }.joined()
+    definitions += "<linearGradient id=\"\(name)\" gradientUnits=\"userSpaceOnUse\"\(line)>\(colors)</linearGradient>"
+    return name
   }
-
-  // MARK: Shapes
 
   private mutating func append(_ item: PlotDrawing.Item) throws(PlotError) {
     switch item {
@@ -99,12 +86,10 @@ struct SVGWriter {
       let outline = lines.map { Self.path($0) + (fill == nil ? "" : "z") }.joined()
       body += "<path\(attributes(fill, stroke)) d=\"\(outline)\"/>"
     case .disc(let centre, let radius, let fill, let stroke):
-      body +=
-        "<circle\(attributes(fill, stroke)) cx=\"\(Self.number(centre.x))\" "
-        + "cy=\"\(Self.number(centre.y))\" r=\"\(Self.number(radius, 2))\"/>"
+      let place = Self.attribute("cx", centre.x) + Self.attribute("cy", centre.y) + Self.attribute("r", radius, 2)
+      body += "<circle\(attributes(fill, stroke))\(place)/>"
     case .bar(let box, let radius, let fill):
-      let corners = radius > 0 ? " rx=\"\(Self.number(radius))\"" : ""
-      body += "<rect\(attributes(fill, nil)) \(Self.place(box))\(corners)/>"
+      body += "<rect\(attributes(fill))\(Self.place(box))\(radius > 0 ? Self.attribute("rx", radius) : "")/>"
     case .text(let runs, let place, let anchor): append(runs, at: place, anchor: anchor)
     case .raster(let raster): try append(raster)
     }
@@ -113,39 +98,37 @@ struct SVGWriter {
   private mutating func append(_ runs: [PlotDrawing.Run], at place: PlotPoint, anchor: PlotDrawing.Anchor) {
     guard let first = runs.first else { return }
     let anchored = anchor == .start ? "" : " text-anchor=\"\(anchor.rawValue)\""
-    body +=
-      "<text\(look(first)) x=\"\(Self.number(place.x))\" y=\"\(Self.number(place.y))\"\(anchored)>"
-      + Self.escaped(first.text)
+    let start = Self.attribute("x", place.x) + Self.attribute("y", place.y)
+    body += "<text\(look(first))\(start)\(anchored)>\(Self.escaped(first.text))"
     for run in runs.dropFirst() {
-      body += "<tspan\(look(run)) dx=\"\(Self.number(run.gap))\">\(Self.escaped(run.text))</tspan>"
+      body += "<tspan\(look(run))\(Self.attribute("dx", run.gap))>\(Self.escaped(run.text))</tspan>"
     }
     body += "</text>"
   }
 
   private mutating func look(_ run: PlotDrawing.Run) -> String {
-    " class=\"\(name("f", run.role))\" font-size=\"\(Self.number(run.size))\""
+    " class=\"\(name("f", run.role))\"\(Self.attribute("font-size", run.size))"
       + " font-weight=\"\(run.isBold ? 600 : 400)\""
   }
 
   /// A colour behind a mask of levels; equal levels in other colours are other masks.
   private mutating func append(_ raster: PlotDrawing.Raster) throws(PlotError) {
     guard raster.rows > 0 else { return }
-    let image = try CairoWriter.png(of: raster)
-    let name = "m\(maskCount)"
+    let image = String(decoding: Base64.encoded(try CairoWriter.png(of: raster)), as: UTF8.self)
+    let (name, place) = ("m\(maskCount)", Self.place(raster.box))
     maskCount += 1
-    let place = Self.place(raster.box)
     definitions +=
-      "<mask id=\"\(name)\" maskUnits=\"userSpaceOnUse\" \(place)><image \(place) "
-      + "preserveAspectRatio=\"none\" href=\"data:image/png;base64,"
-      + String(decoding: Base64.encoded(image), as: UTF8.self) + "\"/></mask>"
-    body += "<rect\(attributes(PlotDrawing.Fill(paint: raster.paint), nil)) \(place) " + "mask=\"url(#\(name))\"/>"
+      "<mask id=\"\(name)\" maskUnits=\"userSpaceOnUse\"\(place)><image\(place) "
+      + "preserveAspectRatio=\"none\" href=\"data:image/png;base64,\(image)\"/></mask>"
+    body += "<rect\(attributes(PlotDrawing.Fill(paint: raster.paint)))\(place) mask=\"url(#\(name))\"/>"
   }
 
-  // MARK: Text
-
   private static func place(_ box: PlotBox) -> String {
-    "x=\"\(number(box.left))\" y=\"\(number(box.top))\" width=\"\(number(box.width))\" "
-      + "height=\"\(number(box.height))\""
+    [("x", box.left), ("y", box.top), ("width", box.width), ("height", box.height)].map { attribute($0, $1) }.joined()
+  }
+
+  private static func attribute(_ name: String, _ value: Double, _ places: Int = 1) -> String {
+    " \(name)=\"\(number(value, places))\""
   }
 
   /// Moves and lines along points, to a tenth of a pixel.
@@ -169,45 +152,34 @@ struct SVGWriter {
 
   /// A number with at most some decimal places.
   static func number(_ value: Double, _ places: Int = 1) -> String {
-    let scale = places == 1 ? 10.0 : (places == 2 ? 100 : 10_000)
-    let scaled = (value.isFinite ? value * scale : 0).rounded()
-    guard abs(scaled) < 1e15 else { return "0" }
-    var (digits, left) = (String(Int(abs(scaled))), places)
-    if digits.utf8.count <= places { digits = String(repeating: "0", count: places + 1 - digits.utf8.count) + digits }
-    while left > 0, digits.hasSuffix("0") {
-      digits.removeLast()
-      left -= 1
-    }
-    let integer = digits.dropLast(left)
-    let text = left == 0 ? String(integer) : "\(integer).\(digits.suffix(left))"
-    return scaled < 0 ? "-" + text : text
+    guard abs(value) < 1e10 else { return "0" }
+    let text = AxisTick.short(value, places: places)
+    return text.hasPrefix("\u{2212}") ? "-" + text.dropFirst() : text
   }
 
   static func escaped(_ text: String) -> String {
-    var allowed = String.UnicodeScalarView()
-    for scalar in text.unicodeScalars {
-      let isKnown = scalar.value >= 32 && scalar.value != 0xFFFE && scalar.value != 0xFFFF
-      allowed.append(isKnown ? scalar : " ")
+    let known = text.unicodeScalars.map { scalar -> Unicode.Scalar in
+      scalar.value >= 32 && scalar.value != 0xFFFE && scalar.value != 0xFFFF ? scalar : " "
     }
-    return String(allowed).escapedForMarkup
+    return String(String.UnicodeScalarView(known)).escapedForMarkup
   }
 }
 
 extension String {
   /// The text with the characters that mean something in HTML and XML, also in quoted attributes, written out.
   package var escapedForMarkup: String {
-    var escaped = ""
-    for scalar in unicodeScalars {
-      switch scalar {
-      case "&": escaped += "&amp;"
-      case "<": escaped += "&lt;"
-      case ">": escaped += "&gt;"
-      case "\"": escaped += "&quot;"
-      case "'": escaped += "&#39;"
-      default: escaped.unicodeScalars.append(scalar)
+    replacing([("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("\"", "&quot;"), ("'", "&#39;")])
+  }
+
+  /// The text with other texts in the place of some characters.
+  package func replacing(_ table: [(Unicode.Scalar, String)]) -> String {
+    unicodeScalars.reduce(into: "") { text, scalar in
+      if let other = table.first(where: { $0.0 == scalar }) {
+        text += other.1
+      } else {
+        text.unicodeScalars.append(scalar)
       }
     }
-    return escaped
   }
 }
 

@@ -5,16 +5,29 @@ struct TerminalFigure {
   let style: TerminalStyle
 
   private var labelWidth: Int {
-    let counts = plot.panels.flatMap { labels(of: $0).map(\.label.count) }
+    let counts = panels.flatMap { $0.ticks.map(\.label.count) }
     return min(7, max(2, counts.max() ?? 2))
   }
 
   private var timeWidth: Int { max(8, width - labelWidth - 2) }
 
+  /// The panels without the little space above that characters have not, at their left hertz where nothing else is.
+  private var panels: [PlotPanel] {
+    plot.panels.map { panel in
+      var panel = panel
+      if panel.ticks.isEmpty { panel.ticks = panel.rightTicks }
+      switch panel.content {
+      case .waveform, .spectrogram: break
+      case .strength, .tone, .audio: panel.axis = PlotAxis(range: 0...1)
+      }
+      return panel
+    }
+  }
+
   func text() -> String {
     var lines: [String] = []
     for title in [plot.title, plot.facts.joined(separator: " · ")] where !title.isEmpty { lines += wrapped(title) }
-    for panel in plot.panels {
+    for panel in panels {
       lines.append("")
       lines += heading(of: panel)
       for (take, sheet) in sheets(of: panel) {
@@ -32,7 +45,6 @@ struct TerminalFigure {
   }
 
   private func sheets(of panel: PlotPanel) -> [(take: Int, sheet: TerminalSheet)] {
-    var panel = panel
     var isDotted = false
     var takes = Array(plot.takes.indices)
     // Rows of one take, and of each of several.
@@ -44,7 +56,6 @@ struct TerminalFigure {
     case .waveform: (rows, isDotted) = ((7, 5), true)
     case .spectrogram(_, let shown): (rows, takes) = ((8, 5), shown)
     }
-    panel.axis = axis(of: panel)
     let isOverlay = plot.takes.count > 1
     let drawing = FigureDrawing.draw(
       panel, of: plot, columns: timeWidth, rows: isOverlay ? rows.several : rows.one, cell: TerminalWriter.cell)
@@ -53,14 +64,6 @@ struct TerminalFigure {
     }
     if isDotted, isOverlay { TerminalSheet.markShared(in: &sheets, PlotPalette(.dark).color(of: .equalLine)) }
     return Array(zip(takes, sheets))
-  }
-
-  /// The axis of a panel, without the little space above that characters have not.
-  private func axis(of panel: PlotPanel) -> PlotAxis {
-    switch panel.content {
-    case .waveform, .spectrogram: panel.axis
-    case .strength, .tone, .audio: PlotAxis(range: 0...1)
-    }
   }
 
   private func name(of take: Int) -> String {
@@ -77,37 +80,33 @@ struct TerminalFigure {
   }
 
   private func heading(of panel: PlotPanel) -> [String] {
-    // Colours take no columns, so the columns of each part are counted beside it.
-    var parts: [(text: String, columns: Int)] = []
-    func add(_ text: String) { parts.append((style.text(text), text.count)) }
-    add(panel.title)
-    if let remark = panel.remark { add(remark) }
+    var parts = [panel.title] + (panel.remark.map { [$0] } ?? [])
     switch panel.content {
     case .strength where plot.takes.count == 1 && plot.takes[0].score != nil:
-      add("\(style.head) transient")
-      add("\(style.fill(eighths: 8)) continuous")
-      if panel.legend.contains(.intensityCurve) { add("\(style.curve) intensity curve") }
-      if style.colors { parts.append(("dull \(sharpnessScale) sharp", 17)) }
+      parts += ["\(style.head) transient", "\(style.fill(eighths: 8)) continuous"]
+      if panel.legend.contains(.intensityCurve) { parts.append("\(style.curve) intensity curve") }
     case .strength, .spectrogram:
       if case .spectrogram(let traces, _) = panel.content, let highest = traces.first?.highest {
         let lowest = AxisTick.text(Double(highest - SpectrogramTrace.depth), places: 0)
-        add("Hz, \(lowest) to \(AxisTick.text(Double(highest), places: 0)) dBFS")
+        parts.append("Hz, \(lowest) to \(AxisTick.text(Double(highest), places: 0)) dBFS")
       }
       if plot.takes.count > 1, !style.colors {
-        add("\(style.shade(0.3)) in \(plot.takes.count == 2 ? "both" : "all")")
-        add("\(style.shade(1)) more")
+        parts += ["\(style.shade(0.3)) in \(plot.takes.count == 2 ? "both" : "all")", "\(style.shade(1)) more"]
       }
     case .tone, .audio, .waveform: break
     }
+    // Colours take no columns, so the columns of each part are counted beside it.
+    var counted = parts.map { (text: style.text($0), columns: $0.count) }
+    if panel.legend.contains(.sharpness), style.colors { counted.append(("dull \(sharpnessScale) sharp", 17)) }
     var lines: [String] = []
-    var used = 0
-    for part in parts {
-      if lines.isEmpty || used + 2 + part.columns > width {
-        lines.append(part.text)
-        used = part.columns
+    var used = width
+    for (text, columns) in counted {
+      used += 2 + columns
+      if used > width {
+        lines.append(text)
+        used = columns
       } else {
-        lines[lines.count - 1] += "  " + part.text
-        used += 2 + part.columns
+        lines[lines.count - 1] += "  " + text
       }
     }
     return lines
@@ -122,14 +121,11 @@ struct TerminalFigure {
     return String(sheet.text(row: 0, colors: true).dropLast())
   }
 
-  /// The labels of a panel's axis at its left; hertz where there are no others.
-  private func labels(of panel: PlotPanel) -> [AxisTick] { panel.ticks.isEmpty ? panel.rightTicks : panel.ticks }
-
   /// The labels by row; of two that share a row, the one nearest to its middle.
   private func labelRows(of panel: PlotPanel, height: Int) -> [Int: String] {
     var rows: [Int: (distance: Double, label: String)] = [:]
-    for tick in labels(of: panel) {
-      let place = (1 - axis(of: panel).share(of: tick.value)) * Double(height)
+    for tick in panel.ticks {
+      let place = (1 - panel.axis.share(of: tick.value)) * Double(height)
       let row = min(height - 1, max(0, Int(place)))
       let distance = abs(place - Double(row) - 0.5)
       if let other = rows[row], other.distance <= distance { continue }
@@ -144,7 +140,7 @@ struct TerminalFigure {
     var labels = Array(repeating: Character(" "), count: labelWidth + 2 + timeWidth)
     var free = 0
     for tick in time.ticks {
-      let share = (tick.value - plot.span.lowerBound) / (plot.span.upperBound - plot.span.lowerBound)
+      let share = PlotAxis(range: plot.span).share(of: tick.value)
       let column = min(timeWidth - 1, Int(share * Double(timeWidth)))
       line[column] = style.ground.tick
       let label = style.text(tick.label)
@@ -180,10 +176,9 @@ extension String {
 }
 
 extension Plot {
-  /// The figure drawn with characters; each line ends in a line break.
+  /// The figure drawn with characters, in at least 20 columns; each line ends in a line break.
   ///
   /// - Parameters:
-  ///   - width: Columns that may be used, at least 20.
   ///   - colors: Whether sequences for 256 colours may be used.
   ///   - unicode: Whether block and braille characters may be used, or ASCII only.
   public func terminalText(width: Int, colors: Bool, unicode: Bool = true) -> String {
@@ -226,9 +221,9 @@ struct TerminalWriter {
       case .path(let lines, nil, let stroke?):
         for line in lines where isShown(stroke.paint) { draw(line, stroke, hasAreas: hasAreas) }
       case .path(let lines, let fill?, .some):
-        let points = lines.joined()
-        let sum = points.reduce(PlotPoint(0, 0)) { PlotPoint($0.x + $1.x, $0.y + $1.y) }
-        mark(PlotPoint(sum.x / Double(points.count), sum.y / Double(points.count)), fill.paint)
+        let points = Array(lines.joined())
+        let (x, y) = points.reduce((0, 0)) { ($0.0 + $1.x, $0.1 + $1.y) }
+        mark(PlotPoint(x / Double(points.count), y / Double(points.count)), fill.paint)
       case .disc(let centre, _, let fill?, let stroke):
         if fill.paint != .role(.paper) {
           mark(centre, fill.paint)
@@ -240,8 +235,6 @@ struct TerminalWriter {
       }
     }
   }
-
-  // MARK: Paint
 
   private func isShown(_ paint: PlotDrawing.Paint) -> Bool {
     switch paint {
@@ -274,8 +267,6 @@ struct TerminalWriter {
 
   /// A hair below the upper edge of a row is that edge, since values are short decimals of 32 bits.
   private func row(_ y: Double) -> Int { min(sheet.height - 1, max(0, Int(y / Self.cell.height + 1e-3))) }
-
-  // MARK: Shapes
 
   /// Where a line is in each column of cells or dots that it passes: the heights at the column's ends.
   private func heights(_ from: PlotPoint, _ to: PlotPoint) -> [(column: Int, start: Double, end: Double)] {
