@@ -35,9 +35,7 @@ final class DeviceCapability: NSObject, CHHapticDeviceCapability {
   let supportsAudio: Bool
 
   init(supportsHaptics: Bool, supportsAudio: Bool) {
-    self.supportsHaptics = supportsHaptics
-    self.supportsAudio = supportsAudio
-    super.init()
+    (self.supportsHaptics, self.supportsAudio) = (supportsHaptics, supportsAudio)
   }
 
   func attributes(forEventParameter inParameter: CHHapticEvent.ParameterID, eventType type: CHHapticEvent.EventType)
@@ -67,10 +65,7 @@ final class ParameterAttributes: NSObject, CHHapticParameterAttributes {
   let defaultValue: Float
 
   init(_ range: ClosedRange<Float>, defaultValue: Float) {
-    minValue = range.lowerBound
-    maxValue = range.upperBound
-    self.defaultValue = defaultValue
-    super.init()
+    (minValue, maxValue, self.defaultValue) = (range.lowerBound, range.upperBound, defaultValue)
   }
 
   override var description: String {

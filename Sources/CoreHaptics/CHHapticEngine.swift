@@ -52,21 +52,12 @@ open class CHHapticEngine: NSObject {
   }
 
   /// Makes an engine that is not running; also spelled `CHHapticEngine()`.
-  public init(andReturnError: () = ()) throws {
-    backing = EngineBacking(backend: EngineBackends.takeCurrent())
-    super.init()
-  }
+  public init(andReturnError: () = ()) throws { backing = EngineBacking(backend: EngineBackends.takeCurrent()) }
 
   /// Makes an engine that is not running; the audio session is not regarded.
-  public init(audioSession: AVAudioSession?) throws {
-    backing = EngineBacking(backend: EngineBackends.takeCurrent())
-    super.init()
-  }
+  public init(audioSession: AVAudioSession?) throws { backing = EngineBacking(backend: EngineBackends.takeCurrent()) }
 
-  package init(backend: any EngineBackend) {
-    backing = EngineBacking(backend: backend)
-    super.init()
-  }
+  package init(backend: any EngineBackend) { backing = EngineBacking(backend: backend) }
 
   deinit { backing.engineIsGone() }
 
@@ -187,9 +178,7 @@ open class CHHapticEngine: NSObject {
     get { backing.with { $0.isAutoShutdownEnabled } }
     set { backing.setAutoShutdown(newValue) }
   }
-}
 
-extension CHHapticEngine {
   /// What was rendered since the last start, where the output is in memory.
   package func renderedSamples(ofChannel channel: Int) -> [Float] {
     backing.with { $0.lastVirtualSession }?.samples(ofChannel: channel) ?? []

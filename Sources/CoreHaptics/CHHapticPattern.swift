@@ -16,13 +16,11 @@ open class CHHapticPattern: NSObject {
   /// Makes a pattern of events and steps of controls; either may be empty.
   public init(events: [CHHapticEvent], parameters: [CHHapticDynamicParameter]) throws {
     content = try PatternContent(events: events, parameters: parameters)
-    super.init()
   }
 
   /// Makes a pattern of events and curves; either may be empty.
   public init(events: [CHHapticEvent], parameterCurves: [CHHapticParameterCurve]) throws {
     content = try PatternContent(events: events, curves: parameterCurves)
-    super.init()
   }
 
   /// Makes a pattern of nested dictionaries with the keys of AHAP.
@@ -32,14 +30,12 @@ open class CHHapticPattern: NSObject {
   /// AHAP text.
   public init(dictionary patternDict: [CHHapticPattern.Key: Any]) throws {
     content = try PatternContent(dictionary: patternDict)
-    super.init()
   }
 
   /// Reads an AHAP file; its sound files are looked for in its folder and below.
   public init(contentsOf ahapURL: URL) throws {
     EngineBackends.noteNewAPI("CHHapticPattern(contentsOf:)", iOS: 16)
     content = try PatternContent(contentsOf: ahapURL)
-    super.init()
   }
 
   /// Reads an AHAP file; its sound files are looked for in its folder and below.
@@ -65,16 +61,10 @@ open class CHHapticPattern: NSObject {
 
   package var composition: HapticComposition { content.composition }
 
-  init(_ content: PatternContent) {
-    self.content = content
-    super.init()
-  }
+  init(_ content: PatternContent) { self.content = content }
 
   /// A pattern is made of events, a dictionary or a file.
-  @available(*, unavailable) public override init() {
-    content = PatternContent(pattern: HapticPattern())
-    super.init()
-  }
+  @available(*, unavailable) public override init() { content = PatternContent(pattern: HapticPattern()) }
 
   /// The time, in seconds, at which the last event ends or the last parameter or curve begins.
   ///

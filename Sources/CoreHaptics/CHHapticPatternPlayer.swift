@@ -45,10 +45,7 @@ public var CHHapticTimeImmediate: TimeInterval { 0 }
 class PatternPlayerObject: NSObject, CHHapticPatternPlayer {
   let backing: PlayerBacking
 
-  init(_ backing: PlayerBacking) {
-    self.backing = backing
-    super.init()
-  }
+  init(_ backing: PlayerBacking) { self.backing = backing }
 
   deinit { backing.objectIsGone() }
 

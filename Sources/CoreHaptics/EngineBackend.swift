@@ -93,7 +93,7 @@ package enum EngineBackends {
   package static var virtual: VirtualBackend? { current as? VirtualBackend }
 
   package static func noteNewAPI(_ name: String, iOS major: Int, _ minor: Int = 0) {
-    virtual?.note(.breach(.newerAPI(name: name, major: major, minor: minor)))
+    virtual?.note(.breach(.newerAPI(name, version: minor == 0 ? "\(major)" : "\(major).\(minor)")))
   }
 
   /// Sets the backend of engines made from now on; nil returns to the environment's.

@@ -67,7 +67,7 @@ final class PlayerBacking: @unchecked Sendable {
       // Nobody could end a loop any more, so the running pass is the last.
       guard storedSettings.isLooping else { return }
       try? player?.loop(passCount: 1)
-      note(.looped(false))
+      note(.looping(false))
     }
   }
 
@@ -85,7 +85,7 @@ final class PlayerBacking: @unchecked Sendable {
       let count = player.endCount - toldEndCount
       toldEndCount = player.endCount
       if count > 0, let session = session as? VirtualSession {
-        note(.ended(at: session.deviceTime(ofFrame: player.endFrame)))
+        note(.ended(at: rounded(session.deviceTime(ofFrame: player.endFrame))))
       }
       return count
     }
@@ -117,13 +117,9 @@ final class PlayerBacking: @unchecked Sendable {
     try command(.started(at: deviceTime(moment))) { try player.start(at: moment) }
   }
 
-  func stop(at time: TimeInterval) throws {
-    try command(at: time, EngineNote.Action.stopped) { try $0.stop(at: $1) }
-  }
+  func stop(at time: TimeInterval) throws { try command(at: time, EngineNote.Action.stopped) { try $0.stop(at: $1) } }
 
-  func pause(at time: TimeInterval) throws {
-    try command(at: time, EngineNote.Action.paused) { try $0.pause(at: $1) }
-  }
+  func pause(at time: TimeInterval) throws { try command(at: time, EngineNote.Action.paused) { try $0.pause(at: $1) } }
 
   func resume(at time: TimeInterval) throws {
     try command(at: time, EngineNote.Action.resumed) { try $0.resume(at: $1) }
@@ -170,7 +166,7 @@ final class PlayerBacking: @unchecked Sendable {
     let points = curve.controlPoints.map { ParameterCurve.ControlPoint(time: $0.relativeTime, value: $0.value) }
     let curve = ParameterCurve(id: id, time: 0, controlPoints: points)
     let moment = moment(time)
-    try command(.scheduled(.init(rawValue: id.rawValue), at: deviceTime(moment))) {
+    try command(.scheduledCurve(.init(rawValue: id.rawValue), at: deviceTime(moment))) {
       try player.schedule(curve, at: moment)
     }
   }
@@ -232,11 +228,11 @@ final class PlayerBacking: @unchecked Sendable {
 
   private func noteChange(from before: Settings) {
     let now = storedSettings
-    if now.isLooping != before.isLooping || now.loopEnd != before.loopEnd { note(.looped(now.isLooping)) }
-    if now.rate != before.rate { note(.rateChanged(Double(now.rate))) }
-    if now.isMuted != before.isMuted { note(.playerMuted(now.isMuted)) }
+    if now.isLooping != before.isLooping || now.loopEnd != before.loopEnd { note(.looping(now.isLooping)) }
+    if now.rate != before.rate { note(.rate(Double(now.rate))) }
+    if now.isMuted != before.isMuted { note(.muted(now.isMuted)) }
   }
 
   /// The virtual device's time at which a command takes effect, in seconds.
-  private func deviceTime(_ time: PlaybackTime) -> Double { virtual == nil ? 0 : engine.deviceTime(of: time) }
+  private func deviceTime(_ time: PlaybackTime) -> Double { virtual == nil ? 0 : rounded(engine.deviceTime(of: time)) }
 }

@@ -20,8 +20,7 @@ extension PlayedHaptics {
     let rate = 48_000.0
     var reader = PlayReader(composition, rate: rate)
     reader.take(PlayerChange())
-    self.init(
-      reader.finish(at: FrameConversion.frame(seconds: composition.duration + 31, rate: rate), origin: 0))
+    self.init(reader.finish(at: FrameConversion.frame(seconds: composition.duration + 31, rate: rate), origin: 0))
   }
 }
 

@@ -67,38 +67,9 @@ public final class VirtualHapticDevice: Sendable {
     engine.simulateReset()
     backend.settle()
   }
-}
 
-/// An engine of an application, as a test sees it.
-public struct EngineState: Equatable, Sendable, CustomStringConvertible {
-  /// The engine's number on its device, from 1, in the order in which engines were made.
-  public var number: Int
-  /// Whether it was started and has not stopped.
-  public var isRunning: Bool
-  /// Seconds on its own clock, `currentTime`.
-  public var currentTime: Double
-  /// Players that play, are paused, or wait for their start.
-  public var activePlayerCount: Int
-  /// Whether the application has set a reset handler.
-  public var hasResetHandler: Bool
+  // MARK: What a test sees
 
-  /// One line, such as `engine 1: running, 0.500 s, 1 active player, no reset handler`.
-  public var description: String {
-    "engine \(number): \(isRunning ? "running" : "stopped"), \(thousandths(currentTime)) s, "
-      + "\(activePlayerCount) active player\(activePlayerCount == 1 ? "" : "s"), "
-      + (hasResetHandler ? "reset handler" : "no reset handler")
-  }
-}
-
-/// A number with three digits behind the point.
-func thousandths(_ value: Double) -> String {
-  guard abs(value) < 1e12 else { return "\(value)" }
-  let scaled = Int((value * 1_000).rounded())
-  let rest = String(abs(scaled) % 1_000)
-  return "\(scaled < 0 ? "-" : "")\(abs(scaled) / 1_000)." + String(repeating: "0", count: 3 - rest.count) + rest
-}
-
-extension VirtualHapticDevice {
   /// The engines that exist on the device, by number; also those that an application keeps private.
   public var engines: [EngineState] {
     backend.engineStates.map {
@@ -107,17 +78,13 @@ extension VirtualHapticDevice {
         activePlayerCount: $0.activePlayerCount, hasResetHandler: $0.hasResetHandler)
     }
   }
-}
 
-extension VirtualHapticDevice {
   /// What was asked of the device and what happened, in order.
-  public var log: HapticLog { HapticLog(backend.record) }
+  public var log: HapticLog { HapticLog(entries: backend.record) }
 
   /// What was played up to now, event by event; O(n) in what was ever played.
   public var played: PlayedHaptics { PlayedHaptics(backend.sessionRecords) }
-}
 
-extension VirtualHapticDevice {
   /// Lets the next start of an engine fail, whichever engine it is; called again, the one after it too.
   ///
   /// - Parameter code: The code of the `CHHapticError` that the start throws.
@@ -176,9 +143,7 @@ extension VirtualHapticDevice {
     let backend = backend
     backend.after(seconds) { backend.setPresent(true) }
   }
-}
 
-extension VirtualHapticDevice {
   /// Lets time go by, and waits until what handlers and waits of the application set off has run.
   ///
   /// With the trait `.virtualHaptics` of `HapticTesting`, what the application waits with (`Task.sleep`, clocks,
@@ -215,6 +180,35 @@ extension VirtualHapticDevice {
 
   /// A clock that goes on with the device, for applications that are given their clock.
   public var clock: VirtualHapticClock { VirtualHapticClock(backend) }
+}
+
+/// An engine of an application, as a test sees it.
+public struct EngineState: Equatable, Sendable, CustomStringConvertible {
+  /// The engine's number on its device, from 1, in the order in which engines were made.
+  public var number: Int
+  /// Whether it was started and has not stopped.
+  public var isRunning: Bool
+  /// Seconds on its own clock, `currentTime`.
+  public var currentTime: Double
+  /// Players that play, are paused, or wait for their start.
+  public var activePlayerCount: Int
+  /// Whether the application has set a reset handler.
+  public var hasResetHandler: Bool
+
+  /// One line, such as `engine 1: running, 0.500 s, 1 active player, no reset handler`.
+  public var description: String {
+    "engine \(number): \(isRunning ? "running" : "stopped"), \(thousandths(currentTime)) s, "
+      + "\(activePlayerCount) active player\(activePlayerCount == 1 ? "" : "s"), "
+      + (hasResetHandler ? "reset handler" : "no reset handler")
+  }
+}
+
+/// A number with three digits behind the point.
+func thousandths(_ value: Double) -> String {
+  guard abs(value) < 1e12 else { return "\(value)" }
+  let scaled = Int((value * 1_000).rounded())
+  let rest = String(abs(scaled) % 1_000)
+  return "\(scaled < 0 ? "-" : "")\(abs(scaled) / 1_000)." + String(repeating: "0", count: 3 - rest.count) + rest
 }
 
 /// A clock that goes on with a virtual device.

@@ -224,7 +224,7 @@ extension EngineLife {
   ///   - intensity: The part, 0…1; values outside are moved to the nearest bound, NaN is 0.
   package func play(shipped pattern: String, as name: String, intensity: Double = 1) {
     let intensity = intensity.isNaN ? 0 : min(max(intensity, 0), 1)
-    EngineBackends.takeVirtual()?.note(.generatorCalled(name: name, intensity: intensity))
+    EngineBackends.takeVirtual()?.note(.generator(.init(name: name, intensity: intensity)))
     guard let found = ParsedPatternCache.shipped.pattern(named: pattern),
       let scaled = intensity < 1 ? try? found.scaled(by: Float(intensity)) : found
     else { return }

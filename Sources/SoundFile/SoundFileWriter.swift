@@ -89,8 +89,7 @@
       let frameCount = samples.count / channelCount
       switch format.samples {
       case _ where format.container == .ogg, .float:
-        try unsafe SndFileBindings.write(
-          samples, frameCount: frameCount, to: handle, path: path, with: sf_writef_float)
+        try unsafe SndFileBindings.write(samples, frameCount: frameCount, to: handle, path: path, with: sf_writef_float)
       case .s16:
         encoder.encode(samples, growing: &shorts)
         try unsafe SndFileBindings.write(
@@ -186,9 +185,7 @@
     init(_ descriptor: Int32, path: String, samples: SampleFormat, rate: Int, channelCount: Int) {
       let encoding = samples == .s24 ? SampleEncoding.s24Packed : samples.encoding
       (self.descriptor, self.path, self.rate) = (descriptor, path, rate)
-      (sampleSize, frameSize, isFloat) = (
-        encoding.byteCount, encoding.byteCount * channelCount, samples == .float
-      )
+      (sampleSize, frameSize, isFloat) = (encoding.byteCount, encoding.byteCount * channelCount, samples == .float)
       encoder = SampleEncoder(encoding)
     }
 
@@ -215,8 +212,7 @@
       var done = 0
       while done < bytes.count {
         let count = unsafe bytes.withUnsafeBytes { buffer in
-          unsafe pwrite(
-            descriptor, buffer.baseAddress?.advanced(by: done), bytes.count - done, off_t(place + done))
+          unsafe pwrite(descriptor, buffer.baseAddress?.advanced(by: done), bytes.count - done, off_t(place + done))
         }
         if count < 0 && errno == EINTR { continue }
         guard count > 0 else { throw SoundFileError.system(path, "cannot be written") }

@@ -110,8 +110,7 @@ private struct CSVReader {
       let name = fields.count < columns.count ? columns[fields.count] : nil
       fields.append(try field(name))
       guard fields.count <= CSVTable.maximumColumnCount else {
-        throw .init(
-          line: line, column: nil, reason: "a table holds at most \(CSVTable.maximumColumnCount) columns")
+        throw .init(line: line, column: nil, reason: "a table holds at most \(CSVTable.maximumColumnCount) columns")
       }
       if next == UInt8(ascii: ",") {
         index += 1
@@ -158,15 +157,12 @@ private struct CSVReader {
         }
       }
       guard content.count < CSVTable.maximumFieldLength else {
-        throw .init(
-          line: start, column: column, reason: "a field holds at most \(CSVTable.maximumFieldLength) bytes")
+        throw .init(line: start, column: column, reason: "a field holds at most \(CSVTable.maximumFieldLength) bytes")
       }
       content.append(byte)
       index += 1
     }
-    guard !isOpen else {
-      throw .init(line: start, column: column, reason: "a quotation mark is not closed")
-    }
+    guard !isOpen else { throw .init(line: start, column: column, reason: "a quotation mark is not closed") }
     guard let text = String(validating: content, as: UTF8.self) else {
       throw .init(line: start, column: column, reason: "the field is not UTF-8; save the table as UTF-8")
     }

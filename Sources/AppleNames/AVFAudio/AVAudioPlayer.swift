@@ -64,9 +64,7 @@ open class AVAudioPlayer: NSObject, @unchecked Sendable {
   }
 
   /// Stops, and stays where it is.
-  open func pause() {
-    lock.withLock { (state.offset, state.start) = (seconds(of: state) ?? state.offset, nil) }
-  }
+  open func pause() { lock.withLock { (state.offset, state.start) = (seconds(of: state) ?? state.offset, nil) } }
 
   /// Stops, and stays where it is.
   open func stop() { pause() }

@@ -13,7 +13,7 @@ public let kSystemSoundID_Vibrate: SystemSoundID = 4095
 /// 1519 is a light tap, 1520 a heavy one and 1521 three quick ones, as programs that use them describe them; Apple
 /// publishes none of the three. Any thread may call; returns at once.
 public func AudioServicesPlaySystemSound(_ inSystemSoundID: SystemSoundID) {
-  EngineBackends.takeVirtual()?.note(.systemSoundPlayed(Int(inSystemSoundID)))
+  EngineBackends.takeVirtual()?.note(.systemSound(Int(inSystemSoundID)))
   guard let pattern = SystemHaptics.pattern(of: inSystemSoundID) else { return }
   EngineLife.shared.play(pattern)
 }

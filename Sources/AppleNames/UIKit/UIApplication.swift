@@ -34,8 +34,7 @@ public import Foundation
     "UIApplicationWillEnterForegroundNotification")
 
   /// Posted where the application is about to end; never here.
-  public nonisolated static let willTerminateNotification = Notification.Name(
-    "UIApplicationWillTerminateNotification")
+  public nonisolated static let willTerminateNotification = Notification.Name("UIApplicationWillTerminateNotification")
 }
 
 /// What an object of an application receives events as.

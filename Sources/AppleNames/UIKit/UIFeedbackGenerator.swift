@@ -35,7 +35,7 @@ package import HapticManagement
 
   /// Starts the engine, so that the first feedback comes without delay; need not be called.
   open func prepare() {
-    EngineBackends.virtual?.note(.generatorPrepared(name: kind))
+    EngineBackends.virtual?.note(.prepared(.init(name: kind)))
     life.prepare()
   }
 
@@ -46,9 +46,7 @@ package import HapticManagement
   ///
   /// - Parameter name: What the call is, where several play one pattern.
   func play(_ pattern: String, as name: String? = nil, intensity: CGFloat = 1) {
-    if !MainQueue.isCurrent {
-      EngineBackends.virtual?.note(.breach(.generatorOffMainThread(name: name ?? pattern)))
-    }
+    if !MainQueue.isCurrent { EngineBackends.virtual?.note(.breach(.generatorOffMainThread)) }
     life.play(shipped: pattern, as: name ?? pattern, intensity: Double(intensity))
   }
 }

@@ -225,9 +225,7 @@ package struct PCMFailure: Error, Equatable, Sendable {
   /// The reason, positive, as errno has it.
   package var code: Int32
 
-  package init(_ call: PCMCall, code: Int32) {
-    (self.call, self.code) = (call, code)
-  }
+  package init(_ call: PCMCall, code: Int32) { (self.call, self.code) = (call, code) }
 }
 
 /// Stands between a sink and the library, so that tests can force what a device seldom does.

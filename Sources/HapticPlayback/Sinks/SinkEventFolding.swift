@@ -40,9 +40,7 @@ package struct SinkEventFolding {
   /// Underruns of the device.
   package var underrunCount: Int { groups.reduce(0) { $0 + ($1.kind == .underrun ? $1.count : 0) } }
   /// Those of them for which frames were delivered too late.
-  package var ownUnderrunCount: Int {
-    groups.first { $0.kind == .underrun && $0.cause == .lateDelivery }?.count ?? 0
-  }
+  package var ownUnderrunCount: Int { groups.first { $0.kind == .underrun && $0.cause == .lateDelivery }?.count ?? 0 }
   /// Whether the thread that renders has no real-time priority.
   package var lacksPriority: Bool { groups.contains { $0.cause == .refusedPriority } }
   /// Frames that could not be heard.
