@@ -64,7 +64,7 @@ open class CHHapticPattern: NSObject {
   init(_ content: PatternContent) { self.content = content }
 
   /// A pattern is made of events, a dictionary or a file.
-  @available(*, unavailable) public override init() { content = PatternContent(pattern: HapticPattern()) }
+  @available(*, unavailable) public override init() { content = PatternContent(HapticComposition(HapticPattern())) }
 
   /// The time, in seconds, at which the last event ends or the last parameter or curve begins.
   ///
@@ -141,10 +141,6 @@ extension CHHapticPattern.Key {
 }
 
 extension CHHapticPattern {
-  func samples(at rate: Double, resources: [Int: AudioResource]) throws -> [String: AudioBuffer] {
-    try AudioResourceLoader.samples(of: content, resources: resources, rate: rate)
-  }
-
   /// The pattern compiled for each haptic bus of an engine.
   ///
   /// Compiled once for each kind of engine; each time where it plays registered audio, since a

@@ -22,15 +22,9 @@ package protocol EngineBackend: AnyObject, Sendable {
 
 package struct SessionRequest: Sendable {
   package var buses: RenderSettings.Buses
-  /// Called with what happens at the output, on any thread.
-  package var eventHandler: @Sendable (SessionEvent) -> Void
-}
-
-package enum SessionEvent: Sendable {
-  /// The device went away, or the output has ended for good.
-  case lost
-  /// The device is back.
-  case back
+  /// Called, on any thread, with false where the device went away or the output has ended for good, with true where the
+  /// device is back.
+  package var presenceHandler: @Sendable (Bool) -> Void
 }
 
 package protocol EngineSession: AnyObject, Sendable {
@@ -41,10 +35,6 @@ package protocol EngineSession: AnyObject, Sendable {
 
   /// Fades out and closes the output; returns when that is done.
   func close()
-}
-
-extension EngineSession {
-  package func noteActivity(_ isActive: Bool) {}
 }
 
 package enum EngineBackends {
@@ -189,15 +179,17 @@ private final class LiveEngineSession: EngineSession {
     engine = PlaybackEngine(
       rate: format.rate, routing: OutputRouting(channelCount: format.channelCount, buses: request.buses),
       profiles: [profile], strength: strength)
-    let handler = request.eventHandler
+    let handler = request.presenceHandler
     playback = try LivePlayback(engine, sink: output.sink, wantsRealTime: true) { event in
       switch event {
-      case .notice(let notice) where notice.kind == .reconnected: handler(.back)
+      case .notice(let notice) where notice.kind == .reconnected: handler(true)
       case .notice(let notice) where notice.kind != .disconnected: break
-      case .notice, .ended: handler(.lost)
+      case .notice, .ended: handler(false)
       }
     }
   }
+
+  func noteActivity(_ isActive: Bool) {}
 
   func close() { playback.stop() }
 }

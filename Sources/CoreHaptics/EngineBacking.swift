@@ -225,17 +225,9 @@ final class EngineBacking: @unchecked Sendable {
 
   private func request(of state: State) -> SessionRequest {
     let isAll = state.playsHapticsOnly == state.playsAudioOnly
-    return SessionRequest(buses: isAll ? .all : state.playsHapticsOnly ? .haptics : .audio) { [weak self] event in
+    return SessionRequest(buses: isAll ? .all : state.playsHapticsOnly ? .haptics : .audio) { [weak self] isPresent in
       guard let self else { return }
-      enqueue { self.meet(event) }
-    }
-  }
-
-  /// Does what an event at the output asks for: [handler queue].
-  private func meet(_ event: SessionEvent) {
-    switch event {
-    case .lost: stop(.systemError, error: CHHapticError(.serverInterrupted, userInfo: [:]))
-    case .back: reset()
+      if isPresent { requestReset() } else { interrupt(.systemError) }
     }
   }
 

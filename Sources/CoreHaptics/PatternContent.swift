@@ -9,12 +9,7 @@ struct PatternContent: Equatable, Sendable {
   /// The folder in which the pattern's sound files are, where it was read from a file.
   var folder: URL?
 
-  init(_ composition: HapticComposition, folder: URL? = nil) {
-    self.composition = composition
-    self.folder = folder
-  }
-
-  init(pattern: HapticPattern, folder: URL? = nil) { self.init(HapticComposition(pattern), folder: folder) }
+  init(_ composition: HapticComposition, folder: URL? = nil) { (self.composition, self.folder) = (composition, folder) }
 
   /// The layers as one pattern that plays the same; nil where they cannot be one.
   ///
@@ -117,16 +112,10 @@ extension PatternContent {
     throws
   {
     var pattern = HapticPattern()
-    for (index, event) in events.enumerated() {
-      pattern.events.append(try HapticEvent(event, place: "events[\(index)]"))
-    }
-    for (index, parameter) in parameters.enumerated() {
-      pattern.parameters.append(try DynamicParameter(parameter, place: "parameters[\(index)]"))
-    }
-    for (index, curve) in curves.enumerated() {
-      pattern.curves.append(try ParameterCurve(curve, place: "parameterCurves[\(index)]"))
-    }
-    self.init(pattern: pattern)
+    pattern.events = try events.enumerated().map { try HapticEvent($1, place: "events[\($0)]") }
+    pattern.parameters = try parameters.enumerated().map { try DynamicParameter($1, place: "parameters[\($0)]") }
+    pattern.curves = try curves.enumerated().map { try ParameterCurve($1, place: "parameterCurves[\($0)]") }
+    self.init(HapticComposition(pattern))
   }
 }
 
@@ -180,48 +169,41 @@ extension ParameterCurve {
   init(_ curve: CHHapticParameterCurve, place: String) throws {
     let id = try DynamicParameterID(curve.parameterID, place: place)
     try HapticEvent.check(curve.relativeTime, "\(place).relativeTime", .invalidTime)
-    var points: [ControlPoint] = []
-    for (index, point) in curve.controlPoints.enumerated() {
+    let points = try curve.controlPoints.enumerated().map { index, point in
       let place = "\(place).controlPoints[\(index)]"
       try HapticEvent.check(point.relativeTime, "\(place).relativeTime", .invalidTime)
-      let value = try HapticEvent.clamp(point.value, to: id.range, "\(place).value")
-      points.append(ControlPoint(time: point.relativeTime, value: value))
+      return ControlPoint(
+        time: point.relativeTime, value: try HapticEvent.clamp(point.value, to: id.range, "\(place).value"))
     }
-    points.sort { $0.time < $1.time }
-    self.init(id: id, time: curve.relativeTime, controlPoints: points)
+    self.init(id: id, time: curve.relativeTime, controlPoints: points.sorted { $0.time < $1.time })
+  }
+}
+
+extension RawRepresentable<String> {
+  /// What a name of Apple's stands for; the place is what errors call it.
+  fileprivate init(known name: String, _ noun: String, _ place: String?, _ code: CHHapticError.Code) throws {
+    guard let known = Self(rawValue: name) else {
+      throw CHHapticError(code, (place.map { "\($0): " } ?? "") + "unknown \(noun) \(name.quoted())")
+    }
+    self = known
   }
 }
 
 extension HapticEvent.Kind {
   init(_ type: CHHapticEvent.EventType, place: String? = nil) throws {
-    guard let kind = Self(rawValue: type.rawValue) else {
-      throw CHHapticError(unknown: type.rawValue, "event type", place, .invalidEventType)
-    }
-    self = kind
+    try self.init(known: type.rawValue, "event type", place, .invalidEventType)
   }
 }
 
 extension EventParameterID {
   init(_ id: CHHapticEvent.ParameterID, place: String? = nil) throws {
-    guard let known = Self(rawValue: id.rawValue) else {
-      throw CHHapticError(unknown: id.rawValue, "event parameter", place, .invalidParameterType)
-    }
-    self = known
+    try self.init(known: id.rawValue, "event parameter", place, .invalidParameterType)
   }
 }
 
 extension DynamicParameterID {
   init(_ id: CHHapticDynamicParameter.ID, place: String? = nil) throws {
-    guard let known = Self(rawValue: id.rawValue) else {
-      throw CHHapticError(unknown: id.rawValue, "dynamic parameter", place, .invalidParameterType)
-    }
-    self = known
-  }
-}
-
-extension CHHapticError {
-  fileprivate init(unknown name: String, _ noun: String, _ place: String?, _ code: Code) {
-    self.init(code, (place.map { "\($0): " } ?? "") + "unknown \(noun) \(name.quoted())")
+    try self.init(known: id.rawValue, "dynamic parameter", place, .invalidParameterType)
   }
 }
 

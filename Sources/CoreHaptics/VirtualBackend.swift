@@ -28,8 +28,6 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   private var waits: [Wait] = []
   private var waitCount = 0
   private var storedMovesWaits = false
-  private var storedMissedWaitCount = 0
-  private var storedBlocks: [(call: String, seconds: Double)] = []
   /// Times of the system's clocks at the device's beginning, in nanoseconds.
   private let beginnings = SystemClock.allCases.map(\.now)
   /// What was handed on to tasks and queues.
@@ -39,14 +37,13 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   private var notes: [EngineNote] = []
   private var pastRecords: [SessionRecord] = []
   private var engineCount = 0
-  private var storedStrayEngineCount = 0
   private var playerCount = 0
   private var livePlayerCount = 0
   private var engines: [Int: WeakEngine] = [:]
   private var slots: [ObjectIdentifier: AnyObject] = [:]
   private var isOver = false
   private var storedTest: Test?
-  private var storedForeignTests: [String] = []
+  private var storedMistakes = Mistakes()
   private var storedFaults = Faults()
 
   /// A wait of the application: until when, in which order it was asked for, and what is called then or at the end of
@@ -59,6 +56,19 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   }
 
   private struct WeakEngine { weak var backing: EngineBacking? }
+
+  /// What a test is refused for.
+  package struct Mistakes: Sendable {
+    /// How many waits were due in a step that could not call them.
+    package var missedWaitCount = 0
+    /// The calls that blocked their threads in real time, in order.
+    package var blocks: [(call: String, seconds: Double)] = []
+    /// Engines that were made while the test ran and could be any of several tests'; not part of the record, which other
+    /// tests' engines would change.
+    package var strayEngineCount = 0
+    /// Tests whose engines this one used, in order.
+    package var foreignTests: [String] = []
+  }
 
   package struct Faults: Sendable {
     package var isPresent = true
@@ -123,7 +133,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
       for body in due { body() }
       settle()
     }
-    lock.withLock { storedMissedWaitCount += waits.count { $0.due <= clock } }
+    lock.withLock { storedMistakes.missedWaitCount += waits.count { $0.due <= clock } }
   }
 
   /// The time after a step; negative steps are none.
@@ -188,9 +198,6 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     }
   }
 
-  /// How many waits were due in a step that could not call them.
-  package var missedWaitCount: Int { lock.withLock { storedMissedWaitCount } }
-
   /// Nanoseconds on a clock of the system, as they are in the device's time.
   package func time(on systemClock: SystemClock) -> Int64 {
     lock.withLock {
@@ -200,10 +207,9 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   }
 
   /// Notes a call that blocked its thread in real time.
-  package func noteBlock(_ call: String, seconds: Double) { lock.withLock { storedBlocks.append((call, seconds)) } }
-
-  /// The calls that blocked their threads in real time, in order.
-  package var blocks: [(call: String, seconds: Double)] { lock.withLock { storedBlocks } }
+  package func noteBlock(_ call: String, seconds: Double) {
+    lock.withLock { storedMistakes.blocks.append((call, seconds)) }
+  }
 
   private var nextPeriod: Duration {
     let period = Double(VirtualSession.periodSize) / rate
@@ -340,7 +346,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
       storedFaults.isPresent = isPresent
       return Array(sessions.values)
     }
-    for session in concerned { session.send(isPresent ? .back : .lost) }
+    for session in concerned { session.request.presenceHandler(isPresent) }
     settle()
   }
 
@@ -380,20 +386,13 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     set { lock.withLock { storedTest = newValue } }
   }
 
-  /// Names of tests of which this device's test used engines, in order.
-  package var foreignTests: [String] { lock.withLock { storedForeignTests } }
+  package var mistakes: Mistakes { lock.withLock { storedMistakes } }
 
   func noteForeignEngine(of test: String) {
-    lock.withLock { if !storedForeignTests.contains(test) { storedForeignTests.append(test) } }
+    lock.withLock { if !storedMistakes.foreignTests.contains(test) { storedMistakes.foreignTests.append(test) } }
   }
 
-  /// Engines that were made while this device's test ran and could be any of several tests'.
-  package var strayEngineCount: Int { lock.withLock { storedStrayEngineCount } }
-
-  /// Counts an engine that could be any of several tests'.
-  ///
-  /// It is not part of the record, which other tests' engines would change.
-  func noteStrayEngine() { lock.withLock { storedStrayEngineCount += 1 } }
+  func noteStrayEngine() { lock.withLock { storedMistakes.strayEngineCount += 1 } }
 
   /// One object of a kind for as long as the device is in place.
   package func slot<Kind: AnyObject>(_ kind: Kind.Type, _ make: () -> Kind) -> Kind {
@@ -454,7 +453,7 @@ package final class VirtualSession: EngineSession, @unchecked Sendable {
   private let time = VirtualTimeSource()
   private let sink: VirtualSink
   private let loop: RenderLoop
-  private let request: SessionRequest
+  let request: SessionRequest
   private weak var backend: VirtualBackend?
   private var isActive = false
   private var isRunning = true
@@ -531,8 +530,6 @@ package final class VirtualSession: EngineSession, @unchecked Sendable {
     backend?.catchUp(self)
     backend?.lock.withLock { isRecording = false }
   }
-
-  func send(_ event: SessionEvent) { request.eventHandler(event) }
 
   // MARK: Under the lock of the backend
 

@@ -25,10 +25,7 @@ package final class EngineLife: @unchecked Sendable {
   /// Playbacks that wait at most for an engine that starts; those beyond are dropped.
   static let mostWaiting = 16
 
-  private struct Playback {
-    var pattern: CHHapticPattern
-    var time: TimeInterval
-  }
+  private typealias Playback = (pattern: CHHapticPattern, time: TimeInterval)
 
   private let source: EngineProvider
   private let lock = NSRecursiveLock()
@@ -67,7 +64,7 @@ package final class EngineLife: @unchecked Sendable {
 
   /// Plays a pattern once, at a time of the engine's clock; times that have passed mean now.
   package func play(_ pattern: CHHapticPattern, at time: TimeInterval = 0) {
-    let playback = Playback(pattern: pattern, time: time)
+    let playback = (pattern: pattern, time: time)
     let running: CHHapticEngine? = lock.withLock {
       if isRunning { return engine }
       if waiting.count < Self.mostWaiting { waiting.append(playback) }

@@ -1,6 +1,5 @@
 @_exported public import CoreHapticsTesting
 internal import CoreHaptics
-public import Foundation
 public import Testing
 
 /// Gives each test, and each case of a test with arguments, a virtual device of its own.
@@ -51,17 +50,18 @@ public struct VirtualHapticsTrait: TestTrait, SuiteTrait, TestScoping {
   /// Fails the test for breaches, and for engines that cannot be attributed to a test.
   private func report(on device: VirtualHapticDevice, at location: SourceLocation) {
     device.backend.settle()
+    let mistakes = device.backend.mistakes
     for breach in device.breaches { Issue.record("On a phone this fails: \(breach).", sourceLocation: location) }
     if let problem = device.ruleProblem { Issue.record("\(problem).", severity: .warning, sourceLocation: location) }
-    for other in device.backend.foreignTests { Issue.record("\(Self.foreign(other))", sourceLocation: location) }
+    for other in mistakes.foreignTests { Issue.record("\(Self.foreign(other))", sourceLocation: location) }
     if sharing == .parallel, device.log.contains(where: { if case .application = $0.action { true } else { false } }) {
       Issue.record("\(Self.lifeCycle)", sourceLocation: location)
     }
-    for block in device.backend.blocks {
+    for block in mistakes.blocks {
       Issue.record("\(Self.blocked(block.call, seconds: block.seconds))", sourceLocation: location)
     }
-    if device.backend.missedWaitCount > 0 { Issue.record("\(Self.missed)", sourceLocation: location) }
-    guard device.backend.strayEngineCount > 0 else { return }
+    if mistakes.missedWaitCount > 0 { Issue.record("\(Self.missed)", sourceLocation: location) }
+    guard mistakes.strayEngineCount > 0 else { return }
     // Where the test's own engines are there, the stray one is likely another test's.
     Issue.record(
       """

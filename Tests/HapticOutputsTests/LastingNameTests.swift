@@ -58,7 +58,7 @@ import Testing
 
   @Test func aDeviceByALastingNameThatIsAwayIsSaidToBeAway() {
     #expect { try ALSASink(PCMRequest(device: "usb:ffff:ffff:none")) } throws: {
-      ($0 as? ALSAError)?.kind == .noSuchDevice
+      ($0 as? OutputError)?.kind == .notFound
     }
   }
 }

@@ -45,14 +45,10 @@ open class AVAudioPlayer: NSObject, @unchecked Sendable {
     self.url = url
     let sound = try? Sound(contentsOf: url.path)
     duration = sound.map { Double($0.frameCount) / $0.rate } ?? 0
-    super.init()
   }
 
   /// Makes a player of data, whose length is not known.
-  public init(data: Data) throws {
-    (url, duration) = (nil, 0)
-    super.init()
-  }
+  public init(data: Data) throws { (url, duration) = (nil, 0) }
 
   /// Returns true.
   @discardableResult open func prepareToPlay() -> Bool { true }

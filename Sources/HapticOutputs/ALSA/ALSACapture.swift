@@ -24,19 +24,14 @@ public final class ALSACapture {
   private var started: Duration?
 
   /// Opens a device; it records from `start()` on.
-  public convenience init(
-    _ device: String, rate: Int, channelCount: Int, timekeeper: any TimeSource = SystemTimeSource()
-  ) throws(ALSAError) {
-    try self.init(device, rate: rate, channelCount: channelCount, timekeeper: timekeeper, interception: nil)
-  }
-
+  ///
   /// - Parameters:
   ///   - period: Seconds between two deliveries, about.
   ///   - patience: Seconds that the device may hold: a busy machine has that long to come back.
   package init(
     _ device: String, rate: Int, channelCount: Int, period: Double = 0.01, patience: Double = 2,
-    timekeeper: any TimeSource, interception: PCMInterception?
-  ) throws(ALSAError) {
+    timekeeper: any TimeSource = SystemTimeSource(), interception: PCMInterception? = nil
+  ) throws(OutputError) {
     do {
       let pcm = try PCMBindings(opening: device, for: .capture, interception: interception)
       let granted = try Self.negotiate(
@@ -46,14 +41,14 @@ public final class ALSACapture {
       frameSize = granted.encoding.byteCount * channelCount
       bytes = Array(repeating: 0, count: granted.periodSize * frameSize)
       isPaced = pcm.anatomy().mentions("Null PCM")
-    } catch let failure as PCMFailure { throw Self.error(failure, device: device) } catch let error as ALSAError {
+    } catch let failure as PCMFailure { throw Self.error(failure, device: device) } catch let error as OutputError {
       throw error
-    } catch { throw ALSAError(kind: .other, device: device, description: "\(error)") }
+    } catch { throw OutputError(.other, output: device, "\(error)") }
     (self.device, self.rate, self.channelCount, self.timekeeper) = (device, rate, channelCount, timekeeper)
   }
 
   /// Begins to record.
-  public func start() throws(ALSAError) {
+  public func start() throws(OutputError) {
     do {
       try pcm.start()
       started = timekeeper.now
@@ -63,7 +58,7 @@ public final class ALSACapture {
   /// Appends what was recorded since the last call; never waits.
   ///
   /// - Throws: `gap` where the device lost frames, because this was called too seldom.
-  public func read(into samples: inout [Float]) throws(ALSAError) {
+  public func read(into samples: inout [Float]) throws(OutputError) {
     do {
       while true {
         let most = min(bytes.count / frameSize, room)
@@ -98,7 +93,7 @@ public final class ALSACapture {
   private static func negotiate(
     _ pcm: PCMBindings, device: String, rate: Int, channelCount: Int, period: Double, patience: Double
   ) throws -> (encoding: SampleEncoding, periodSize: Int) {
-    func refusal(_ text: String) -> ALSAError { ALSAError(kind: .unsupportedFormat, device: device, description: text) }
+    func refusal(_ text: String) -> OutputError { OutputError(.unsupportedFormat, output: device, text) }
     try pcm.startNegotiation()
     guard pcm.offers(.readWrite) else { throw refusal("does not support interleaved capture") }
     try pcm.set(PCMAccess.readWrite)
@@ -126,19 +121,19 @@ public final class ALSACapture {
     return (encoding, max(1, periodSize))
   }
 
-  private static func error(_ failure: PCMFailure, device: String) -> ALSAError {
-    var error = ALSAError(failure, device: device)
+  private static func error(_ failure: PCMFailure, device: String) -> OutputError {
+    var error = OutputError(failure, device: device)
     switch error.kind {
-    case .deviceBusy:
+    case .busy:
       error.description = "device busy: another program records from it; close that program or choose another device"
     case .permissionDenied:
       error.description = "permission denied; this user must be in the group 'audio' to record from it"
     default: break
     }
     if failure.code == EPIPE || failure.code == ESTRPIPE {
-      error = ALSAError(
-        kind: .overrun, device: device,
-        description: "overrun: the recording has a gap; close other programs and record again")
+      error = OutputError(
+        .overrun, output: device,
+        "overrun: the recording has a gap; close other programs and record again")
     }
     return error
   }

@@ -187,7 +187,7 @@ extension ALSASink {
     lastAbsence = nil
     lostMoment = now
     phase = .disconnected(nextAttempt: lastAttempt.map { max(now, $0 + Self.retryInterval) } ?? now)
-    sinkEvents.add(.disconnected, text: "\(request.device): \(ALSAError(failure, device: request.device))")
+    sinkEvents.add(.disconnected, text: "\(request.device): \(OutputError(failure, device: request.device))")
   }
 
   /// How long a device that is being closed is waited for before it is opened again.
@@ -222,23 +222,22 @@ extension ALSASink {
   }
 
   /// Takes a device that was opened again where it is as it was.
-  private func accept(_ result: Result<DeviceReopening.Opened, ALSAError>) -> Bool {
-    do throws(ALSAError) {
+  private func accept(_ result: Result<DeviceReopening.Opened, OutputError>) -> Bool {
+    do throws(OutputError) {
       let opened = try result.get()
       let granted = opened.granted
       // What the sink promised when it was made, not what a device had in between.
       guard Double(granted.rate) == format.rate, granted.channelCount == format.channelCount else {
         reopening.close(opened.pcm)
-        throw ALSAError(
-          kind: .unsupportedFormat, device: request.device,
-          description:
-            "reconnected with \(granted.channelCount) channels at \(granted.rate) Hz instead of \(format.channelCount) at \(Int(format.rate)) Hz; restart playback to use it"
+        throw OutputError(
+          .unsupportedFormat, output: request.device,
+          "reconnected with \(granted.channelCount) channels at \(granted.rate) Hz instead of \(format.channelCount) at \(Int(format.rate)) Hz; restart playback to use it"
         )
       }
       accept(opened.pcm, granted)
       return true
     } catch {
-      if error != lastAbsence, error.kind != .noSuchDevice {
+      if error != lastAbsence, error.kind != .notFound {
         sinkEvents.add(.degraded, text: "\(request.device): \(error.description)")
       }
       lastAbsence = error
@@ -272,7 +271,7 @@ final class DeviceReopening: Sendable {
     var granted: PCMConfiguration
   }
 
-  private struct Outcome: @unchecked Sendable { var result: Result<Opened, ALSAError> }
+  private struct Outcome: @unchecked Sendable { var result: Result<Opened, OutputError> }
 
   private enum State {
     case idle, running
@@ -308,7 +307,7 @@ final class DeviceReopening: Sendable {
 
   private func attempt() {
     let outcome: Outcome
-    do throws(ALSAError) {
+    do throws(OutputError) {
       let (pcm, granted) = try PCMNegotiation(request).open(interception: interception)
       outcome = Outcome(result: .success(Opened(pcm: pcm, granted: granted)))
     } catch { outcome = Outcome(result: .failure(error)) }
@@ -316,7 +315,7 @@ final class DeviceReopening: Sendable {
   }
 
   /// The result of an attempt that is done, once.
-  func take() -> Result<Opened, ALSAError>? {
+  func take() -> Result<Opened, OutputError>? {
     state.withLock { state -> Outcome? in
       guard case .done(let outcome) = state else { return nil }
       state = .idle

@@ -36,9 +36,9 @@ public final class ALSASink: AudioSink {
   /// What was granted when the sink was made. After a reconnection, periods and buffer may differ inside.
   public let format: SinkFormat
   /// What the device that is open, or was last, granted.
-  public internal(set) var granted: PCMConfiguration
+  package internal(set) var granted: PCMConfiguration
   /// What was asked for, at first and at every reconnection.
-  public let request: PCMRequest
+  package let request: PCMRequest
 
   let time: FrameTime
   let timekeeper: any TimeSource
@@ -110,14 +110,12 @@ public final class ALSASink: AudioSink {
   /// When the device was last lost.
   var lostMoment = Duration.zero
   /// What was last reported about a device that does not come back.
-  var lastAbsence: ALSAError?
+  var lastAbsence: OutputError?
 
   /// Opens a device; priorities and locked memory are matters of the thread that renders.
-  public convenience init(_ request: PCMRequest, timekeeper: any TimeSource = SystemTimeSource()) throws(ALSAError) {
-    try self.init(request, timekeeper: timekeeper, interception: nil)
-  }
-
-  package init(_ request: PCMRequest, timekeeper: any TimeSource, interception: PCMInterception?) throws(ALSAError) {
+  package init(
+    _ request: PCMRequest, timekeeper: any TimeSource = SystemTimeSource(), interception: PCMInterception? = nil
+  ) throws(OutputError) {
     let (pcm, granted) = try PCMNegotiation(request).open(interception: interception)
     (self.request, self.granted, self.timekeeper) = (request, granted, timekeeper)
     reopening = DeviceReopening(request, interception: interception)
@@ -165,9 +163,6 @@ public final class ALSASink: AudioSink {
 
   /// The thread by which libpulse speaks with its server, as it names it; libjack and PipeWire see to theirs.
   public var carrierThreadNames: [String] { granted.isHardware || granted.isPaced ? [] : ["threaded-ml"] }
-
-  /// Whether a sound card plays the frames without a sound server between.
-  public var isHardware: Bool { granted.isHardware }
 
   /// Frames handed over and not yet heard, at most a second more than the buffer holds.
   public var delay: Int {

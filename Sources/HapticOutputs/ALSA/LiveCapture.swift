@@ -10,7 +10,7 @@ public final class LiveCapture: CaptureSource {
   /// Interleaved channels: 2, or 1.
   public let channelCount: Int
 
-  private let make: () throws(ALSAError) -> ALSACapture
+  private let make: () throws(OutputError) -> ALSACapture
   private let time: any TimeSource
   private var capture: ALSACapture?
   private var lost: Duration?
@@ -23,22 +23,17 @@ public final class LiveCapture: CaptureSource {
   /// Opens a device with two channels, or one where it has no other, and begins to record.
   ///
   /// - Parameters:
-  ///   - device: A name of ALSA.
   ///   - rates: Frames per second: the first that the device has.
   ///   - period: Seconds between two deliveries of the device, about.
-  ///   - time: The clock.
-  /// - Throws: `ALSAError` of the first rate where no combination is to be had.
-  public convenience init(
-    _ device: String, rates: [Int], period: Double, time: any TimeSource = SystemTimeSource()
-  ) throws(ALSAError) { try self.init(device, rates: rates, period: period, time: time, interception: nil) }
-
+  /// - Throws: `OutputError` of the first rate where no combination is to be had.
   package init(
-    _ device: String, rates: [Int], period: Double, time: any TimeSource, interception: PCMInterception?
-  ) throws(ALSAError) {
-    var refusal: ALSAError?
+    _ device: String, rates: [Int], period: Double, time: any TimeSource = SystemTimeSource(),
+    interception: PCMInterception? = nil
+  ) throws(OutputError) {
+    var refusal: OutputError?
     for (rate, channelCount) in rates.flatMap({ [($0, 2), ($0, 1)] }) {
-      do throws(ALSAError) {
-        let open = { () throws(ALSAError) in
+      do throws(OutputError) {
+        let open = { () throws(OutputError) in
           let capture = try ALSACapture(
             device, rate: rate, channelCount: channelCount, period: period, patience: Self.patience, timekeeper: time,
             interception: interception)
@@ -53,14 +48,14 @@ public final class LiveCapture: CaptureSource {
         guard error.kind == .unsupportedFormat else { throw error }
       }
     }
-    throw refusal ?? ALSAError(kind: .unsupportedFormat, device: device, description: "has no usable rate")
+    throw refusal ?? OutputError(.unsupportedFormat, output: device, "has no usable rate")
   }
 
   deinit { capture?.stop() }
 
   /// Appends what was recorded since the last call, or tries to open a device that is lost.
   public func read(into samples: inout [Float]) -> CaptureEvent? {
-    do throws(ALSAError) {
+    do throws(OutputError) {
       if let capture {
         try capture.read(into: &samples)
         return nil

@@ -80,7 +80,6 @@ internal import Synchronization
     }
   }
 
-  /// `snd_pcm_state`.
   var state: State {
     switch unsafe snd_pcm_state(pcm) {
     case SND_PCM_STATE_PREPARED: .prepared
@@ -105,7 +104,6 @@ internal import Synchronization
   /// `snd_pcm_prepare`: empties the buffer and makes the PCM ready to be filled.
   func prepare() throws(PCMFailure) { try check(.prepare) { unsafe snd_pcm_prepare(pcm) } }
 
-  /// `snd_pcm_start`.
   func start() throws(PCMFailure) { try check(.start) { unsafe snd_pcm_start(pcm) } }
 
   /// `snd_pcm_resume`: goes on after a suspension with what the buffer holds.
@@ -147,7 +145,6 @@ internal import Synchronization
     }
   }
 
-  /// `snd_pcm_poll_descriptors_count`.
   var descriptorCount: Int { max(0, Int(unsafe snd_pcm_poll_descriptors_count(pcm))) }
 
   /// `snd_pcm_poll_descriptors`: puts what is to be watched at the end of an array, from an index on.
@@ -296,38 +293,30 @@ extension PCMBindings {
     try check(.setResampling) { unsafe snd_pcm_hw_params_set_rate_resample(pcm, parameters, 0) }
   }
 
-  /// `snd_pcm_hw_params_test_access`.
   func offers(_ access: PCMAccess) -> Bool { unsafe snd_pcm_hw_params_test_access(pcm, parameters, access.code) == 0 }
 
-  /// `snd_pcm_hw_params_test_format`.
   func offers(_ encoding: SampleEncoding) -> Bool {
     unsafe snd_pcm_hw_params_test_format(pcm, parameters, encoding.code) == 0
   }
 
-  /// `snd_pcm_hw_params_test_rate`.
   func offers(rate: Int) -> Bool { unsafe snd_pcm_hw_params_test_rate(pcm, parameters, UInt32(clamping: rate), 0) == 0 }
 
-  /// `snd_pcm_hw_params_test_channels`.
   func offers(channelCount: Int) -> Bool {
     unsafe snd_pcm_hw_params_test_channels(pcm, parameters, UInt32(clamping: channelCount)) == 0
   }
 
-  /// `snd_pcm_hw_params_set_access`.
   func set(_ access: PCMAccess) throws(PCMFailure) {
     try check(.setAccess) { unsafe snd_pcm_hw_params_set_access(pcm, parameters, access.code) }
   }
 
-  /// `snd_pcm_hw_params_set_format`.
   func set(_ encoding: SampleEncoding) throws(PCMFailure) {
     try check(.setFormat) { unsafe snd_pcm_hw_params_set_format(pcm, parameters, encoding.code) }
   }
 
-  /// `snd_pcm_hw_params_set_channels`.
   func set(channelCount: Int) throws(PCMFailure) {
     try check(.setChannels) { unsafe snd_pcm_hw_params_set_channels(pcm, parameters, UInt32(clamping: channelCount)) }
   }
 
-  /// `snd_pcm_hw_params_set_rate`.
   func set(rate: Int) throws(PCMFailure) {
     try check(.setRate) { unsafe snd_pcm_hw_params_set_rate(pcm, parameters, UInt32(clamping: rate), 0) }
   }
@@ -339,13 +328,11 @@ extension PCMBindings {
     return Int(rate)
   }
 
-  /// `snd_pcm_hw_params_set_period_size_near`.
   func set(periodLengthNear length: Int) throws(PCMFailure) {
     var length = snd_pcm_uframes_t(clamping: length)
     try check(.setPeriodSize) { unsafe snd_pcm_hw_params_set_period_size_near(pcm, parameters, &length, nil) }
   }
 
-  /// `snd_pcm_hw_params_set_buffer_size_near`.
   func set(bufferLengthNear length: Int) throws(PCMFailure) {
     var length = snd_pcm_uframes_t(clamping: length)
     try check(.setBufferSize) { unsafe snd_pcm_hw_params_set_buffer_size_near(pcm, parameters, &length) }
@@ -354,7 +341,6 @@ extension PCMBindings {
   /// `snd_pcm_hw_params_set_periods_integer`, where the device can.
   func preferWholePeriods() { _ = unsafe snd_pcm_hw_params_set_periods_integer(pcm, parameters) }
 
-  /// `snd_pcm_hw_params_get_channels_min` and `…_max`.
   func channelCounts() throws(PCMFailure) -> ClosedRange<Int> {
     var (least, most): (UInt32, UInt32) = (0, 0)
     try check(.getParameter) { unsafe snd_pcm_hw_params_get_channels_min(parameters, &least) }
@@ -362,7 +348,6 @@ extension PCMBindings {
     return Int(least)...max(Int(least), Int(most))
   }
 
-  /// `snd_pcm_hw_params_get_rate_min` and `…_max`.
   func rates() throws(PCMFailure) -> ClosedRange<Int> {
     var (least, most): (UInt32, UInt32) = (0, 0)
     try check(.getParameter) { unsafe snd_pcm_hw_params_get_rate_min(parameters, &least, nil) }
@@ -370,7 +355,6 @@ extension PCMBindings {
     return Int(least)...max(Int(least), Int(most))
   }
 
-  /// `snd_pcm_hw_params_get_period_size_min` and `…_max`.
   func periodLengths() throws(PCMFailure) -> ClosedRange<Int> {
     var (least, most): (snd_pcm_uframes_t, snd_pcm_uframes_t) = (0, 0)
     try check(.getParameter) { unsafe snd_pcm_hw_params_get_period_size_min(parameters, &least, nil) }

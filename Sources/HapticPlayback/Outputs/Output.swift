@@ -94,6 +94,8 @@ public struct OutputError: Error, Equatable, Sendable, CustomStringConvertible {
     case notPlayback
     /// It does not support the rate, the channels or the sample format: request what it has.
     case unsupportedFormat
+    /// What it recorded was not taken in time: leave the machine more time.
+    case overrun
     /// The file cannot be written: choose another, or free space.
     case cannotWrite
     /// The system refused for another reason, which the description names.
