@@ -133,9 +133,7 @@ open class CHHapticEventParameter: NSObject {
   }
 
   /// A parameter is made of its identifier and value.
-  @available(*, unavailable) public override init() {
-    (parameterID, value) = (.hapticIntensity, 0)
-  }
+  @available(*, unavailable) public override init() { (parameterID, value) = (.hapticIntensity, 0) }
 
   /// One line: name and value.
   open override var description: String { "CHHapticEventParameter(\(text))" }

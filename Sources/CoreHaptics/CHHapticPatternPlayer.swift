@@ -129,9 +129,7 @@ final class PlayerBacking: @unchecked Sendable {
 
   /// A player of an engine; a virtual device may refuse one that is too many.
   init(_ engine: EngineBacking, _ pattern: CHHapticPattern, generation: Int) throws {
-    self.engine = engine
-    self.pattern = pattern
-    self.generation = generation
+    (self.engine, self.pattern, self.generation) = (engine, pattern, generation)
     virtual = engine.virtual
     number = try virtual?.adoptPlayer() ?? 0
   }

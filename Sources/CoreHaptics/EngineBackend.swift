@@ -124,8 +124,7 @@ final class LiveBackend: EngineBackend {
   private let found = Mutex((isAvailable: false, lastLook: -Double.infinity))
 
   init(_ choice: OutputConfiguration, outputs: OutputRegistry = .standard) {
-    self.choice = choice
-    self.outputs = outputs
+    (self.choice, self.outputs) = (choice, outputs)
   }
 
   /// Whether the output can be opened; once it could, it is believed to be there.

@@ -88,8 +88,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
 
   /// A backend at time 0 with a device.
   package init(rate: Double = 48_000, profile: TransducerProfile = .phone) {
-    self.rate = rate
-    self.profile = profile
+    (self.rate, self.profile) = (rate, profile)
   }
 
   package var isAvailable: Bool { lock.withLock { storedFaults.isPresent && storedFaults.supportsHaptics } }
@@ -457,14 +456,10 @@ package final class VirtualSession: EngineSession, @unchecked Sendable {
   private weak var backend: VirtualBackend?
   private var isActive = false
   private var isRunning = true
-  private let changes = Changes()
   private(set) var record: SessionRecord
   private var isRecording = true
   /// The players that the renderer has, with their places in the record.
   private var parts: [(play: Int, player: RenderPlayer)] = []
-
-  /// Whether there is something to look at.
-  private final class Changes: Sendable { let areNew = Atomic<Bool>(false) }
 
   init(
     rate: Double, profile: TransducerProfile, _ request: SessionRequest, on backend: VirtualBackend, at origin: Double
@@ -478,13 +473,9 @@ package final class VirtualSession: EngineSession, @unchecked Sendable {
         rate: rate, channelCount: engine.routing.channels.count, periodSize: Self.periodSize,
         bufferSize: Self.periodSize))
     loop = RenderLoop(engine: engine, sink: sink, time: time)
-    self.request = request
-    self.backend = backend
-    self.origin = origin
+    (self.request, self.backend, self.origin) = (request, backend, origin)
     record = SessionRecord(
       origin: origin, rate: rate, hearsHaptics: request.buses != .audio, hearsAudio: request.buses != .haptics)
-    let changes = changes
-    loop.changeHandler = { changes.areNew.store(true, ordering: .relaxed) }
   }
 
   package var engine: PlaybackEngine {
@@ -564,7 +555,7 @@ package final class VirtualSession: EngineSession, @unchecked Sendable {
     let before = storedEngine.position
     isRunning = loop.turn()
     time.advance(by: .seconds(Double(storedEngine.position - before) / storedEngine.rate))
-    if changes.areNew.exchange(false, ordering: .relaxed) { storedEngine.update() }
+    if exchange(&loop.hasChanged, with: false) { storedEngine.update() }
     guard isRecording else { return }
     record.end = storedEngine.position
     for (play, player) in parts { record.plays[play].changes += player.takeChanges() }

@@ -61,9 +61,7 @@ private struct PlayReader {
   private var played: [PlayedHaptics.Event] = []
 
   init(_ composition: HapticComposition, rate: Double, hearsHaptics: Bool = true, hearsAudio: Bool = true) {
-    self.rate = rate
-    self.hearsHaptics = hearsHaptics
-    self.hearsAudio = hearsAudio
+    (self.rate, self.hearsHaptics, self.hearsAudio) = (rate, hearsHaptics, hearsAudio)
     var events: [PlannedEvent] = []
     for (layer, content) in composition.layers.enumerated() {
       for event in content.pattern.events where !event.kind.isContinuous || event.length != 0 {

@@ -262,9 +262,7 @@ public struct EngineProvider: Sendable {
     now: @escaping @Sendable () -> Double = { ProcessInfo.processInfo.systemUptime },
     makeEngine: @escaping @Sendable () throws -> CHHapticEngine
   ) {
-    self.supportsHaptics = supportsHaptics
-    self.now = now
-    self.makeEngine = makeEngine
+    (self.supportsHaptics, self.now, self.makeEngine) = (supportsHaptics, now, makeEngine)
   }
 
   /// Engines on the output that the process has.

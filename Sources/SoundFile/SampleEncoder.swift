@@ -11,8 +11,7 @@ public struct SampleEncoder: Sendable {
 
   /// An encoder at the beginning of a stream.
   public init(_ encoding: SampleEncoding, dither: Dither = Dither()) {
-    self.encoding = encoding
-    self.dither = dither
+    (self.encoding, self.dither) = (encoding, dither)
   }
 
   /// An encoder for another encoding that goes on with the dither of this one.

@@ -18,9 +18,7 @@ public struct Sound: Equatable, Sendable {
 
   /// Makes a sound.
   public init(interleaved: [Float], channelCount: Int, rate: Double) {
-    self.interleaved = interleaved
-    self.channelCount = channelCount
-    self.rate = rate
+    (self.interleaved, self.channelCount, self.rate) = (interleaved, channelCount, rate)
   }
 
   /// Frames in the sound.

@@ -27,24 +27,14 @@
     public var samples: SampleFormat
 
     /// Makes a format; whether it exists is asked when a file is opened.
-    public init(container: Container, samples: SampleFormat) {
-      self.container = container
-      self.samples = samples
-    }
+    public init(container: Container, samples: SampleFormat) { (self.container, self.samples) = (container, samples) }
 
     /// The container a file name's ending stands for, in any case, or nothing.
     public static func container(ofName name: String) -> Container? {
       guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return nil }
-      switch name[name.index(after: dot)...].lowercased() {
-      case "wav", "wave": return .wav
-      case "flac": return .flac
-      case "aif", "aiff", "aifc": return .aiff
-      case "w64": return .w64
-      case "rf64": return .rf64
-      case "caf": return .caf
-      case "ogg", "oga": return .ogg
-      default: return nil
-      }
+      let ending = name[name.index(after: dot)...].lowercased()
+      return Container(rawValue: ending)
+        ?? ["wave": Container.wav, "aif": .aiff, "aifc": .aiff, "oga": .ogg][ending]
     }
 
     /// Why no file of the format can have a rate and some channels, or nothing where it can.
@@ -111,13 +101,7 @@
     case float
 
     /// Bytes of a sample in an uncompressed file.
-    public var byteCount: Int {
-      switch self {
-      case .s16: 2
-      case .s24: 3
-      case .s32, .float: 4
-      }
-    }
+    public var byteCount: Int { self == .s24 ? 3 : encoding.byteCount }
 
     var encoding: SampleEncoding {
       switch self {
@@ -142,9 +126,7 @@
 
     /// Makes tags; an empty text is left out.
     public init(title: String = "", software: String = "", comment: String = "") {
-      self.title = title
-      self.software = software
-      self.comment = comment
+      (self.title, self.software, self.comment) = (title, software, comment)
     }
   }
 #endif

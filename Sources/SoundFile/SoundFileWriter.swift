@@ -20,11 +20,7 @@
     /// - Parameters:
     ///   - descriptor: An open file that can be sought; it stays open after `close()`.
     ///   - path: The name the user knows the file by, for errors.
-    ///   - format: The container and samples.
-    ///   - rate: Frames per second.
-    ///   - channelCount: Samples in a frame.
     ///   - frameCount: The length to come, which decides whether a WAVE needs 64-bit sizes.
-    ///   - tags: Texts for the header.
     public init(
       descriptor: Int32, path: String, format: SoundFileFormat, rate: Int, channelCount: Int, frameCount: Int64,
       tags: SoundFileTags = SoundFileTags()
@@ -41,10 +37,7 @@
         unsafe isPlain
         ? nil : try SndFileBindings.open(descriptor: descriptor, mode: SFM_WRITE, info: &info, path: path)
       unsafe handle = opened
-      self.descriptor = descriptor
-      self.path = path
-      self.format = format
-      self.channelCount = channelCount
+      (self.descriptor, self.path, self.format, self.channelCount) = (descriptor, path, format, channelCount)
       encoder = SampleEncoder(format.samples.encoding)
       plain =
         isPlain
@@ -57,14 +50,7 @@
 
     /// Starts a file of its own, which replaces one that is there and is closed by `close()`.
     ///
-    /// - Parameters:
-    ///   - path: The file.
-    ///   - format: The container and samples.
-    ///   - rate: Frames per second.
-    ///   - channelCount: Samples in a frame.
-    ///   - frameCount: The length to come where it is known, which decides whether a WAVE needs 64-bit
-    ///     sizes.
-    ///   - tags: Texts for the header.
+    /// - Parameter frameCount: The length to come where it is known, which decides whether a WAVE needs 64-bit sizes.
     public init(
       path: String, format: SoundFileFormat, rate: Int, channelCount: Int, frameCount: Int64 = 0,
       tags: SoundFileTags = SoundFileTags()
@@ -134,11 +120,7 @@
     ///
     /// - Parameters:
     ///   - samples: Interleaved samples in −1…1, a whole number of frames.
-    ///   - format: The container and samples.
-    ///   - rate: Frames per second.
-    ///   - channelCount: Samples in a frame.
     ///   - name: What errors call the file.
-    ///   - tags: Texts for the header.
     public static func bytes(
       of samples: Span<Float>, format: SoundFileFormat, rate: Int, channelCount: Int, name: String = "sound",
       tags: SoundFileTags = SoundFileTags()

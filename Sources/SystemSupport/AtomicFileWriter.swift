@@ -45,9 +45,7 @@ package struct AtomicFileWriter: ~Copyable {
     // Shows other processes that somebody still writes.
     flock(descriptor, LOCK_EX | LOCK_NB)
     Self.takeOver(from: target, descriptor)
-    self.descriptor = descriptor
-    self.path = path
-    self.target = target
+    (self.descriptor, self.path, self.target) = (descriptor, path, target)
     note = hidden.flatMap { SignalHandling.note(unfinishedPath: $0) }
   }
 
@@ -164,15 +162,9 @@ enum HiddenFile {
 
   /// Removes what killed processes left in a folder, once for each folder.
   private static func removeStale(in folder: String) {
-    guard searched.withLock({ $0.insert(folder).inserted }), let handle = unsafe opendir(folder.isEmpty ? "." : folder)
-    else { return }
-    defer { unsafe closedir(handle) }
-    while let entry = unsafe readdir(handle) {
-      let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
-        unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
-      }
-      if isHidden(name) { removeIfStale(FileSystem.join(folder, name)) }
-    }
+    guard searched.withLock({ $0.insert(folder).inserted }) else { return }
+    let names = (try? FileSystem.entries(of: folder.isEmpty ? "." : folder)) ?? []
+    for name in names where isHidden(name) { removeIfStale(FileSystem.join(folder, name)) }
   }
 
   private static func isHidden(_ name: String) -> Bool {

@@ -15,7 +15,7 @@ package struct CSVTable: Equatable, Sendable {
   /// Why a text is not a table, and where.
   package struct Problem: Error, Equatable, CustomStringConvertible {
     package let line: Int
-    package let column: String?
+    package var column: String?
     package let reason: String
 
     /// `line 3, column 'level': …`.
@@ -33,7 +33,7 @@ package struct CSVTable: Equatable, Sendable {
   package init(_ bytes: [UInt8]) throws(Problem) {
     var reader = CSVReader(bytes)
     guard let names = try reader.row(columns: []) else {
-      throw Problem(line: 1, column: nil, reason: "the table is empty; begin it with a row of column names")
+      throw Problem(line: 1, reason: "the table is empty; begin it with a row of column names")
     }
     columns = names.fields
     for (index, name) in columns.enumerated() {
@@ -45,16 +45,16 @@ package struct CSVTable: Equatable, Sendable {
         } else {
           nil
         }
-      if let reason { throw Problem(line: names.line, column: nil, reason: reason) }
+      if let reason { throw Problem(line: names.line, reason: reason) }
     }
     while let row = try reader.row(columns: columns) {
       guard row.fields.count == columns.count else {
         throw Problem(
-          line: row.line, column: nil,
+          line: row.line,
           reason: "the row has \(row.fields.count) fields, but there are \(columns.count) columns")
       }
       guard rows.count < Self.maximumRowCount else {
-        throw Problem(line: row.line, column: nil, reason: "a table holds at most \(Self.maximumRowCount) rows")
+        throw Problem(line: row.line, reason: "a table holds at most \(Self.maximumRowCount) rows")
       }
       rows.append(row)
     }
@@ -110,7 +110,7 @@ private struct CSVReader {
       let name = fields.count < columns.count ? columns[fields.count] : nil
       fields.append(try field(name))
       guard fields.count <= CSVTable.maximumColumnCount else {
-        throw .init(line: line, column: nil, reason: "a table holds at most \(CSVTable.maximumColumnCount) columns")
+        throw .init(line: line, reason: "a table holds at most \(CSVTable.maximumColumnCount) columns")
       }
       if next == UInt8(ascii: ",") {
         index += 1

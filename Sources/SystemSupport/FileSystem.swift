@@ -92,16 +92,21 @@ package enum FileSystem {
 
   /// The names in a folder, sorted by their bytes, without those that start with a dot.
   package static func names(in folder: String) throws(FileError) -> [String] {
+    try entries(of: folder).filter { !$0.hasPrefix(".") }.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+  }
+
+  /// All names in a folder, in any order.
+  static func entries(of folder: String) throws(FileError) -> [String] {
     guard let handle = unsafe opendir(folder) else { throw .system(folder, "cannot be opened") }
     defer { unsafe closedir(handle) }
     var names: [String] = []
     while let entry = unsafe readdir(handle) {
-      let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
-        unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
-      }
-      if !name.hasPrefix(".") { names.append(name) }
+      names.append(
+        unsafe withUnsafePointer(to: &entry.pointee.d_name) {
+          unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+        })
     }
-    return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    return names
   }
 
   /// Makes a folder and those above it, where they are missing.
@@ -165,10 +170,7 @@ public struct FileError: Error, Equatable, CustomStringConvertible {
   public var reason: String
 
   /// An error about a file.
-  public init(_ path: String, _ reason: String) {
-    self.path = path
-    self.reason = reason
-  }
+  public init(_ path: String, _ reason: String) { (self.path, self.reason) = (path, reason) }
 
   package static func system(_ path: String, _ what: String, code: Int32 = errno) -> FileError {
     let reason = unsafe String(cString: strerror(code))
@@ -181,21 +183,15 @@ public struct FileError: Error, Equatable, CustomStringConvertible {
 
 /// By what a changed or replaced file is distinguished from the old one.
 package struct FileStamp: Equatable {
-  private let device: dev_t
-  private let number: ino_t
-  private let size: off_t
-  private let seconds: Int
-  private let nanoseconds: Int
+  /// Device, number, size, seconds and nanoseconds of the last change.
+  private let figures: [Int]
 
   /// The stamp of a file, links followed, or nothing where there is none.
   package init?(_ path: String) {
     var status = stat()
     guard unsafe stat(path, &status) == 0 else { return nil }
-    device = status.st_dev
-    number = status.st_ino
-    size = status.st_size
-    seconds = status.st_mtim.tv_sec
-    nanoseconds = status.st_mtim.tv_nsec
+    let (device, number) = (Int(truncatingIfNeeded: status.st_dev), Int(truncatingIfNeeded: status.st_ino))
+    figures = [device, number, status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec]
   }
 }
 
@@ -208,8 +204,7 @@ package struct FileIdentity: Hashable, Sendable {
   package init?(_ path: String) {
     var status = stat()
     guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFDIR else { return nil }
-    device = status.st_dev
-    number = status.st_ino
+    (device, number) = (status.st_dev, status.st_ino)
   }
 }
 

@@ -13,10 +13,7 @@ package final class FileWatch {
     /// What became of it.
     package var kind: Kind
 
-    package init(path: String, kind: Kind) {
-      self.path = path
-      self.kind = kind
-    }
+    package init(path: String, kind: Kind) { (self.path, self.kind) = (path, kind) }
   }
 
   /// Readable when something happened, which may be nothing that matters.
@@ -131,19 +128,13 @@ package final class FileWatch {
       var name: String
     }
 
-    /// What happens in a row to one file.
-    struct Burst {
-      var start: Duration
-      var end: Duration
-    }
-
     let path: String
     /// Where the file is: by its name and, for a link, by what it leads to.
     var places: [Place] = []
     /// How the file was when its last change was reported; nothing where it was missing.
     var stamp: FileStamp?
-    /// Events that have not settled yet.
-    var burst: Burst?
+    /// From when to when events happen in a row that have not settled yet.
+    var burst: (start: Duration, end: Duration)?
 
     init(_ path: String) { self.path = path }
 
@@ -174,7 +165,7 @@ package final class FileWatch {
       // Nobody writes to a link; it is complete when it is there.
       let isOpen = isUnfinished && !FileSystem.isLink(path)
       let end = now + (isOpen ? max(settling, Self.patience) : settling)
-      burst = Burst(start: start, end: min(end, start + Self.longest))
+      burst = (start, min(end, start + Self.longest))
     }
 
     /// The change, where the burst is over and there is one to tell.

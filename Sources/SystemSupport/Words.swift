@@ -2,31 +2,20 @@ internal import CMath
 
 extension String {
   /// The text on one line, safe on a terminal: what a file is called or says of itself may hold controls.
-  package var printable: String {
-    var text = ""
-    for scalar in unicodeScalars {
-      switch scalar.properties.generalCategory {
-      case .control, .format, .lineSeparator, .paragraphSeparator: text += scalar.escaped(asASCII: true)
-      default: text.unicodeScalars.append(scalar)
-      }
-    }
-    return text
-  }
+  package var printable: String { unicodeScalars.map(\.printable).joined() }
 
   /// The text between quotes, safe on a terminal: control characters escaped, at most 80 characters.
   package var inQuotes: String {
-    var text = "'"
-    for (index, scalar) in unicodeScalars.enumerated() {
-      if index == 80 {
-        text += "…"
-        break
-      }
-      switch scalar.properties.generalCategory {
-      case .control, .format, .lineSeparator, .paragraphSeparator: text += scalar.escaped(asASCII: true)
-      default: text.unicodeScalars.append(scalar)
-      }
+    "'" + unicodeScalars.prefix(80).map(\.printable).joined() + (unicodeScalars.count > 80 ? "…'" : "'")
+  }
+}
+
+extension Unicode.Scalar {
+  fileprivate var printable: String {
+    switch properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator: escaped(asASCII: true)
+    default: String(self)
     }
-    return text + "'"
   }
 }
 

@@ -30,7 +30,8 @@ package enum WorkerPool {
     if threads.isEmpty { crew.workOn() }
     while crew.doneCount < pieces {
       meanwhile(crew.doneCount)
-      crew.waitBriefly()
+      // Short beside any batch, long beside the cost of looking.
+      usleep(3_000)
     }
     for thread in threads { pthread_join(thread, nil) }
   }
@@ -41,10 +42,7 @@ package enum WorkerPool {
     private let next = Atomic(0)
     private let done = Atomic(0)
 
-    init(pieces: Int, work: @escaping @Sendable (Int) -> Void) {
-      self.pieces = pieces
-      self.work = work
-    }
+    init(pieces: Int, work: @escaping @Sendable (Int) -> Void) { (self.pieces, self.work) = (pieces, work) }
 
     var doneCount: Int { done.load(ordering: .acquiring) }
 
@@ -56,9 +54,6 @@ package enum WorkerPool {
         done.add(1, ordering: .releasing)
       }
     }
-
-    /// A few milliseconds: short beside any batch, long beside the cost of looking.
-    func waitBriefly() { usleep(3_000) }
   }
 }
 

@@ -7,7 +7,8 @@ import Testing
     var queue = SinkEventQueue()
     queue.add(.underrun, missedFrameCount: 3, text: "a")
     queue.add(.disconnected, text: "b")
-    #expect(queue.take() == [SinkEvent(.underrun, missedFrameCount: 3, text: "a"), SinkEvent(.disconnected, text: "b")])
+    #expect(
+      queue.take() == [SinkEvent(.underrun, missedFrameCount: 3, text: "a"), SinkEvent(.disconnected, text: "b")])
     #expect(queue.take() == [])
   }
 

@@ -138,8 +138,7 @@ public struct SensoryFeedback: Equatable, Sendable {
   let change: (Any) -> Void
 
   init<T: Equatable>(trigger: T, appears: @escaping () -> Void, _ action: @escaping (T, T) -> Void) {
-    self.trigger = trigger
-    self.appears = appears
+    (self.trigger, self.appears) = (trigger, appears)
     change = { old in if let old = old as? T, old != trigger { action(old, trigger) } }
   }
 }

@@ -246,8 +246,7 @@ extension ALSASink {
   }
 
   private func accept(_ pcm: PCMBindings, _ granted: PCMConfiguration) {
-    self.pcm = pcm
-    self.granted = granted
+    (self.pcm, self.granted) = (pcm, granted)
     encoder = encoder.continued(as: granted.encoding)
     // What waits in the old form becomes silence.
     lostCount += passOver(silentCount: leadIn, now: timekeeper.now)
@@ -287,8 +286,7 @@ final class DeviceReopening: Sendable {
   private let closing = Atomic<Int>(0)
 
   init(_ request: PCMRequest, interception: PCMInterception?) {
-    self.request = request
-    self.interception = interception
+    (self.request, self.interception) = (request, interception)
   }
 
   /// Whether an attempt has begun and its result was not taken.

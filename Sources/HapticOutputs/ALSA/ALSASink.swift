@@ -454,8 +454,7 @@ extension ALSASink {
 
   init(capacity: Int, silenceCapacity: Int, channelCount: Int, encoding: SampleEncoding) {
     frameSize = channelCount * encoding.byteCount
-    self.capacity = capacity
-    self.silenceCapacity = silenceCapacity
+    (self.capacity, self.silenceCapacity) = (capacity, silenceCapacity)
     unsafe bytes = .allocate(byteCount: capacity * frameSize, alignment: 16)
     unsafe silence = .allocate(byteCount: silenceCapacity * frameSize, alignment: 16)
     // Touched, so that the first period meets no page fault.

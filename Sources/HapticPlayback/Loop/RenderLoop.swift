@@ -16,6 +16,8 @@ public final class RenderLoop {
 
   /// Called on the render thread when players changed or the sink reported events.
   public var changeHandler: (@Sendable () -> Void)?
+  /// Whether that was so, for drivers on the render thread, which set it back.
+  package var hasChanged = false
   /// Takes a copy of what is handed over.
   public var recording: RecordingBuffer?
   /// The clock of frames that are heard.
@@ -52,9 +54,7 @@ public final class RenderLoop {
     precondition(
       sink.format.rate == engine.rate && sink.format.channelCount == engine.routing.channels.count,
       "a sink with the engine's rate and channels")
-    self.engine = engine
-    self.sink = sink
-    self.time = time
+    (self.engine, self.sink, self.time) = (engine, sink, time)
     renderer = engine.makeRenderer(isOpen: false)
     block = [Float](repeating: 0, count: Self.longestBlock * engine.routing.channels.count)
     clock = PlaybackClock(rate: engine.rate, time: time)
@@ -92,9 +92,7 @@ public final class RenderLoop {
     if isResting.load(ordering: .relaxed) { return restOn() }
     if closingFrameCount == nil, stopRequest.load(ordering: .acquiring) { beginClosing() }
     let sink = sink
-    let waiting = beginCall()
-    let readiness = sink.wait(wake)
-    guard endCall(waiting) else { return false }
+    guard let readiness = call(sink, { $0.wait(wake) }) else { return false }
     engine.note(call: sink.longestCall)
     var isOurs = true
     switch readiness {
@@ -110,18 +108,13 @@ public final class RenderLoop {
     }
     guard isOurs else { return false }
     if let left = closingFrameCount, left <= 0 || time.now > closingEnd {
-      let finishing = beginCall()
-      sink.finish(draining: left <= 0)
-      guard endCall(finishing) else { return false }
-      noteChanges(always: true)
+      if call(sink, { $0.finish(draining: left <= 0) }) != nil { noteChanges(always: true) }
       return false
     }
     switch readiness {
     case .missed, .behind:
       noteChanges(always: true)
-      let asking = beginCall()
-      let delay = sink.delay
-      guard endCall(asking) else { return false }
+      guard let delay = call(sink, { $0.delay }) else { return false }
       clock.note(position: engine.link.position, delay: delay, moment: time.now)
     case .room, .woken, .ended: noteChanges(always: false)
     }
@@ -204,6 +197,7 @@ public final class RenderLoop {
     guard always || count != changeCount else { return }
     changeCount = count
     notices += sink.takeEvents()
+    hasChanged = true
     changeHandler?()
   }
 }
@@ -211,17 +205,21 @@ public final class RenderLoop {
 // MARK: - Sinks that do not return
 
 extension RenderLoop {
-  /// Notes that a call of the sink begins; what it returns goes to `endCall`.
-  func beginCall() -> Int {
+  /// Calls the sink; nil where it was replaced meanwhile, and nothing of the loop may be touched.
+  @inline(__always) private func call<Result>(_ sink: any AudioSink, _ body: (any AudioSink) -> Result) -> Result? {
+    let held = beginCall()
+    let result = body(sink)
+    return endCall(held) ? result : nil
+  }
+
+  private func beginCall() -> Int {
     let held = custody.load(ordering: .relaxed)
     callStart.store(SystemTimeSource().nanoseconds, ordering: .relaxed)
     custody.store(held + 1, ordering: .releasing)
     return held
   }
 
-  /// Notes that the call has returned; false where the sink was replaced meanwhile, and nothing of the loop
-  /// may be touched.
-  func endCall(_ held: Int) -> Bool {
+  private func endCall(_ held: Int) -> Bool {
     custody.compareExchange(expected: held + 1, desired: held, ordering: .acquiringAndReleasing).exchanged
   }
 
@@ -314,8 +312,7 @@ struct RestingClock {
   init(at position: Int64, rate: Double, time: any TimeSource) {
     start = position
     moment = time.now
-    self.rate = rate
-    self.time = time
+    (self.rate, self.time) = (rate, time)
   }
 
   var position: Int64 {
@@ -348,10 +345,7 @@ extension RenderLoop {
       renderer.endIdle()
       return true
     }
-    let sink = sink
-    let call = beginCall()
-    let rests = sink.rest()
-    guard endCall(call) else { return false }
+    guard let rests = call(sink, { $0.rest() }) else { return false }
     guard rests else {
       renderer.endIdle()
       return true
@@ -385,11 +379,7 @@ extension RenderLoop {
       return true
     }
     // Nothing sounds, so there is nothing to fade.
-    let sink = sink
-    let finishing = beginCall()
-    sink.finish(draining: false)
-    guard endCall(finishing) else { return false }
-    noteChanges(always: true)
+    if call(sink, { $0.finish(draining: false) }) != nil { noteChanges(always: true) }
     return false
   }
 }

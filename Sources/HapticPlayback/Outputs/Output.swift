@@ -33,10 +33,7 @@ public struct OutputRequest: Equatable, Sendable {
     rate: Int = 48_000, allowsOtherRate: Bool = false, channels: Channels = .atLeast(2), encoding: String? = nil,
     periodSize: Int? = nil, bufferSize: Int? = nil
   ) {
-    self.rate = rate
-    self.allowsOtherRate = allowsOtherRate
-    self.channels = channels
-    self.encoding = encoding
+    (self.rate, self.allowsOtherRate, self.channels, self.encoding) = (rate, allowsOtherRate, channels, encoding)
     self.periodSize = periodSize ?? rate / 200
     self.bufferSize = bufferSize ?? rate / 50
   }
@@ -62,10 +59,7 @@ public struct OpenedOutput {
 
   /// Makes an opened output.
   public init(sink: any AudioSink, name: String, encoding: String = "float", isHardware: Bool = false) {
-    self.sink = sink
-    self.name = name
-    self.encoding = encoding
-    self.isHardware = isHardware
+    (self.sink, self.name, self.encoding, self.isHardware) = (sink, name, encoding, isHardware)
   }
 
   /// What was granted.
@@ -111,9 +105,7 @@ public struct OutputError: Error, Equatable, Sendable, CustomStringConvertible {
 
   /// Makes an error.
   public init(_ kind: Kind, output: String, _ description: String) {
-    self.kind = kind
-    self.output = output
-    self.description = description
+    (self.kind, self.output, self.description) = (kind, output, description)
   }
 }
 
@@ -136,11 +128,8 @@ public struct OutputListing: Equatable, Sendable {
     public init(
       rates: [Int], channelCounts: [Int], encodings: [String], periodSizes: ClosedRange<Int>, isHardware: Bool
     ) {
-      self.rates = rates
-      self.channelCounts = channelCounts
-      self.encodings = encodings
-      self.periodSizes = periodSizes
-      self.isHardware = isHardware
+      (self.rates, self.channelCounts, self.encodings) = (rates, channelCounts, encodings)
+      (self.periodSizes, self.isHardware) = (periodSizes, isHardware)
     }
   }
 
@@ -155,10 +144,7 @@ public struct OutputListing: Equatable, Sendable {
 
   /// Makes an entry.
   public init(name: String, description: String, capabilities: Capabilities? = nil, problem: OutputError? = nil) {
-    self.name = name
-    self.description = description
-    self.capabilities = capabilities
-    self.problem = problem
+    (self.name, self.description, self.capabilities, self.problem) = (name, description, capabilities, problem)
   }
 }
 
@@ -206,10 +192,7 @@ public struct OutputName: Hashable, Sendable {
   public let rest: String
 
   /// Makes a name.
-  public init(scheme: String, rest: String = "") {
-    self.scheme = scheme
-    self.rest = rest
-  }
+  public init(scheme: String, rest: String = "") { (self.scheme, self.rest) = (scheme, rest) }
 }
 
 /// The kinds of output that a program knows.
@@ -223,8 +206,7 @@ public struct OutputRegistry: Sendable {
 
   /// Makes a registry.
   public init(_ backends: [any OutputBackend], defaultScheme: String) {
-    self.backends = backends
-    self.defaultScheme = defaultScheme
+    (self.backends, self.defaultScheme) = (backends, defaultScheme)
   }
 
   /// The registry with one more backend, which takes the place of one with the same scheme.
