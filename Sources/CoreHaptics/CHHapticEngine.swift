@@ -62,8 +62,6 @@ open class CHHapticEngine: NSObject {
 
   deinit { backing.engineIsGone() }
 
-  // MARK: Start and stop
-
   /// Starts the engine; returns when it runs.
   open func start() throws { try backing.start() }
 
@@ -100,8 +98,6 @@ open class CHHapticEngine: NSObject {
     backing.notifyWhenFinished(finishedHandler)
   }
 
-  // MARK: Players
-
   /// Makes a player.
   open func makePlayer(with pattern: CHHapticPattern) throws -> any CHHapticPatternPlayer {
     PatternPlayerObject(try backing.makePlayer(pattern))
@@ -118,8 +114,6 @@ open class CHHapticEngine: NSObject {
   /// Plays AHAP text once, starting the engine where it does not run.
   open func playPattern(from data: Data) throws { try backing.playOnce(CHHapticPattern(ahap: data)) }
 
-  // MARK: Audio resources
-
   /// Reads a sound file and gives it a number that events can play it by.
   open func registerAudioResource(_ resourceURL: URL, options: [AnyHashable: Any] = [:]) throws
     -> CHHapticAudioResourceID
@@ -129,8 +123,6 @@ open class CHHapticEngine: NSObject {
   open func unregisterAudioResource(_ resourceID: CHHapticAudioResourceID) throws {
     try backing.unregisterResource(resourceID)
   }
-
-  // MARK: Properties
 
   /// Seconds on the engine's clock, which stops with the engine.
   open var currentTime: TimeInterval { backing.currentTime }

@@ -8,7 +8,7 @@ public let CoreHapticsErrorDomain = "com.apple.CoreHaptics"
 ///
 /// What is thrown is this structure; it matches `catch CHHapticError.notSupported` and casts to
 /// `NSError`. `NSLocalizedDescriptionKey` of `userInfo` holds the sentence.
-public struct CHHapticError: CustomNSError, Hashable, Sendable {
+public struct CHHapticError: CustomNSError, CustomStringConvertible, Hashable, Sendable {
   /// The domain of all errors of this module.
   public static var errorDomain: String { CoreHapticsErrorDomain }
 
@@ -127,9 +127,7 @@ public struct CHHapticError: CustomNSError, Hashable, Sendable {
   init(_ error: InputError) {
     self.init(error.finding.foreignCode.flatMap(Code.init(rawValue:)) ?? .invalidPatternData, error.description)
   }
-}
 
-extension CHHapticError: CustomStringConvertible {
   /// One line: the code's name and number and the sentence.
   public var description: String { "CHHapticError.\(code) (\(errorCode)): \(localizedDescription)" }
 }

@@ -68,9 +68,7 @@ open class CHHapticEvent: NSObject {
     for parameter in eventParameters { text += ", \(parameter.text)" }
     return text + ")"
   }
-}
 
-extension CHHapticEvent {
   /// What an event does.
   public struct EventType: RawRepresentable, Hashable, Sendable {
     /// The name in AHAP.

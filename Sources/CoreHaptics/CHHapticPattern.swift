@@ -85,9 +85,37 @@ open class CHHapticPattern: NSObject {
     return "CHHapticPattern(\(duration) s, events \(count(\.events.count)), "
       + "parameters \(count(\.parameters.count)), curves \(count(\.curves.count)))"
   }
-}
 
-extension CHHapticPattern {
+  /// The pattern compiled for each haptic bus of an engine.
+  ///
+  /// Compiled once for each kind of engine; each time where it plays registered audio, since a
+  /// registration belongs to one engine and may change.
+  func plans(for engine: PlaybackEngine, resources: [Int: AudioResource]) throws -> [RenderPlan] {
+    var composition = content.composition
+    var playsRegisteredAudio = false
+    for layer in composition.layers.indices {
+      for index in composition.layers[layer].pattern.events.indices {
+        guard var waveform = composition.layers[layer].pattern.events[index].waveform,
+          let number = AudioResourcePath.id(of: waveform.path)
+        else { continue }
+        playsRegisteredAudio = true
+        guard let resource = resources[number] else { continue }
+        waveform.usesVolumeEnvelope = resource.usesVolumeEnvelope
+        waveform.isLooping = resource.isLooping
+        composition.layers[layer].pattern.events[index].waveform = waveform
+      }
+    }
+    let compile = { [composition] in
+      let samples = try self.samples(at: engine.rate, resources: resources)
+      return try engine.profiles.map { profile in
+        do throws(RenderError) {
+          return try RenderPlan(compiling: composition, profile: profile, rate: engine.rate, samples: samples)
+        } catch { throw CHHapticError(.invalidPatternData, error.description) }
+      }
+    }
+    return playsRegisteredAudio ? try compile() : try planCache.plans(for: engine, compile: compile)
+  }
+
   /// A key of the dictionaries that patterns are made of and exported as.
   ///
   /// On Apple's systems keys and strings become each other in casts. Here that needs a type that
@@ -138,38 +166,6 @@ extension CHHapticPattern.Key {
   public static var parameterCurve: CHHapticPattern.Key { .init(rawValue: "ParameterCurve") }
   /// The corners of a curve: an array of dictionaries.
   public static var parameterCurveControlPoints: CHHapticPattern.Key { .init(rawValue: "ParameterCurveControlPoints") }
-}
-
-extension CHHapticPattern {
-  /// The pattern compiled for each haptic bus of an engine.
-  ///
-  /// Compiled once for each kind of engine; each time where it plays registered audio, since a
-  /// registration belongs to one engine and may change.
-  func plans(for engine: PlaybackEngine, resources: [Int: AudioResource]) throws -> [RenderPlan] {
-    var composition = content.composition
-    var playsRegisteredAudio = false
-    for layer in composition.layers.indices {
-      for index in composition.layers[layer].pattern.events.indices {
-        guard var waveform = composition.layers[layer].pattern.events[index].waveform,
-          let number = AudioResourcePath.id(of: waveform.path)
-        else { continue }
-        playsRegisteredAudio = true
-        guard let resource = resources[number] else { continue }
-        waveform.usesVolumeEnvelope = resource.usesVolumeEnvelope
-        waveform.isLooping = resource.isLooping
-        composition.layers[layer].pattern.events[index].waveform = waveform
-      }
-    }
-    let compile = { [composition] in
-      let samples = try self.samples(at: engine.rate, resources: resources)
-      return try engine.profiles.map { profile in
-        do throws(RenderError) {
-          return try RenderPlan(compiling: composition, profile: profile, rate: engine.rate, samples: samples)
-        } catch { throw CHHapticError(.invalidPatternData, error.description) }
-      }
-    }
-    return playsRegisteredAudio ? try compile() : try planCache.plans(for: engine, compile: compile)
-  }
 }
 
 /// The plans of a pattern for the last kind of engine it was played by.

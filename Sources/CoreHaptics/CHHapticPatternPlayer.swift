@@ -136,8 +136,6 @@ final class PlayerBacking: @unchecked Sendable {
 
   deinit { virtual?.leavePlayer() }
 
-  // MARK: State
-
   var settings: Settings { lock.withLock { storedSettings } }
 
   /// Changes settings, at once where the player is in a session.
@@ -191,8 +189,6 @@ final class PlayerBacking: @unchecked Sendable {
     let handler = completionHandler
     engine.call(.completion) { handler(error) }
   }
-
-  // MARK: Transport
 
   /// Compiles the pattern for the output that is there, so that errors are reported.
   func prepare() throws {
@@ -265,8 +261,6 @@ final class PlayerBacking: @unchecked Sendable {
       try player.schedule(curve, at: moment)
     }
   }
-
-  // MARK: -
 
   /// The player in the running session, made where there is none.
   private func live(startingIfAllowed: Bool = false) throws -> PatternPlayer {

@@ -13,7 +13,6 @@ package import HapticRender
 package protocol EngineBackend: AnyObject, Sendable {
   var isAvailable: Bool { get }
 
-  /// Opens an output and plays through it until the session is closed.
   func open(_ request: SessionRequest) throws -> any EngineSession
 
   /// Calls a closure once after some seconds of its time, on any thread.
@@ -66,7 +65,6 @@ package enum EngineBackends {
     }
   }
 
-  /// Whether several tests with devices run.
   package static var isShared: Bool { running.withLock { $0.count > 1 } }
 
   /// The backend of a new engine; running tests are notified where it could be any of theirs.
@@ -196,7 +194,6 @@ private final class LiveEngineSession: EngineSession {
 /// What the environment says of output: `TEMBLOR_OUTPUT`, or else `TEMBLOR_DEVICE`, with `TEMBLOR_PROFILE` and
 /// `TEMBLOR_STRENGTH`.
 struct OutputConfiguration: Sendable {
-  /// The word for output into memory, in a time that a test moves.
   private static let virtual = "virtual"
 
   /// Where sound goes; nil for output into memory.

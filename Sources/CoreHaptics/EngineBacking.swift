@@ -287,7 +287,6 @@ final class EngineBacking: @unchecked Sendable {
     watchForIdleness()
   }
 
-  /// Looks again when the engine may have been idle for long enough.
   private func watchForIdleness() {
     let activity: Int? = with { state in
       guard state.isAutoShutdownEnabled, state.session != nil, state.active.isEmpty,
@@ -334,7 +333,6 @@ final class EngineBacking: @unchecked Sendable {
     throw CHHapticError(.engineNotRunning, "the engine is not running; call start() first")
   }
 
-  /// Counts a player among those that are waited for.
   func noteStart(of player: PlayerBacking) {
     with { state in
       state.activity += 1

@@ -64,6 +64,31 @@ struct PatternContent: Equatable, Sendable {
     for curve in pattern.curves { entries.append([.parameterCurve: curve.exported]) }
     return [.version: 1.0, .pattern: entries]
   }
+
+  /// Reads nested dictionaries by writing them as the text they stand for, so that one reader judges
+  /// both.
+  init(dictionary: [AnyHashable: Any]) throws {
+    var writer = DictionaryWriter()
+    try writer.write(dictionary)
+    let text = SourceFile(writer.bytes, name: "dictionary")
+    do throws(InputError) {
+      var options = ReadingOptions(wantsFindings: false)
+      options.refusesUnknownParameters = true
+      let composition = try HapticFormat.ahap.examine(text, options: options).get()
+      self.init(HapticComposition(layers: composition.layers))
+    } catch { throw CHHapticError(error, stranger: writer.strangers[error.place.path]) }
+  }
+
+  /// Takes the values of events, parameters and curves, or refuses the first that cannot be played.
+  init(events: [CHHapticEvent], parameters: [CHHapticDynamicParameter] = [], curves: [CHHapticParameterCurve] = [])
+    throws
+  {
+    var pattern = HapticPattern()
+    pattern.events = try events.enumerated().map { try HapticEvent($1, place: "events[\($0)]") }
+    pattern.parameters = try parameters.enumerated().map { try DynamicParameter($1, place: "parameters[\($0)]") }
+    pattern.curves = try curves.enumerated().map { try ParameterCurve($1, place: "parameterCurves[\($0)]") }
+    self.init(HapticComposition(pattern))
+  }
 }
 
 extension HapticEvent {
@@ -81,45 +106,7 @@ extension HapticEvent {
     if !values.isEmpty { event[.eventParameters] = values }
     return event
   }
-}
 
-extension DynamicParameter {
-  fileprivate var exported: [CHHapticPattern.Key: Any] {
-    [.parameterID: id.rawValue, .time: time, .parameterValue: value.shortest]
-  }
-}
-
-extension ParameterCurve {
-  fileprivate var exported: [CHHapticPattern.Key: Any] {
-    let points = controlPoints.map { point -> [CHHapticPattern.Key: Any] in
-      [.time: point.time, .parameterValue: point.value.shortest]
-    }
-    return [.parameterID: id.rawValue, .time: time, .parameterCurveControlPoints: points]
-  }
-}
-
-extension Float {
-  /// The number with the fewest digits that becomes this one again: 0.8, not 0.800000011920929.
-  fileprivate var shortest: Double { Double(description) ?? Double(self) }
-}
-
-// Values are taken at the time a pattern is made; changing an event or parameter later changes no
-// pattern. What is read from AHAP and what is made of values follows the same rules.
-
-extension PatternContent {
-  /// Takes the values of events, parameters and curves, or refuses the first that cannot be played.
-  init(events: [CHHapticEvent], parameters: [CHHapticDynamicParameter] = [], curves: [CHHapticParameterCurve] = [])
-    throws
-  {
-    var pattern = HapticPattern()
-    pattern.events = try events.enumerated().map { try HapticEvent($1, place: "events[\($0)]") }
-    pattern.parameters = try parameters.enumerated().map { try DynamicParameter($1, place: "parameters[\($0)]") }
-    pattern.curves = try curves.enumerated().map { try ParameterCurve($1, place: "parameterCurves[\($0)]") }
-    self.init(HapticComposition(pattern))
-  }
-}
-
-extension HapticEvent {
   /// Takes the values of an event; the place is what errors call it.
   init(_ event: CHHapticEvent, place: String) throws {
     let kind = try Kind(event.type, place: place)
@@ -155,7 +142,10 @@ extension HapticEvent {
 }
 
 extension DynamicParameter {
-  /// Takes the values of a parameter; the place is what errors call it.
+  fileprivate var exported: [CHHapticPattern.Key: Any] {
+    [.parameterID: id.rawValue, .time: time, .parameterValue: value.shortest]
+  }
+
   init(_ parameter: CHHapticDynamicParameter, place: String) throws {
     let id = try DynamicParameterID(parameter.parameterID, place: place)
     try HapticEvent.check(parameter.relativeTime, "\(place).relativeTime", .invalidTime)
@@ -165,7 +155,13 @@ extension DynamicParameter {
 }
 
 extension ParameterCurve {
-  /// Takes the values of a curve, its points sorted; the place is what errors call it.
+  fileprivate var exported: [CHHapticPattern.Key: Any] {
+    let points = controlPoints.map { point -> [CHHapticPattern.Key: Any] in
+      [.time: point.time, .parameterValue: point.value.shortest]
+    }
+    return [.parameterID: id.rawValue, .time: time, .parameterCurveControlPoints: points]
+  }
+
   init(_ curve: CHHapticParameterCurve, place: String) throws {
     let id = try DynamicParameterID(curve.parameterID, place: place)
     try HapticEvent.check(curve.relativeTime, "\(place).relativeTime", .invalidTime)
@@ -178,6 +174,14 @@ extension ParameterCurve {
     self.init(id: id, time: curve.relativeTime, controlPoints: points.sorted { $0.time < $1.time })
   }
 }
+
+extension Float {
+  /// The number with the fewest digits that becomes this one again: 0.8, not 0.800000011920929.
+  fileprivate var shortest: Double { Double(description) ?? Double(self) }
+}
+
+// Values are taken at the time a pattern is made; changing an event or parameter later changes no
+// pattern. What is read from AHAP and what is made of values follows the same rules.
 
 extension RawRepresentable<String> {
   /// What a name of Apple's stands for; the place is what errors call it.
@@ -204,22 +208,6 @@ extension EventParameterID {
 extension DynamicParameterID {
   init(_ id: CHHapticDynamicParameter.ID, place: String? = nil) throws {
     try self.init(known: id.rawValue, "dynamic parameter", place, .invalidParameterType)
-  }
-}
-
-extension PatternContent {
-  /// Reads nested dictionaries by writing them as the text they stand for, so that one reader judges
-  /// both.
-  init(dictionary: [AnyHashable: Any]) throws {
-    var writer = DictionaryWriter()
-    try writer.write(dictionary)
-    let text = SourceFile(writer.bytes, name: "dictionary")
-    do throws(InputError) {
-      var options = ReadingOptions(wantsFindings: false)
-      options.refusesUnknownParameters = true
-      let composition = try HapticFormat.ahap.examine(text, options: options).get()
-      self.init(HapticComposition(layers: composition.layers))
-    } catch { throw CHHapticError(error, stranger: writer.strangers[error.place.path]) }
   }
 }
 
@@ -305,8 +293,6 @@ private struct DictionaryWriter {
     bytes += (isMember ? "{}" : "null").utf8
   }
 
-  // MARK: - Scalars
-
   /// The number a value is, of whatever type, truth included.
   private static func number(_ value: Any) -> Double? {
     switch value {
@@ -321,12 +307,10 @@ private struct DictionaryWriter {
     }
   }
 
-  /// The name a key is, or nothing.
   private static func name(_ key: AnyHashable) -> String? {
     if let text = key.base as? String { return text }
     return (key.base as? any RawRepresentable).flatMap { text($0) }
   }
 
-  /// The name behind an identifier such as an event type.
   private static func text<Name: RawRepresentable>(_ name: Name) -> String? { name.rawValue as? String }
 }

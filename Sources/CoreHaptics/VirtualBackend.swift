@@ -30,7 +30,6 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   private var storedMovesWaits = false
   /// Times of the system's clocks at the device's beginning, in nanoseconds.
   private let beginnings = SystemClock.allCases.map(\.now)
-  /// What was handed on to tasks and queues.
   package let work = VirtualWork()
   /// Handler queues that have been given work since they were last waited for.
   private var busyQueues: [ObjectIdentifier: DispatchQueue] = [:]
@@ -86,14 +85,12 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     }
   }
 
-  /// A backend at time 0 with a device.
   package init(rate: Double = 48_000, profile: TransducerProfile = .phone) {
     (self.rate, self.profile) = (rate, profile)
   }
 
   package var isAvailable: Bool { lock.withLock { storedFaults.isPresent && storedFaults.supportsHaptics } }
 
-  /// Plays into memory.
   package func open(_ request: SessionRequest) throws -> any EngineSession {
     try lock.withLock {
       if case .fail(let code)? = storedFaults.starts.first {
@@ -205,7 +202,6 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     }
   }
 
-  /// Notes a call that blocked its thread in real time.
   package func noteBlock(_ call: String, seconds: Double) {
     lock.withLock { storedMistakes.blocks.append((call, seconds)) }
   }
@@ -264,10 +260,8 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     }
   }
 
-  /// Forgets an engine that was released or has moved.
   func leave(_ number: Int) { lock.withLock { engines[number] = nil } }
 
-  /// Numbers and engines that exist, in order.
   var livingEngines: [(number: Int, backing: EngineBacking)] {
     lock.withLock {
       engines.sorted { $0.key < $1.key }.compactMap { number, engine in engine.backing.map { (number, $0) } }
@@ -355,7 +349,6 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     lock.withLock { notes.append(EngineNote(time: now, engine: engine, player: player, action: action)) }
   }
 
-  /// All that has happened, in order.
   package var record: [EngineNote] { lock.withLock { notes } }
 
   package var sessionRecords: [SessionRecord] {
@@ -370,7 +363,6 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
 
   // MARK: The life of a test
 
-  /// A test that has a device of its own.
   package struct Test: Sendable {
     package var name: String
     /// Whether no other test with a device runs meanwhile.
@@ -379,7 +371,6 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     package init(name: String, isAlone: Bool) { (self.name, self.isAlone) = (name, isAlone) }
   }
 
-  /// The test whose device this is.
   package internal(set) var test: Test? {
     get { lock.withLock { storedTest } }
     set { lock.withLock { storedTest = newValue } }
@@ -412,7 +403,6 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
 
   var hasEnded: Bool { lock.withLock { isOver } }
 
-  /// Ends the device: nothing plays on it any more.
   func end() {
     settle()
     releaseSlots()
@@ -434,14 +424,12 @@ package struct SessionRecord: Sendable {
   package let rate: Double
   package let hearsHaptics: Bool
   package let hearsAudio: Bool
-  /// The frame up to which it was played.
   package var end: Int64 = 0
   package var plays: [(composition: HapticComposition, changes: [PlayerChange])] = []
 }
 
 /// A run in memory, rendered when somebody looks: what sounds with the clock, silence in one step.
 package final class VirtualSession: EngineSession, @unchecked Sendable {
-  /// Frames rendered at a time.
   static let periodSize = 64
 
   /// The device's time at which frame 0 is due, in seconds.
@@ -495,10 +483,8 @@ package final class VirtualSession: EngineSession, @unchecked Sendable {
     return deviceTime(ofFrame: max(frame, engine.position))
   }
 
-  /// The device's time of a frame, in seconds.
   package func deviceTime(ofFrame frame: Int64) -> Double { origin + Double(frame) / storedEngine.rate }
 
-  /// Notes whether silence can be skipped.
   package func noteActivity(_ isActive: Bool) { backend?.noteActivity(isActive, of: self) }
 
   package func close() { backend?.forget(self) }
@@ -569,7 +555,6 @@ private final class VirtualSink: AudioSink {
   private static let silence: Float = 1e-6
 
   let format: SinkFormat
-  /// What the next wait returns.
   var next = SinkReadiness.woken
   /// Frames of silence at the end of what was taken.
   private(set) var silentFrameCount = 0

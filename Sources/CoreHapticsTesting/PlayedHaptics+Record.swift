@@ -15,7 +15,6 @@ extension PlayedHaptics {
       })
   }
 
-  /// What a composition plays from time 0 on.
   init(_ composition: HapticComposition) {
     let rate = 48_000.0
     var reader = PlayReader(composition, rate: rate)

@@ -7,7 +7,9 @@ public import CoreHaptics
 ///
 /// From the renderer's own record of its players: loops, pauses, seeks, rates, mutes, controls of patterns and
 /// controls that were sent count. Envelopes of events do not.
-public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, CustomStringConvertible {
+public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, ExpressibleByArrayLiteral,
+  CustomStringConvertible
+{
   /// One event.
   public struct Event: Equatable, Sendable, CustomStringConvertible {
     /// What an event is.
@@ -109,8 +111,6 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Custom
   /// One line for each event.
   public var description: String { isEmpty ? "nothing was played" : events.map(\.description).joined(separator: "\n") }
 
-  // MARK: What can be asked
-
   /// When transients were felt, in seconds: the times of taps.
   public var transients: Moments { Moments(events.filter { $0.kind == .transient && $0.isFelt }.map(\.time)) }
 
@@ -145,52 +145,31 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Custom
 
   /// Seconds for which a transient is felt.
   static let transientDuration = 0.03
-}
 
-extension PlayedHaptics.Event {
-  fileprivate func peak(from start: Double, to end: Double) -> Double {
-    if kind == .transient { return intensity }
-    let (start, end) = (Swift.max(0, start), Swift.min(duration, end))
-    let inside = levels.filter { $0.time > start && $0.time < end }.map(\.intensity)
-    return ([level(at: start).intensity, level(at: end.nextDown).intensity] + inside).max() ?? 0
-  }
-}
+  /// The greatest distance between two events that are taken for one, in seconds.
+  private static let reach = 0.1
 
-extension PlayedHaptics: ExpressibleByArrayLiteral {
-  /// Expected events, as in `[.transient(at: 0), .continuous(at: 0.5, for: 1)]`.
-  public init(arrayLiteral elements: Event...) { self.init(elements) }
-}
-
-/// Times that are equal within a millisecond, so that `played.transients == [0, 0.1, 0.2]` can be written.
-public struct Moments: Equatable, Sendable, ExpressibleByArrayLiteral, CustomStringConvertible {
-  /// Seconds, in order.
-  public var seconds: [Double]
-
-  /// Times in seconds.
-  public init(_ seconds: [Double]) { self.seconds = seconds }
-
-  /// Times in seconds.
-  public init(arrayLiteral elements: Double...) { seconds = elements }
-
-  /// How many there are.
-  public var count: Int { seconds.count }
-
-  /// Whether there are none.
-  public var isEmpty: Bool { seconds.isEmpty }
-
-  /// Whether there are as many, each within a millisecond of the other.
-  public static func == (left: Moments, right: Moments) -> Bool {
-    left.count == right.count && zip(left.seconds, right.seconds).allSatisfy { abs($0 - $1) <= 0.001 }
+  /// What differs from what is expected, one sentence each, in order of time; none where it is the same.
+  ///
+  /// Continuous events that follow each other without a gap count as one. Sounds, and what was muted all the time, are not compared. O(n²) for n events within 0.1 s of each other.
+  public func differences(from expected: PlayedHaptics, within tolerance: HapticTolerance = .perceptible) -> [String] {
+    var left = events.filter(\.isFelt).joined.map(\.trimmed)
+    var sentences: [(time: Double, text: String)] = []
+    for event in expected.events.filter(\.isFelt).joined.map(\.trimmed) {
+      let near = left.indices.filter { left[$0].kind == event.kind && abs(left[$0].time - event.time) <= Self.reach }
+        .min { abs(left[$0].time - event.time) < abs(left[$1].time - event.time) }
+      guard let near else {
+        sentences.append((event.time, "The \(event.name) is missing."))
+        continue
+      }
+      let found = left.remove(at: near)
+      sentences += found.differences(from: event, within: tolerance).map { (event.time, $0) }
+    }
+    sentences += left.map { ($0.time, "The \($0.name) was not expected.") }
+    return sentences.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }.map(
+      \.element.text)
   }
 
-  /// The same for times that are computed.
-  public static func == (left: Moments, right: [Double]) -> Bool { left == Moments(right) }
-
-  /// The times in a line, such as `[0.000, 0.500] s`.
-  public var description: String { "[\(seconds.map(thousandths).joined(separator: ", "))] s" }
-}
-
-extension PlayedHaptics {
   /// What a pattern plays from time 0 on.
   public init(_ pattern: CHHapticPattern) { self.init(pattern.composition) }
 
@@ -219,119 +198,19 @@ extension PlayedHaptics {
     }
     return Data(try AHAPDocument(pattern: pattern).formatted())
   }
-}
 
-/// A number with no more than three digits behind the point.
-private func thousandth(_ value: Double) -> Double { (value * 1_000).rounded() / 1_000 }
-
-extension PlayedHaptics.Event {
-  private static let step = 0.02
-  /// The shortest piece, in seconds.
-  private static let shortest = 0.005
-
-  var pieces: [PlayedHaptics.Event] {
-    guard kind == .continuous, levels.count > 1 else { return [self] }
-    var pieces: [PlayedHaptics.Event] = []
-    var start = 0.0
-    var level = level(at: 0)
-    func close(at end: Double) {
-      guard end > start else { return }
-      var middle = self.level(at: (start + end) / 2)
-      middle.time = 0
-      pieces.append(PlayedHaptics.Event(kind: kind, time: time + start, duration: end - start, levels: [middle]))
-    }
-    var next = Self.shortest
-    while next < duration {
-      let now = self.level(at: next)
-      if abs(now.intensity - level.intensity) >= Self.step || abs(now.sharpness - level.sharpness) >= Self.step {
-        close(at: next)
-        (start, level) = (next, now)
-      }
-      next += Self.shortest
-    }
-    close(at: duration)
-    return pieces
-  }
-}
-
-extension [PlayedHaptics.Event] {
-  /// Continuous events that follow each other without a gap as one that moves.
-  var joined: [PlayedHaptics.Event] {
-    var joined: [PlayedHaptics.Event] = []
-    for event in sorted(by: { $0.time < $1.time }) {
-      guard event.kind == .continuous,
-        let index = joined.lastIndex(where: {
-          $0.kind == .continuous && abs($0.time + $0.duration - event.time) < 0.0015
-        })
-      else {
-        joined.append(event)
-        continue
-      }
-      let offset = event.time - joined[index].time
-      if let last = joined[index].levels.last, last.time < joined[index].duration {
-        var end = last
-        end.time = Swift.max(last.time, offset - 1e-6)
-        joined[index].levels.append(end)
-      }
-      joined[index].levels += event.levels.map { level in
-        var level = level
-        level.time += offset
-        return level
-      }
-      joined[index].duration = offset + event.duration
-    }
-    return joined
-  }
-}
-
-/// How far what was played may be from what is expected.
-public struct HapticTolerance: Equatable, Sendable {
-  /// Seconds by which onsets and durations may differ.
-  public var seconds: Double
-  /// By how much intensities, 0…1, may differ.
-  public var intensity: Double
-  /// By how much sharpnesses, 0…1, may differ.
-  public var sharpness: Double
-
-  /// Makes a tolerance.
-  public init(seconds: Double, intensity: Double, sharpness: Double) {
-    (self.seconds, self.intensity, self.sharpness) = (seconds, intensity, sharpness)
-  }
-
-  /// Roundings alone: 1 ms, 0.001, 0.001.
-  public static let exact = HapticTolerance(seconds: 0.001, intensity: 0.001, sharpness: 0.001)
-
-  /// What a hand does not notice: 5 ms, 0.05, 0.1.
-  public static let perceptible = HapticTolerance(seconds: 0.005, intensity: 0.05, sharpness: 0.1)
-}
-
-extension PlayedHaptics {
-  /// The greatest distance between two events that are taken for one, in seconds.
-  private static let reach = 0.1
-
-  /// What differs from what is expected, one sentence each, in order of time; none where it is the same.
-  ///
-  /// Continuous events that follow each other without a gap count as one. Sounds, and what was muted all the time, are not compared. O(n²) for n events within 0.1 s of each other.
-  public func differences(from expected: PlayedHaptics, within tolerance: HapticTolerance = .perceptible) -> [String] {
-    var left = events.filter(\.isFelt).joined.map(\.trimmed)
-    var sentences: [(time: Double, text: String)] = []
-    for event in expected.events.filter(\.isFelt).joined.map(\.trimmed) {
-      let near = left.indices.filter { left[$0].kind == event.kind && abs(left[$0].time - event.time) <= Self.reach }
-        .min { abs(left[$0].time - event.time) < abs(left[$1].time - event.time) }
-      guard let near else {
-        sentences.append((event.time, "The \(event.name) is missing."))
-        continue
-      }
-      let found = left.remove(at: near)
-      sentences += found.differences(from: event, within: tolerance).map { (event.time, $0) }
-    }
-    sentences += left.map { ($0.time, "The \($0.name) was not expected.") }
-    return sentences.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }.map(
-      \.element.text)
-  }
+  /// Expected events, as in `[.transient(at: 0), .continuous(at: 0.5, for: 1)]`.
+  public init(arrayLiteral elements: Event...) { self.init(elements) }
 }
 
 extension PlayedHaptics.Event {
+  fileprivate func peak(from start: Double, to end: Double) -> Double {
+    if kind == .transient { return intensity }
+    let (start, end) = (Swift.max(0, start), Swift.min(duration, end))
+    let inside = levels.filter { $0.time > start && $0.time < end }.map(\.intensity)
+    return ([level(at: start).intensity, level(at: end.nextDown).intensity] + inside).max() ?? 0
+  }
+
   fileprivate var name: String { "\(kind == .transient ? "transient" : "continuous event") at \(thousandths(time)) s" }
 
   /// The event without what cannot be felt at its start and end.
@@ -388,6 +267,116 @@ extension PlayedHaptics.Event {
       abs($0.1 - $0.2) < abs($1.1 - $1.2)
     }
   }
+
+  private static let step = 0.02
+  /// The shortest piece, in seconds.
+  private static let shortest = 0.005
+
+  var pieces: [PlayedHaptics.Event] {
+    guard kind == .continuous, levels.count > 1 else { return [self] }
+    var pieces: [PlayedHaptics.Event] = []
+    var start = 0.0
+    var level = level(at: 0)
+    func close(at end: Double) {
+      guard end > start else { return }
+      var middle = self.level(at: (start + end) / 2)
+      middle.time = 0
+      pieces.append(PlayedHaptics.Event(kind: kind, time: time + start, duration: end - start, levels: [middle]))
+    }
+    var next = Self.shortest
+    while next < duration {
+      let now = self.level(at: next)
+      if abs(now.intensity - level.intensity) >= Self.step || abs(now.sharpness - level.sharpness) >= Self.step {
+        close(at: next)
+        (start, level) = (next, now)
+      }
+      next += Self.shortest
+    }
+    close(at: duration)
+    return pieces
+  }
+}
+
+/// Times that are equal within a millisecond, so that `played.transients == [0, 0.1, 0.2]` can be written.
+public struct Moments: Equatable, Sendable, ExpressibleByArrayLiteral, CustomStringConvertible {
+  /// Seconds, in order.
+  public var seconds: [Double]
+
+  /// Times in seconds.
+  public init(_ seconds: [Double]) { self.seconds = seconds }
+
+  /// Times in seconds.
+  public init(arrayLiteral elements: Double...) { seconds = elements }
+
+  /// How many there are.
+  public var count: Int { seconds.count }
+
+  /// Whether there are none.
+  public var isEmpty: Bool { seconds.isEmpty }
+
+  /// Whether there are as many, each within a millisecond of the other.
+  public static func == (left: Moments, right: Moments) -> Bool {
+    left.count == right.count && zip(left.seconds, right.seconds).allSatisfy { abs($0 - $1) <= 0.001 }
+  }
+
+  /// The same for times that are computed.
+  public static func == (left: Moments, right: [Double]) -> Bool { left == Moments(right) }
+
+  /// The times in a line, such as `[0.000, 0.500] s`.
+  public var description: String { "[\(seconds.map(thousandths).joined(separator: ", "))] s" }
+}
+
+private func thousandth(_ value: Double) -> Double { (value * 1_000).rounded() / 1_000 }
+
+extension [PlayedHaptics.Event] {
+  /// Continuous events that follow each other without a gap as one that moves.
+  var joined: [PlayedHaptics.Event] {
+    var joined: [PlayedHaptics.Event] = []
+    for event in sorted(by: { $0.time < $1.time }) {
+      guard event.kind == .continuous,
+        let index = joined.lastIndex(where: {
+          $0.kind == .continuous && abs($0.time + $0.duration - event.time) < 0.0015
+        })
+      else {
+        joined.append(event)
+        continue
+      }
+      let offset = event.time - joined[index].time
+      if let last = joined[index].levels.last, last.time < joined[index].duration {
+        var end = last
+        end.time = Swift.max(last.time, offset - 1e-6)
+        joined[index].levels.append(end)
+      }
+      joined[index].levels += event.levels.map { level in
+        var level = level
+        level.time += offset
+        return level
+      }
+      joined[index].duration = offset + event.duration
+    }
+    return joined
+  }
+}
+
+/// How far what was played may be from what is expected.
+public struct HapticTolerance: Equatable, Sendable {
+  /// Seconds by which onsets and durations may differ.
+  public var seconds: Double
+  /// By how much intensities, 0…1, may differ.
+  public var intensity: Double
+  /// By how much sharpnesses, 0…1, may differ.
+  public var sharpness: Double
+
+  /// Makes a tolerance.
+  public init(seconds: Double, intensity: Double, sharpness: Double) {
+    (self.seconds, self.intensity, self.sharpness) = (seconds, intensity, sharpness)
+  }
+
+  /// Roundings alone: 1 ms, 0.001, 0.001.
+  public static let exact = HapticTolerance(seconds: 0.001, intensity: 0.001, sharpness: 0.001)
+
+  /// What a hand does not notice: 5 ms, 0.05, 0.1.
+  public static let perceptible = HapticTolerance(seconds: 0.005, intensity: 0.05, sharpness: 0.1)
 }
 
 private func milliseconds(_ seconds: Double) -> String { "\(Int((seconds * 1_000).rounded())) ms" }

@@ -20,7 +20,6 @@ package enum QuietRuntime {
   /// Rounds through the queues where jobs cannot be counted.
   private static let uncountedRounds = 4
 
-  /// Jobs that belong to no device.
   private static let others = VirtualWork()
   private static let executor = Executor()
 

@@ -68,8 +68,6 @@ public final class VirtualHapticDevice: Sendable {
     backend.settle()
   }
 
-  // MARK: What a test sees
-
   /// The engines that exist on the device, by number; also those that an application keeps private.
   public var engines: [EngineState] {
     backend.engineStates.map {
@@ -203,7 +201,6 @@ public struct EngineState: Equatable, Sendable, CustomStringConvertible {
   }
 }
 
-/// A number with three digits behind the point.
 func thousandths(_ value: Double) -> String {
   guard abs(value) < 1e12 else { return "\(value)" }
   let scaled = Int((value * 1_000).rounded())

@@ -60,8 +60,6 @@ package final class EngineLife: @unchecked Sendable {
   /// Seconds on the engine's clock, which stops while the engine is stopped.
   package var currentTime: TimeInterval { lock.withLock { engine }?.currentTime ?? 0 }
 
-  // MARK: What is asked of it
-
   /// Plays a pattern once, at a time of the engine's clock; times that have passed mean now.
   package func play(_ pattern: CHHapticPattern, at time: TimeInterval = 0) {
     let playback = (pattern: pattern, time: time)
@@ -73,7 +71,6 @@ package final class EngineLife: @unchecked Sendable {
     if let running { perform(playback, on: running) } else { prepare() }
   }
 
-  /// Starts the engine where it does not run.
   package func prepare() {
     guard let number = beginStart() else { return }
     do {
@@ -94,8 +91,6 @@ package final class EngineLife: @unchecked Sendable {
     }
     engine?.stop(completionHandler: nil)
   }
-
-  // MARK: Starting
 
   private func beginStart() -> Int? {
     lock.withLock {
@@ -161,8 +156,6 @@ package final class EngineLife: @unchecked Sendable {
     } catch {}
   }
 
-  // MARK: What happens to it
-
   /// One attempt to go on, except where the engine merely rests: [the engine's queue].
   private func engineStopped(_ number: Int, _ reason: CHHapticEngine.StoppedReason) {
     let engine: CHHapticEngine? = lock.withLock {
@@ -210,9 +203,7 @@ package final class EngineLife: @unchecked Sendable {
     }
     watcher?()
   }
-}
 
-extension EngineLife {
   /// Plays a shipped pattern at a part of its strength, and writes the call down where there is a record.
   ///
   /// - Parameters:

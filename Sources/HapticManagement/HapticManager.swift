@@ -59,8 +59,6 @@ public import Observation
     }
   }
 
-  // MARK: What can be seen
-
   /// Whether what is played can be felt, as far as is known; can be observed.
   ///
   /// What is read is always the newest; observers are notified on the main actor.
@@ -77,8 +75,6 @@ public import Observation
 
   /// The pattern of a name as it is played, for pictures of it.
   public func pattern(named name: String) -> CHHapticPattern? { patterns.pattern(named: name) }
-
-  // MARK: Playing
 
   /// Reads all patterns and starts the engine, so that nothing is left to do when a pattern is played.
   ///

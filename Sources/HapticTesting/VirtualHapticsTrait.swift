@@ -69,10 +69,7 @@ public struct VirtualHapticsTrait: TestTrait, SuiteTrait, TestScoping {
       on none of them; use .virtualHaptics(.alone).
       """, severity: device.log.engineCount == 0 ? .error : .warning, sourceLocation: location)
   }
-}
 
-extension VirtualHapticsTrait {
-  /// What a test is refused for that uses an engine of another.
   static func foreign(_ test: String) -> String {
     """
     This test used an engine of the test \(test), which was refused and is recorded nowhere. An object that both use, \
@@ -80,7 +77,6 @@ extension VirtualHapticsTrait {
     """
   }
 
-  /// What a test is refused for in which a thread was blocked.
   static func blocked(_ call: String, seconds: Double) -> String {
     """
     \(call) for \(seconds) s blocks its thread and waited in real time. Wait with Task.sleep or asyncAfter, or give the \
@@ -88,13 +84,11 @@ extension VirtualHapticsTrait {
     """
   }
 
-  /// What a test is refused for that moves time past waits without them.
   static let missed = """
     advance(seconds:) passed the end of a wait of the application (Task.sleep, asyncAfter or Timer), which it does not \
     move; use await advance(by:).
     """
 
-  /// What a test is refused for that posts notifications beside others.
   static let lifeCycle = """
     background() and foreground() post notifications of UIApplication, which the objects of all tests receive: give \
     the test, or its suite, .virtualHaptics(.alone).

@@ -36,33 +36,7 @@ public struct SoundFolder: Equatable, Sendable {
     }
     return real
   }
-}
 
-extension Sound {
-  /// Decodes a whole file at a path.
-  ///
-  /// - Throws: `missing`, `notAFile`, `systemRefused`, or what `init(readingDescriptor:path:)` throws.
-  public init(contentsOf path: String) throws(SoundFileError) { try self.init(contentsOf: path, named: path, flags: 0) }
-
-  fileprivate init(contentsOf path: String, named name: String, flags: Int32) throws(SoundFileError) {
-    // A pipe must not keep the caller waiting for a writer.
-    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags)
-    guard descriptor >= 0 else {
-      if errno == ENOENT || errno == ENOTDIR {
-        throw SoundFileError(kind: .missing, path: name, description: "does not exist")
-      }
-      throw SoundFileError.system(name, "cannot be opened")
-    }
-    defer { close(descriptor) }
-    var status = stat()
-    guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-      throw SoundFileError(kind: .notAFile, path: name, description: "is not a regular file")
-    }
-    try self.init(readingDescriptor: descriptor, path: name)
-  }
-}
-
-extension SoundFolder {
   /// The path of a file that was probably meant by one that is missing, or nothing.
   ///
   /// Another case, a missing ending, and a folder that does not exist here, as the bundle of an app, are
@@ -102,5 +76,29 @@ extension SoundFolder {
   private func names(in folder: String) -> [String] {
     let place = FileSystem.join(root, folder)
     return (try? FileSystem.names(in: place.isEmpty ? "." : place)) ?? []
+  }
+}
+
+extension Sound {
+  /// Decodes a whole file at a path.
+  ///
+  /// - Throws: `missing`, `notAFile`, `systemRefused`, or what `init(readingDescriptor:path:)` throws.
+  public init(contentsOf path: String) throws(SoundFileError) { try self.init(contentsOf: path, named: path, flags: 0) }
+
+  fileprivate init(contentsOf path: String, named name: String, flags: Int32) throws(SoundFileError) {
+    // A pipe must not keep the caller waiting for a writer.
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags)
+    guard descriptor >= 0 else {
+      if errno == ENOENT || errno == ENOTDIR {
+        throw SoundFileError(kind: .missing, path: name, description: "does not exist")
+      }
+      throw SoundFileError.system(name, "cannot be opened")
+    }
+    defer { close(descriptor) }
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      throw SoundFileError(kind: .notAFile, path: name, description: "is not a regular file")
+    }
+    try self.init(readingDescriptor: descriptor, path: name)
   }
 }

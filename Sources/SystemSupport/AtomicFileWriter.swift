@@ -128,7 +128,6 @@ enum HiddenFile {
   /// Seconds after which a file that nobody holds was left by a process that was killed.
   static let graceSeconds = 60
 
-  /// The folders that were searched for such files, each once.
   private static let searched = Mutex<Set<String>>([])
 
   /// Creates a file of a new name in a folder; nothing, with `errno`, where that cannot be.

@@ -12,7 +12,6 @@ package struct CSVTable: Equatable, Sendable {
     package let fields: [String]
   }
 
-  /// Why a text is not a table, and where.
   package struct Problem: Error, Equatable, CustomStringConvertible {
     package let line: Int
     package var column: String?
@@ -87,7 +86,6 @@ package struct CSVTable: Equatable, Sendable {
   }
 }
 
-/// The way through the bytes of a table.
 private struct CSVReader {
   private let bytes: [UInt8]
   private var index: Int

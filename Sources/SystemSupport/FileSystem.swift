@@ -1,6 +1,5 @@
 internal import Glibc
 
-/// What the commands ask of the file system, in one place.
 package enum FileSystem {
   package enum Entry { case file, folder, other, nothing }
 
@@ -242,7 +241,6 @@ package struct OutputGuard: Sendable {
   }
 }
 
-/// A moment as calendars tell it.
 package struct CalendarTime: Equatable, Sendable {
   /// Seconds since the beginning of 1970, in universal time.
   package var seconds: Int

@@ -5,12 +5,10 @@ internal import Glibc
 /// The folders are watched, so a file may be replaced, as editors do, and may come and go with its folder.
 /// A link is followed, and watched itself; links among the folders above are followed once.
 package final class FileWatch {
-  /// A file that is not as it was.
   package struct Change: Equatable {
     package enum Kind { case written, removed }
 
     package var path: String
-    /// What became of it.
     package var kind: Kind
 
     package init(path: String, kind: Kind) { (self.path, self.kind) = (path, kind) }
@@ -120,7 +118,6 @@ package final class FileWatch {
     }
   }
 
-  /// One file, and what is going on with it.
   struct File {
     /// A name in a folder, by its whole path.
     struct Place: Equatable {
@@ -182,7 +179,6 @@ package final class FileWatch {
 
 /// What happens in folders, as the system reports it through inotify(7).
 final class FolderWatches {
-  /// What is reported of a folder.
   enum Interest {
     /// That it is moved or removed itself; quiet otherwise.
     case itself
@@ -191,7 +187,6 @@ final class FolderWatches {
     case files
   }
 
-  /// Something that happened.
   enum Event: Equatable {
     /// A file or folder of this name; `isUnfinished` where more is likely to be written.
     case name(String, folders: [String], isUnfinished: Bool)
@@ -203,7 +198,6 @@ final class FolderWatches {
   let descriptor: Int32
   private var folders: [Int32: [String]] = [:]
 
-  /// Watches nothing yet.
   init() throws(FileError) {
     descriptor = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
     guard descriptor >= 0 else {
@@ -242,7 +236,6 @@ final class FolderWatches {
     }
   }
 
-  /// Watches nothing any more.
   func removeAll() {
     for watch in folders.keys { inotify_rm_watch(descriptor, watch) }
     folders = [:]

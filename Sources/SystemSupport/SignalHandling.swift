@@ -77,7 +77,6 @@ package enum SignalHandling {
     return descriptor
   }
 
-  /// Ends what `addListener()` began.
   static func removeListener() { listeners.subtract(1, ordering: .sequentiallyConsistent) }
 
   /// Ends the process by the signal a listener was notified of, so that a shell sees it; else returns.

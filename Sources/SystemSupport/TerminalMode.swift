@@ -80,7 +80,6 @@ package enum TerminalMode {
     if unsafe modes.pointee.areKnown { _ = enter() }
   }
 
-  /// What is in force, or nothing.
   private static var current: UnsafeMutablePointer<Modes>? {
     unsafe UnsafeMutablePointer(bitPattern: inForce.load(ordering: .sequentiallyConsistent))
   }

@@ -8,18 +8,7 @@ extension String {
   package var inQuotes: String {
     "'" + unicodeScalars.prefix(80).map(\.printable).joined() + (unicodeScalars.count > 80 ? "…'" : "'")
   }
-}
 
-extension Unicode.Scalar {
-  fileprivate var printable: String {
-    switch properties.generalCategory {
-    case .control, .format, .lineSeparator, .paragraphSeparator: escaped(asASCII: true)
-    default: String(self)
-    }
-  }
-}
-
-extension String {
   /// The text with the program's own signs in ASCII; what files are called or say of themselves stays as it is.
   package var asASCII: String {
     if utf8.allSatisfy({ $0 < 0x80 }) { return self }
@@ -46,6 +35,15 @@ extension String {
   }
 }
 
+extension Unicode.Scalar {
+  fileprivate var printable: String {
+    switch properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator: escaped(asASCII: true)
+    default: String(self)
+    }
+  }
+}
+
 extension StringProtocol {
   /// Where a text that is not empty first stands in this one, byte for byte, or nil.
   ///
@@ -67,7 +65,6 @@ extension [String] {
   }
 }
 
-/// Finds the name someone probably meant.
 package enum Suggestion {
   /// `; did you mean '--output'?`, or nothing where no name is near.
   package static func question(_ word: String, among names: [String]) -> String {
@@ -114,7 +111,6 @@ package enum Suggestion {
   }
 }
 
-/// Numbers as people read them.
 package enum NumberFormatting {
   /// `2.22 s`.
   package static func seconds(_ seconds: Double) -> String { "\(rounded(seconds, places: 3)) s" }

@@ -3,7 +3,6 @@ internal import Synchronization
 
 /// Runs independent work on all cores.
 package enum WorkerPool {
-  /// How many threads can run at once.
   package static var count: Int { max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
 
   /// Does pieces of work on as many threads as there are cores and returns when all are done.

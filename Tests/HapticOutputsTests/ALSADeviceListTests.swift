@@ -1,5 +1,5 @@
 import HapticOutputs
-import SoundFile
+import HapticPlayback
 import Testing
 
 @Suite struct ALSADeviceListTests {
@@ -18,7 +18,7 @@ import Testing
     #expect(
       abilities.rates == [8_000, 11_025, 16_000, 22_050, 32_000, 44_100, 48_000, 88_200, 96_000, 176_400, 192_000])
     #expect(abilities.channelCounts == Array(1...64))
-    #expect(abilities.encodings == SampleEncoding.allCases.map(\.rawValue))
+    #expect(abilities.encodings == ["float", "s32", "s24", "s24_3", "s16"])
     #expect(abilities.periodSizes.contains(64))
     #expect(!abilities.isHardware)
   }

@@ -1,4 +1,5 @@
 @testable import HapticOutputs
+import HapticPlayback
 import TestSupport
 import Testing
 

@@ -118,7 +118,7 @@ import Testing
       try ALSASink(PCMRequest(device: "no-such-device"), timekeeper: ClockTime(), interception: interception)
     }
     #expect(error?.kind == kind)
-    #expect(error?.device == "no-such-device")
+    #expect(error?.output == "no-such-device")
   }
 
   @Test(arguments: ["no-such-device", "hw:31", "hw:Nowhere", "plughw:31,7"]) func unknownDevicesAreAbsent(name: String)

@@ -32,7 +32,6 @@ public func AudioServicesPlayAlertSound(_ inSystemSoundID: SystemSoundID) {
   AudioServicesPlaySystemSound(inSystemSoundID)
 }
 
-/// The haptics behind numbers.
 private enum SystemHaptics {
   static func pattern(of number: SystemSoundID) -> CHHapticPattern? {
     switch number {

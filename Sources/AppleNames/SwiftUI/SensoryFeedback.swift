@@ -78,7 +78,6 @@ public struct SensoryFeedback: Equatable, Sendable {
     SensoryFeedback(kind: .select(feedback))
   }
 
-  /// Plays it, and writes it down where there is a record.
   func play() {
     let (pattern, name, intensity): (String, String, Double) =
       switch kind {
@@ -129,7 +128,6 @@ public struct SensoryFeedback: Equatable, Sendable {
   }
 }
 
-/// What a modifier watches, and what it does.
 @MainActor struct Watch {
   let trigger: Any
   /// Called when the view is first seen.

@@ -49,7 +49,6 @@ public import Foundation
 
   private static let device = UIDevice()
 
-  /// Makes a device.
   nonisolated override init() { super.init() }
 
   /// The kind of device.

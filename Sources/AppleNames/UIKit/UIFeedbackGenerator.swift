@@ -33,7 +33,6 @@ package import HapticManagement
     life.prepare()
   }
 
-  /// What the record calls the generator.
   nonisolated var kind: String { "generator" }
 
   /// Plays a shipped pattern at a part of its strength, 0…1, and writes the call down where there is a record.

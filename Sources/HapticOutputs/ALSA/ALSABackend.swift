@@ -155,7 +155,6 @@ enum DeviceNameBindings {
     return devices
   }
 
-  /// `snd_device_name_get_hint`.
   private static func text(_ key: String, of hint: UnsafeMutableRawPointer) -> String? {
     guard let text = unsafe snd_device_name_get_hint(hint, key) else { return nil }
     defer { unsafe free(text) }

@@ -164,9 +164,7 @@ extension ALSASink {
     }
     return max(0, count) + dropped + silenced
   }
-}
 
-extension ALSASink {
   static var retryInterval: Duration { .milliseconds(500) }
   /// Time after which frames that went by are reported while a device is disconnected.
   static var absenceInterval: Duration { .milliseconds(20) }
@@ -264,7 +262,6 @@ extension ALSASink {
 ///
 /// With an interception, as tests have, both happen at once on the caller's thread.
 final class DeviceReopening: Sendable {
-  /// A device that was opened.
   struct Opened {
     var pcm: PCMBindings
     var granted: PCMConfiguration
@@ -312,7 +309,6 @@ final class DeviceReopening: Sendable {
     state.withLock { $0 = .done(outcome) }
   }
 
-  /// The result of an attempt that is done, once.
   func take() -> Result<Opened, OutputError>? {
     state.withLock { state -> Outcome? in
       guard case .done(let outcome) = state else { return nil }

@@ -212,7 +212,6 @@ extension ALSASink {
   var stallLimit: Duration { time.duration(of: 2 * granted.bufferSize) + .seconds(isSettled && !isFresh ? 1 : 3) }
 }
 
-/// Frames as time, and back.
 struct FrameTime {
   /// Frames per second.
   let rate: Double

@@ -16,7 +16,6 @@ internal import SoundFile
 ///
 /// Belongs to one thread at a time. `wait` and `write` allocate nothing while all is well.
 public final class ALSASink: AudioSink {
-  /// Where the sink stands.
   enum Phase {
     case open
     case resting
@@ -25,7 +24,6 @@ public final class ALSASink: AudioSink {
     case ended
   }
 
-  /// How sound was interrupted.
   enum Discontinuity {
     /// The device stood still or lost what it had: what follows begins from silence.
     case broken
@@ -55,7 +53,6 @@ public final class ALSASink: AudioSink {
   var end: Duration?
   /// Whether the device has run steadily since its first start.
   var isSettled = false
-  /// Since when it has done so.
   var settlingSince: Duration?
   /// Whether the device runs; until it does, what it took only waits.
   var isStarted = false
@@ -65,7 +62,6 @@ public final class ALSASink: AudioSink {
   var lag = Duration.zero
   /// What is known of a lead-in; nil when it is over, or there is none.
   var leadInState: LeadInState?
-  /// When the device's clock was last looked at.
   var lastFollowed = Duration.zero
   /// What was not yet reported of the last interruption.
   var interruption: Discontinuity?
@@ -105,9 +101,7 @@ public final class ALSASink: AudioSink {
   /// Recoveries in a row that led to nothing.
   var recoveryCount = 0
   var recoveriesSince = Duration.zero
-  /// When the device was last looked for.
   var lastAttempt: Duration?
-  /// When the device was last lost.
   var lostMoment = Duration.zero
   /// What was last reported about a device that does not come back.
   var lastAbsence: OutputError?
@@ -272,7 +266,6 @@ public final class ALSASink: AudioSink {
     phase = .ended
   }
 
-  /// A pause that is long for a device.
   var patience: Duration { time.duration(of: granted.bufferSize) + .milliseconds(250) }
 
   /// Waits for the end of the sound, and returns how many frames were not heard by then.
@@ -310,60 +303,36 @@ public final class ALSASink: AudioSink {
     }
     return time.duration(of: delay)
   }
-}
 
-/// Events that wait to be taken: a bounded number, so that a device in trouble cannot flood.
-struct SinkEventQueue {
-  /// Events that are kept; of what comes beyond, each kind is counted.
-  static let capacity = 16
-
-  private var events: [SinkEvent] = []
-  private var surplus = 0
-  private var surplusFrames = 0
-
-  /// An empty queue, with all its memory.
-  init() { events.reserveCapacity(Self.capacity + 1) }
-
-  /// Adds an event. When the queue is full, only its frames are kept; losing and finding a device, and the
-  /// end, always find a place.
-  mutating func add(_ kind: SinkEvent.Kind, cause: SinkEvent.Cause? = nil, missedFrameCount: Int = 0, text: String) {
-    if events.count >= Self.capacity {
-      guard kind != .underrun, kind != .suspended,
-        let index = events.firstIndex(where: { $0.kind == .underrun || $0.kind == .suspended }) ?? events.indices.first
-      else {
-        surplus += 1
-        surplusFrames += missedFrameCount
-        return
-      }
-      surplus += 1
-      surplusFrames += events.remove(at: index).missedFrameCount
-    }
-    events.append(SinkEvent(kind, cause: cause, missedFrameCount: missedFrameCount, text: text))
+  /// Stops the device, so that it and its server may sleep; the next wait starts it again.
+  ///
+  /// Nothing that was handed over may still be to be heard. What sounds after a rest is led in like the first
+  /// frame.
+  public func rest() -> Bool {
+    guard case .open = phase, isStarted, let pcm, trouble == nil, interruption == nil, staged.count == 0,
+      !granted.isJACKClient
+    else { return false }
+    pcm.drop()
+    phase = .resting
+    return true
   }
 
-  /// Takes all, oldest first; the number of those that found no place comes last.
-  mutating func take() -> [SinkEvent] {
-    guard !events.isEmpty else { return [] }
-    var taken = events
-    if surplus > 0 {
-      taken.append(
-        SinkEvent(.degraded, missedFrameCount: surplusFrames, text: "\(surplus) more interruptions in the same time"))
-    }
-    events.removeAll(keepingCapacity: true)
-    (surplus, surplusFrames) = (0, 0)
-    return taken
+  /// Makes the device ready to be filled, as if it had just been opened.
+  func resumeFromRest() {
+    guard let pcm else { return phase = .ended }
+    let now = timekeeper.now
+    end = nil
+    isSettled = false
+    settlingSince = nil
+    lag = .zero
+    lastReturn = nil
+    do {
+      try pcm.prepare()
+      restart()
+      beginLeadIn()
+    } catch { lose(error, now: now) }
   }
-}
 
-/// What is known of a lead-in while it goes on.
-struct LeadInState {
-  /// When the device was first seen to run.
-  var start: Duration?
-  /// Since when it has taken frames in time.
-  var steadySince = Duration.zero
-}
-
-extension ALSASink {
   /// The longest lead-in: what comes then is played however unsteady the device is.
   private static var longestLeadIn: Duration { .seconds(2) }
 
@@ -408,42 +377,59 @@ extension ALSASink {
   }
 }
 
-extension ALSASink {
-  /// Stops the device, so that it and its server may sleep; the next wait starts it again.
-  ///
-  /// Nothing that was handed over may still be to be heard. What sounds after a rest is led in like the first
-  /// frame.
-  public func rest() -> Bool {
-    guard case .open = phase, isStarted, let pcm, trouble == nil, interruption == nil, staged.count == 0,
-      !granted.isJACKClient
-    else { return false }
-    pcm.drop()
-    phase = .resting
-    return true
+/// Events that wait to be taken: a bounded number, so that a device in trouble cannot flood.
+struct SinkEventQueue {
+  /// Events that are kept; of what comes beyond, each kind is counted.
+  static let capacity = 16
+
+  private var events: [SinkEvent] = []
+  private var surplus = 0
+  private var surplusFrames = 0
+
+  init() { events.reserveCapacity(Self.capacity + 1) }
+
+  /// Adds an event. When the queue is full, only its frames are kept; losing and finding a device, and the
+  /// end, always find a place.
+  mutating func add(_ kind: SinkEvent.Kind, cause: SinkEvent.Cause? = nil, missedFrameCount: Int = 0, text: String) {
+    if events.count >= Self.capacity {
+      guard kind != .underrun, kind != .suspended,
+        let index = events.firstIndex(where: { $0.kind == .underrun || $0.kind == .suspended }) ?? events.indices.first
+      else {
+        surplus += 1
+        surplusFrames += missedFrameCount
+        return
+      }
+      surplus += 1
+      surplusFrames += events.remove(at: index).missedFrameCount
+    }
+    events.append(SinkEvent(kind, cause: cause, missedFrameCount: missedFrameCount, text: text))
   }
 
-  /// Makes the device ready to be filled, as if it had just been opened.
-  func resumeFromRest() {
-    guard let pcm else { return phase = .ended }
-    let now = timekeeper.now
-    end = nil
-    isSettled = false
-    settlingSince = nil
-    lag = .zero
-    lastReturn = nil
-    do {
-      try pcm.prepare()
-      restart()
-      beginLeadIn()
-    } catch { lose(error, now: now) }
+  /// Takes all, oldest first; the number of those that found no place comes last.
+  mutating func take() -> [SinkEvent] {
+    guard !events.isEmpty else { return [] }
+    var taken = events
+    if surplus > 0 {
+      taken.append(
+        SinkEvent(.degraded, missedFrameCount: surplusFrames, text: "\(surplus) more interruptions in the same time"))
+    }
+    events.removeAll(keepingCapacity: true)
+    (surplus, surplusFrames) = (0, 0)
+    return taken
   }
+}
+
+struct LeadInState {
+  /// When the device was first seen to run.
+  var start: Duration?
+  /// Since when it has taken frames in time.
+  var steadySince = Duration.zero
 }
 
 /// Frames in the form a device takes, on their way into its buffer: memory taken once.
 ///
 /// What the device did not take at once stays here until it does.
 @safe struct PendingFrames: ~Copyable {
-  /// Frames that wait.
   private(set) var count = 0
   private var first = 0
   private let bytes: UnsafeMutableRawBufferPointer
@@ -477,7 +463,6 @@ extension ALSASink {
     count += frameCount
   }
 
-  /// Gives up the oldest frames.
   mutating func drop(_ frameCount: Int) {
     let dropped = min(frameCount, count)
     first += dropped

@@ -3,7 +3,6 @@ package import HapticPlayback
 package import SoundFile
 internal import SystemSupport
 
-/// What is asked of a device.
 package struct PCMRequest: Equatable, Sendable {
   /// The name of the device as ALSA's configuration has it, or one that lasts: `card:ID`, `usb:VENDOR:PRODUCT` or
   /// `usb:VENDOR:PRODUCT:SERIAL`, which is looked for at each opening.
@@ -58,15 +57,11 @@ package struct PCMConfiguration: Equatable, Sendable {
   package var isJACKClient: Bool
 }
 
-/// How frames get into a device's buffer.
 package enum PCMAccess: String, CaseIterable, Sendable {
-  /// Laid into the buffer itself.
   case memoryMapped
-  /// Handed over by a call that copies them.
   case readWrite
 }
 
-/// The negotiation with a device: asks, reads back, adapts.
 struct PCMNegotiation {
   /// Rates that are tried one by one to find what a device supports.
   static let commonRates = [8_000, 11_025, 16_000, 22_050, 32_000, 44_100, 48_000, 88_200, 96_000, 176_400, 192_000]
@@ -75,7 +70,6 @@ struct PCMNegotiation {
 
   init(_ request: PCMRequest) { self.request = request }
 
-  /// Opens the device of the request and makes it ready to be filled.
   func open(interception: PCMInterception?) throws(OutputError) -> (pcm: PCMBindings, grant: PCMConfiguration) {
     do {
       // Looked for at each opening.

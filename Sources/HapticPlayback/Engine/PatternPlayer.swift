@@ -24,8 +24,6 @@ public final class PatternPlayer: Sendable {
     engine.update()
   }
 
-  // MARK: What it does
-
   /// What the player does, as of the last block.
   public var phase: PlayerStatus.Phase { core.phase }
 
@@ -56,7 +54,6 @@ public final class PatternPlayer: Sendable {
     set { core.withState { $0.endHandler = newValue } }
   }
 
-  /// A number for one that waits for an end.
   package func makeWaiter() -> Int {
     core.withState { state in
       state.waiterSerial += 1
@@ -71,10 +68,7 @@ public final class PatternPlayer: Sendable {
     core.resumeWaiters()
   }
 
-  /// Calls one that waits.
   package func resume(_ waiter: Int) { core.withState { $0.waiters.removeValue(forKey: waiter)?.resume }?() }
-
-  // MARK: Transport
 
   /// Plays from the beginning, or from where the last seek led; a player that plays restarts.
   ///
@@ -121,8 +115,6 @@ public final class PatternPlayer: Sendable {
 
   /// Stops at once and forgets every call that waits for its time.
   public func cancel() throws(PlaybackError) { try send { .cancel($1) } }
-
-  // MARK: How it plays
 
   /// Sets how often a start runs through the pattern, and where a pass ends.
   ///
@@ -210,8 +202,6 @@ public final class PatternPlayer: Sendable {
         core.parts.map { .control($0, curve.id, value: line.value, slope: line.slope, at: line.frame) }
       })
   }
-
-  // MARK: -
 
   private func send(keeping entries: [SharedCuePoint] = [], _ command: (Int, RenderPlayer) -> RenderCommand)
     throws(PlaybackError)
@@ -404,8 +394,6 @@ public final class PlayerGroup: Sendable {
     let second = time.frame(rate: engine.rate) + length
     try setGains([(gains.map { _ in 0 }, time), (gains, .frame(second))], over: ramp)
   }
-
-  // MARK: -
 
   private struct Member {
     let player: Int

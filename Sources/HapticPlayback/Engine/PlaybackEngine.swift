@@ -26,11 +26,9 @@ public final class PlaybackEngine: Sendable {
     var players: [PlayerCore] = []
     var entries: [SharedCuePoint] = []
     var voices: [LiveVoice] = []
-    /// Voices that fade out.
     var leaving: [LiveVoice] = []
     var strength: Float
     var isMuted = false
-    /// Whether the driver has ended.
     var isStopped = false
     var updateHandler: (@Sendable () -> Void)?
     var restDelay: Duration?

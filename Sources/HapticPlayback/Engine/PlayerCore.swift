@@ -18,9 +18,7 @@ final class PlayerCore: Sendable {
     var waiterSerial = 0
     /// Whether no end comes any more, because nothing drives the engine.
     var isStopped = false
-    /// Commands that were sent to each part.
     var commandCount = 1
-    /// Starts that were sent.
     var startCount = 0
     /// Whether the player was released by its owner.
     var isOrphaned = false
@@ -144,7 +142,6 @@ struct LoopRegion {
     entries = start > 0 ? core.entries(at: FrameConversion.frame(seconds: start, rate: rate)) : []
   }
 
-  /// Where further passes of a part begin, or nothing for the beginning.
   func entry(_ part: Int) -> SharedCuePoint? { entries.isEmpty ? nil : entries[part] }
 }
 
@@ -152,7 +149,6 @@ struct LoopRegion {
 ///
 /// A transducer is known by its profile and its channel. Those of other processes are not known.
 final class ThermalStateStore: Sendable {
-  /// The memory of this process.
   static let shared = ThermalStateStore()
 
   private struct Entry {

@@ -152,8 +152,6 @@ public final class LivePlayback: Sendable {
     return Array(timings.prefix(count))
   }
 
-  // MARK: Threads
-
   private static func render(_ shared: Shared) {
     let number = shared.loop.replacementCount
     if shared.wantsRealTime {

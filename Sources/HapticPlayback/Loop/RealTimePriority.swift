@@ -6,7 +6,6 @@ enum RealTimePriority {
   /// threads of JACK, and what RealtimeKit grants at most by default.
   static let priority: Int32 = 20
 
-  /// What a user can do about a refusal.
   private static let advice =
     "to allow it, start RealtimeKit (package rtkit), or give your user rtprio and memlock limits"
 

@@ -46,7 +46,6 @@ public final class RenderLoop {
   let stopRequest = Atomic<Bool>(false)
   let timings: RingQueue<BlockTiming>
   private var notices: [SinkEvent] = []
-  /// When the device may rest, and since when it could.
   var resting: RestingState
 
   /// A loop over an engine and a sink of its rate and channels.
@@ -74,7 +73,6 @@ public final class RenderLoop {
     wake.raise()
   }
 
-  /// Whether something happened at the sink that was not taken.
   var hasNotices: Bool { !notices.isEmpty }
 
   /// Takes what happened at the sink: [render thread].
@@ -200,11 +198,59 @@ public final class RenderLoop {
     hasChanged = true
     changeHandler?()
   }
-}
 
-// MARK: - Sinks that do not return
+  /// The longest time between two looks during a rest.
+  private static let restInterval = Duration.milliseconds(500)
 
-extension RenderLoop {
+  /// Lets the device rest where nothing has sounded for long enough and nothing is about to; returns whether
+  /// the loop still belongs to this thread.
+  func restIfQuiet() -> Bool {
+    // A recording has all frames of time.
+    guard resting.isDue, recording == nil, !stopRequest.load(ordering: .relaxed) else { return true }
+    resting.note(0, isQuiet: false)
+    let position = engine.link.position
+    guard renderer.beginIdle() - position > resting.lead else {
+      renderer.endIdle()
+      return true
+    }
+    guard let rests = call(sink, { $0.rest() }) else { return false }
+    guard rests else {
+      renderer.endIdle()
+      return true
+    }
+    engine.rest.withLock { $0 = RestingClock(at: position, rate: engine.rate, time: time) }
+    isResting.store(true, ordering: .releasing)
+    return true
+  }
+
+  func restOn() -> Bool {
+    let planned = renderer.quietEnd
+    let position = engine.link.position
+    let left = min(planned - position - resting.lead, Int64(engine.rate))
+    time.wait(for: &resting.watched, timeout: min(Self.restInterval, .seconds(Double(max(1, left)) / engine.rate)))
+    if resting.watched[0].received != 0 { wake.lower() }
+    let now = time.now
+    let reached = engine.rest.withLock { $0?.hold() } ?? position
+    let quietEnd = renderer.skipIdle(frameCount: Int(reached - position))
+    clock.note(position: reached, delay: 0, moment: now)
+    let isStopping = stopRequest.load(ordering: .acquiring)
+    if !isStopping, quietEnd - reached > resting.lead {
+      engine.rest.withLock { $0?.release() }
+      noteChanges(always: false)
+      return true
+    }
+    renderer.endIdle()
+    engine.rest.withLock { $0 = nil }
+    isResting.store(false, ordering: .releasing)
+    guard isStopping else {
+      noteChanges(always: true)
+      return true
+    }
+    // Nothing sounds, so there is nothing to fade.
+    if call(sink, { $0.finish(draining: false) }) != nil { noteChanges(always: true) }
+    return false
+  }
+
   /// Calls the sink; nil where it was replaced meanwhile, and nothing of the loop may be touched.
   @inline(__always) private func call<Result>(_ sink: any AudioSink, _ body: (any AudioSink) -> Result) -> Result? {
     let held = beginCall()
@@ -271,7 +317,6 @@ public struct BlockTiming: BitwiseCopyable, Sendable {
   /// Frames handed over and not yet heard, the block included.
   public var delay: Int
 
-  /// A place for a record.
   static let empty = BlockTiming(position: 0, frameCount: 0, began: .zero, rendered: .zero, handed: .zero, delay: 0)
 }
 
@@ -281,7 +326,6 @@ struct RestingState {
   let delay: Int?
   /// Frames before what is planned at which a rest is over: a sound server takes its time to start.
   let lead: Int64
-  /// Frames of quiet so far.
   private(set) var quietCount = 0
   /// The wake signal, to wait for.
   var watched: [PollDescriptor]
@@ -328,58 +372,4 @@ struct RestingClock {
   }
 
   mutating func release() { held = nil }
-}
-
-extension RenderLoop {
-  /// The longest time between two looks during a rest.
-  private static let restInterval = Duration.milliseconds(500)
-
-  /// Lets the device rest where nothing has sounded for long enough and nothing is about to; returns whether
-  /// the loop still belongs to this thread.
-  func restIfQuiet() -> Bool {
-    // A recording has all frames of time.
-    guard resting.isDue, recording == nil, !stopRequest.load(ordering: .relaxed) else { return true }
-    resting.note(0, isQuiet: false)
-    let position = engine.link.position
-    guard renderer.beginIdle() - position > resting.lead else {
-      renderer.endIdle()
-      return true
-    }
-    guard let rests = call(sink, { $0.rest() }) else { return false }
-    guard rests else {
-      renderer.endIdle()
-      return true
-    }
-    engine.rest.withLock { $0 = RestingClock(at: position, rate: engine.rate, time: time) }
-    isResting.store(true, ordering: .releasing)
-    return true
-  }
-
-  func restOn() -> Bool {
-    let planned = renderer.quietEnd
-    let position = engine.link.position
-    let left = min(planned - position - resting.lead, Int64(engine.rate))
-    time.wait(for: &resting.watched, timeout: min(Self.restInterval, .seconds(Double(max(1, left)) / engine.rate)))
-    if resting.watched[0].received != 0 { wake.lower() }
-    let now = time.now
-    let reached = engine.rest.withLock { $0?.hold() } ?? position
-    let quietEnd = renderer.skipIdle(frameCount: Int(reached - position))
-    clock.note(position: reached, delay: 0, moment: now)
-    let isStopping = stopRequest.load(ordering: .acquiring)
-    if !isStopping, quietEnd - reached > resting.lead {
-      engine.rest.withLock { $0?.release() }
-      noteChanges(always: false)
-      return true
-    }
-    renderer.endIdle()
-    engine.rest.withLock { $0 = nil }
-    isResting.store(false, ordering: .releasing)
-    guard isStopping else {
-      noteChanges(always: true)
-      return true
-    }
-    // Nothing sounds, so there is nothing to fade.
-    if call(sink, { $0.finish(draining: false) }) != nil { noteChanges(always: true) }
-    return false
-  }
 }

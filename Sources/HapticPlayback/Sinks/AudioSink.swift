@@ -313,19 +313,15 @@ package struct SinkEventFolding {
   package struct Report: Equatable, Sendable {
     /// The last of them, with the frames that were missed because of all.
     package var event: SinkEvent
-    /// How many there were.
     package var count: Int
 
     package init(_ event: SinkEvent, count: Int = 1) { (self.event, self.count) = (event, count) }
   }
 
-  /// What happened of one kind and cause.
   package struct Group {
     package let kind: SinkEvent.Kind
     package let cause: SinkEvent.Cause?
-    /// How many events there were.
     package fileprivate(set) var count = 0
-    /// Frames that were missed because of them.
     package fileprivate(set) var missedFrameCount = 0
     fileprivate var held: Report?
     fileprivate var interval = SinkEventFolding.shortestInterval
@@ -340,13 +336,10 @@ package struct SinkEventFolding {
 
   /// In the order in which they were first met.
   package private(set) var groups: [Group] = []
-  /// Underruns of the device.
   package var underrunCount: Int { groups.reduce(0) { $0 + ($1.kind == .underrun ? $1.count : 0) } }
   /// Those of them for which frames were delivered too late.
   package var ownUnderrunCount: Int { groups.first { $0.kind == .underrun && $0.cause == .lateDelivery }?.count ?? 0 }
-  /// Whether the thread that renders has no real-time priority.
   package var lacksPriority: Bool { groups.contains { $0.cause == .refusedPriority } }
-  /// Frames that could not be heard.
   package var missedFrameCount: Int { groups.reduce(0) { $0 + $1.missedFrameCount } }
   /// Whether what was played was not heard to its end.
   package var hasFailed: Bool { groups.contains { $0.kind == .failed } }

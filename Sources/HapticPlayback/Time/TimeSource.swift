@@ -272,7 +272,6 @@ public final class WakeSignal: Sendable {
     unsafe mutex.deallocate()
   }
 
-  /// Reads or changes the value while nobody else does.
   package func withLock<Result, Failure: Error>(_ body: (inout Value) throws(Failure) -> Result) throws(Failure)
     -> Result
   {
