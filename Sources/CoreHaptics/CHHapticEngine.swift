@@ -18,13 +18,8 @@ open class CHHapticEngine: NSObject {
   /// Called when the engine was reset: players and registered audio are gone.
   public typealias ResetHandler = () -> Void
 
-  /// What happens when all players have finished.
-  public enum FinishedAction: Int, Sendable {
-    /// The engine stops.
-    case stopEngine = 1
-    /// The engine goes on.
-    case leaveEngineRunning = 2
-  }
+  /// What the engine does when all players have finished.
+  public enum FinishedAction: Int, Sendable { case stopEngine = 1, leaveEngineRunning }
 
   /// Why an engine stopped.
   public enum StoppedReason: Int, Sendable {

@@ -194,12 +194,8 @@ final class EngineBacking: @unchecked Sendable {
     }
   }
 
-  /// Closes the output and ends what plays: [handler queue].
-  ///
-  /// - Parameters:
-  ///   - reason: What the stopped handler receives, or nil where the application requested the stop.
-  ///   - error: What completion handlers receive.
-  ///   - isReset: Whether it is the device that stops it, without a reason.
+  /// Closes the output and ends what plays: [handler queue]. The stopped handler receives the reason, nil where the
+  /// application requested the stop, completion handlers the error; a reset is the device's doing, without a reason.
   private func stop(_ reason: CHHapticEngine.StoppedReason? = nil, error: (any Error)? = nil, isReset: Bool = false) {
     transition.lock()
     let (session, active, finished, stopped) = with { state in

@@ -9,15 +9,10 @@ internal import Foundation
 public enum HapticSnapshot {
   private static let listed = 12
 
-  /// Compares what was played with its snapshot, or writes it.
+  /// Compares what was played with its snapshot, or writes it; the name is that of the file without extension.
   ///
   /// A snapshot that was just written is a failure too, once: nothing was compared.
   ///
-  /// - Parameters:
-  ///   - played: The record of a virtual device.
-  ///   - name: The name of the file without extension; by default that of the test function.
-  ///   - tolerance: How far what was played may be from the snapshot.
-  ///   - path: The file of the test.
   /// - Returns: Why the test fails, in a sentence for each difference, or nil where it does not.
   public static func failure(
     of played: PlayedHaptics, named name: String = #function, within tolerance: HapticTolerance = .perceptible,

@@ -12,15 +12,8 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
 {
   /// One event.
   public struct Event: Equatable, Sendable, CustomStringConvertible {
-    /// What an event is.
-    public enum Kind: String, Sendable {
-      /// One short impulse, a tap.
-      case transient
-      /// A vibration that lasts, a hum.
-      case continuous
-      /// A sound, which is heard and not felt.
-      case audio
-    }
+    /// What an event is: a short tap, a hum that lasts, or a sound, which is heard and not felt.
+    public enum Kind: String, Sendable { case transient, continuous, audio }
 
     /// How strong and sharp an event is from a moment on; between two, both move along straight lines.
     public struct Level: Equatable, Sendable {

@@ -83,9 +83,7 @@ public final class VirtualHapticDevice: Sendable {
   /// What was played up to now, event by event; O(n) in what was ever played.
   public var played: PlayedHaptics { PlayedHaptics(backend.sessionRecords) }
 
-  /// Lets the next start of an engine fail, whichever engine it is; called again, the one after it too.
-  ///
-  /// - Parameter code: The code of the `CHHapticError` that the start throws.
+  /// Lets the next start of an engine throw this code, whichever engine it is; called again, the one after it too.
   public func failNextStart(_ code: CHHapticError.Code = .serverInitFailed) {
     backend.faults.starts.append(.fail(code))
   }

@@ -204,12 +204,8 @@ package final class EngineLife: @unchecked Sendable {
     watcher?()
   }
 
-  /// Plays a shipped pattern at a part of its strength, and writes the call down where there is a record.
-  ///
-  /// - Parameters:
-  ///   - pattern: The pattern's name.
-  ///   - name: What the call is in the record.
-  ///   - intensity: The part, 0…1; values outside are moved to the nearest bound, NaN is 0.
+  /// Plays a shipped pattern at a part of its strength, 0…1, and writes the call down by a name where there is a
+  /// record; values outside are moved to the nearest bound, NaN is 0.
   package func play(shipped pattern: String, as name: String, intensity: Double = 1) {
     let intensity = intensity.isNaN ? 0 : min(max(intensity, 0), 1)
     EngineBackends.takeVirtual()?.note(.generator(.init(name: name, intensity: intensity)))

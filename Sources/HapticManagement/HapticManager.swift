@@ -35,13 +35,8 @@ public import Observation
   @ObservationIgnored private let patterns: ParsedPatternCache
   @ObservationIgnored private let store: any HapticSettingStore
 
-  /// Makes a manager with an engine of its own.
-  ///
-  /// - Parameters:
-  ///   - resolver: Finds pattern files.
-  ///   - engineSource: Makes engines.
-  ///   - store: Remembers the switch.
-  ///   - isEnabledAtFirst: Where the switch is as long as nothing is remembered.
+  /// Makes a manager with an engine of its own; the switch is on or off at first as long as the store remembers
+  /// nothing.
   public convenience init(
     resolver: PatternResolver = .shipped, engineSource: EngineProvider = .hardware,
     store: any HapticSettingStore = UserDefaults.standard, isEnabledAtFirst: Bool = true
@@ -84,11 +79,8 @@ public import Observation
     if isEnabled { life.prepare() }
   }
 
-  /// Plays a pattern once, beside whatever else plays.
-  ///
-  /// - Parameters:
-  ///   - name: The name of a pattern of the manager.
-  ///   - time: A time of the engine's clock; 0 and times that have passed mean now.
+  /// Plays a pattern once, beside whatever else plays, at a time of the engine's clock; 0 and times that have passed
+  /// mean now.
   public func play(_ name: String, at time: TimeInterval = 0) {
     guard isEnabled, let pattern = patterns.pattern(named: name) else { return }
     life.play(pattern, at: time)
@@ -149,21 +141,13 @@ public import Observation
   /// Firm taps at 0 and 0.1 s, a heavy one at 0.25 s.
   public func successRhythm() { play("success-rhythm") }
 
-  /// An even row of light taps.
-  ///
-  /// - Parameters:
-  ///   - count: How many; at most 64 are played.
-  ///   - interval: Seconds from tap to tap.
+  /// An even row of light taps, at most 64, with an interval in seconds.
   public func pulse(count: Int = 1, interval: TimeInterval = 0.25) {
     let count = min(max(count, 0), Self.maximumTapCount)
     tap(.light, at: (0..<count).map { Double($0) * interval })
   }
 
-  /// A tap at each of some times.
-  ///
-  /// - Parameters:
-  ///   - timings: Milliseconds from now, in any order.
-  ///   - style: What each tap feels like.
+  /// A tap at each of some times, in milliseconds from now and in any order.
   public func triggerPattern(_ timings: [Double], style: FeedbackType = .medium) {
     tap(style, at: timings.map { $0 / 1_000 })
   }
@@ -193,9 +177,7 @@ public import Observation
   /// Plays what an event means.
   public func trigger(_ event: SemanticEvent) { play(event.patternName) }
 
-  /// Plays a coin, and at every fifth coin a celebration half a second later.
-  ///
-  /// - Parameter total: Coins earned so far, this one included.
+  /// Plays a coin, and at every fifth coin a celebration half a second later; the total counts this coin.
   public func earnCoin(total: Int) {
     guard total > 0, total.isMultiple(of: Self.milestone) else { return trigger(.coinEarned) }
     play([(SemanticEvent.coinEarned.patternName, 0), (SemanticEvent.celebration.patternName, Self.celebrationDelay)])

@@ -99,12 +99,7 @@ extension Trait where Self == VirtualHapticsTrait {
   /// A device of the test's own; tests with it run side by side.
   public static var virtualHaptics: Self { .virtualHaptics() }
 
-  /// A device of the test's own.
-  ///
-  /// - Parameters:
-  ///   - sharing: Whether other tests with a device may run meanwhile.
-  ///   - rules: The rules of phones whose breaches fail the test, such as `.all`.
-  ///   - time: What follows the device's time.
+  /// A device of the test's own, whose test fails where it breaks one of the rules of phones, such as `.all`.
   public static func virtualHaptics(
     _ sharing: VirtualHapticsTrait.Sharing = .parallel, rules: Set<HapticRule> = [],
     time: VirtualHapticsTrait.Time = .virtual
@@ -154,15 +149,10 @@ actor DeviceGate {
   }
 }
 
-/// Expects that what was played is what its snapshot keeps, or writes the snapshot; see `HapticSnapshot` of `CoreHapticsTesting`.
+/// Expects that what was played is what its snapshot keeps, or writes the snapshot; see `HapticSnapshot` of
+/// `CoreHapticsTesting`.
 ///
-/// - Parameters:
-///   - played: The record of the virtual device.
-///   - name: The name of the snapshot; by default that of the test function.
-///   - tolerance: How far what was played may be from it.
-///   - sourceLocation: Where a failure is shown.
-///   - function: The test function, which names the snapshot.
-///   - filePath: The file of the test, beside which snapshots are kept.
+/// By default the snapshot has the name of the test function; it is kept beside the file of the test.
 public func expectHaptics(
   _ played: PlayedHaptics, named name: String? = nil, within tolerance: HapticTolerance = .perceptible,
   sourceLocation: SourceLocation = #_sourceLocation, function: String = #function, filePath: String = #filePath
@@ -171,14 +161,8 @@ public func expectHaptics(
   if let failure { Issue.record("\(failure)", sourceLocation: sourceLocation) }
 }
 
-/// Expects that what was played is what an AHAP file plays.
-///
-/// - Parameters:
-///   - played: The record of the virtual device.
-///   - url: The file.
-///   - start: When it starts, in seconds of the device; what was played before is not compared.
-///   - tolerance: How far what was played may be from it.
-///   - sourceLocation: Where a failure is shown.
+/// Expects that what was played is what an AHAP file plays that starts at a time of the device, in seconds; what was
+/// played before is not compared.
 public func expectHaptics(
   _ played: PlayedHaptics, equal url: URL, from start: Double = 0, within tolerance: HapticTolerance = .perceptible,
   sourceLocation: SourceLocation = #_sourceLocation

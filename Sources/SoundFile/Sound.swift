@@ -24,11 +24,8 @@ public struct Sound: Equatable, Sendable {
   /// Frames in the sound.
   public var frameCount: Int { interleaved.count / max(1, channelCount) }
 
-  /// Decodes a whole file.
+  /// Decodes a whole open file, which stays open; errors call it by the path.
   ///
-  /// - Parameters:
-  ///   - descriptor: An open file; it stays open.
-  ///   - path: The name the user knows the file by, for errors.
   /// - Throws: `notSound`, `damaged`, or `tooLong` before anything long is read.
   public init(readingDescriptor descriptor: Int32, path: String) throws(SoundFileError) {
     let truncation = SoundTruncation(readingDescriptor: descriptor)

@@ -3,23 +3,11 @@
 
   /// A container with a way of storing samples.
   public struct SoundFileFormat: Equatable, Sendable {
-    /// A kind of file, named by its usual ending.
-    public enum Container: String, CaseIterable, Sendable {
-      /// RIFF WAVE; beyond 4 GiB it becomes RF64 by itself.
-      case wav
-      /// Free Lossless Audio Codec.
-      case flac
-      /// Apple's and SGI's interchange format.
-      case aiff
-      /// Sony's 64-bit WAVE.
-      case w64
-      /// The 64-bit WAVE of the EBU.
-      case rf64
-      /// Apple's Core Audio Format.
-      case caf
-      /// Ogg Vorbis, which stores no whole samples and gives each stream a random serial number.
-      case ogg
-    }
+    /// A kind of file, named by its usual ending; W64 is Sony's 64-bit WAVE, RF64 that of the EBU.
+    ///
+    /// A WAVE becomes RF64 by itself beyond 4 GiB. Ogg Vorbis stores no whole samples and gives each stream a random
+    /// serial number.
+    public enum Container: String, CaseIterable, Sendable { case wav, flac, aiff, w64, rf64, caf, ogg }
 
     /// The kind of file.
     public var container: Container
@@ -89,16 +77,9 @@
     }
   }
 
-  /// How one sample is stored.
+  /// How one sample is stored: as a whole number of 16 bits, dithered, of 24 or 32 bits, or as 32-bit floating point.
   public enum SampleFormat: String, CaseIterable, Sendable {
-    /// 16-bit whole numbers, dithered.
-    case s16
-    /// 24-bit whole numbers.
-    case s24
-    /// 32-bit whole numbers.
-    case s32
-    /// 32-bit floating point.
-    case float
+    case s16, s24, s32, float
 
     /// Bytes of a sample in an uncompressed file.
     public var byteCount: Int { self == .s24 ? 3 : encoding.byteCount }

@@ -5,12 +5,8 @@ internal import Synchronization
 package enum WorkerPool {
   package static var count: Int { max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
 
-  /// Does pieces of work on as many threads as there are cores and returns when all are done.
-  ///
-  /// - Parameters:
-  ///   - pieces: How many pieces there are.
-  ///   - work: Does one piece; called on several threads at once.
-  ///   - meanwhile: Called on the calling thread now and then with the number of pieces done.
+  /// Does pieces of work on as many threads as there are cores and returns when all are done; meanwhile another closure
+  /// is called on the calling thread now and then, with the number of pieces done.
   package static func run(_ pieces: Int, work: @escaping @Sendable (Int) -> Void, meanwhile: (Int) -> Void) {
     let crew = WorkQueue(pieces: pieces, work: work)
     var threads: [pthread_t] = []

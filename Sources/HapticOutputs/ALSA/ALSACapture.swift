@@ -23,11 +23,8 @@ public final class ALSACapture {
   private var bytes: [UInt8]
   private var started: Duration?
 
-  /// Opens a device; it records from `start()` on.
-  ///
-  /// - Parameters:
-  ///   - period: Seconds between two deliveries, about.
-  ///   - patience: Seconds that the device may hold: a busy machine has that long to come back.
+  /// Opens a device; it records from `start()` on, delivers about every period, and holds what comes in the time of
+  /// patience, both in seconds: a busy machine has that long to come back.
   package init(
     _ device: String, rate: Int, channelCount: Int, period: Double = 0.01, patience: Double = 2,
     timekeeper: any TimeSource = SystemTimeSource(), interception: PCMInterception? = nil
@@ -191,11 +188,9 @@ public final class LiveCapture: CaptureSource {
   /// Seconds that the device may hold.
   private static let patience = 0.25
 
-  /// Opens a device with two channels, or one where it has no other, and begins to record.
+  /// Opens a device with two channels, or one where it has no other, at the first of the rates that it has, and begins
+  /// to record; it delivers about every period, in seconds.
   ///
-  /// - Parameters:
-  ///   - rates: Frames per second: the first that the device has.
-  ///   - period: Seconds between two deliveries of the device, about.
   /// - Throws: `OutputError` of the first rate where no combination is to be had.
   package init(
     _ device: String, rates: [Int], period: Double, time: any TimeSource = SystemTimeSource(),

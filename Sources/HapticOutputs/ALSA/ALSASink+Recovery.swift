@@ -115,9 +115,8 @@ extension ALSASink {
     return nil
   }
 
-  /// Sets the sink's time right after an interruption, and reports it with all that was not heard.
-  ///
-  /// - Parameter queuedCount: Frames of before that the device will still play; nil where it lost them.
+  /// Sets the sink's time right after an interruption, and reports it with all that was not heard. The device will
+  /// still play the frames of before that are queued; nil where it lost them.
   func tellMissed(_ kind: SinkEvent.Kind, cause: SinkEvent.Cause?, queuedCount: Int?, now: Duration, _ text: String) {
     if leadInState != nil { return restartLeadIn(now: now) }
     let lost = passOver(queuedCount: queuedCount, now: now)
@@ -262,10 +261,7 @@ extension ALSASink {
 ///
 /// With an interception, as tests have, both happen at once on the caller's thread.
 final class DeviceReopening: Sendable {
-  struct Opened {
-    var pcm: PCMBindings
-    var granted: PCMConfiguration
-  }
+  typealias Opened = (pcm: PCMBindings, granted: PCMConfiguration)
 
   private struct Outcome: @unchecked Sendable { var result: Result<Opened, OutputError> }
 
@@ -301,11 +297,8 @@ final class DeviceReopening: Sendable {
   }
 
   private func attempt() {
-    let outcome: Outcome
-    do throws(OutputError) {
-      let (pcm, granted) = try PCMNegotiation(request).open(interception: interception)
-      outcome = Outcome(result: .success(Opened(pcm: pcm, granted: granted)))
-    } catch { outcome = Outcome(result: .failure(error)) }
+    let outcome = Outcome(
+      result: Result { () throws(OutputError) in try PCMNegotiation(request).open(interception: interception) })
     state.withLock { $0 = .done(outcome) }
   }
 

@@ -355,9 +355,7 @@ public final class ALSASink: AudioSink {
     lag = .zero
   }
 
-  /// Goes on with silence until the device has taken frames in time for long enough.
-  ///
-  /// - Parameter available: Frames for which there is space.
+  /// Goes on with silence until the device, which has space for some frames, has taken them in time for long enough.
   func continueLeadIn(available: Int, now: Duration) {
     guard var state = leadInState else { return }
     if isStarted {

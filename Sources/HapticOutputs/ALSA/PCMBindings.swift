@@ -172,9 +172,7 @@ internal import Synchronization
     return Int16(truncatingIfNeeded: events)
   }
 
-  /// `snd_pcm_readi`: frames that were there, none where there are none yet.
-  ///
-  /// - Parameter bytes: Space for all the frames that are asked for.
+  /// `snd_pcm_readi`: frames that were there, none where there are none yet; there is space for all that are asked for.
   func read(into bytes: inout MutableSpan<UInt8>, frameCount: Int) throws(PCMFailure) -> Int {
     let frames = snd_pcm_uframes_t(frameCount)
     return try checkTransfer(.read) {

@@ -70,7 +70,7 @@ struct PCMNegotiation {
 
   init(_ request: PCMRequest) { self.request = request }
 
-  func open(interception: PCMInterception?) throws(OutputError) -> (pcm: PCMBindings, grant: PCMConfiguration) {
+  func open(interception: PCMInterception?) throws(OutputError) -> DeviceReopening.Opened {
     do {
       // Looked for at each opening.
       guard let name = LastingName.resolved(request.device) else {

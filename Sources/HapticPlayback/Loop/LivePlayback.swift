@@ -101,12 +101,11 @@ public final class LivePlayback: Sendable {
 
   deinit { stop() }
 
-  /// Fades out, lets the rest be heard, and returns when the threads have ended. Once is enough.
+  /// Fades out, lets the rest be heard, and returns when the threads have ended. Once is enough, and never from a
+  /// handler.
   ///
-  /// Not to be called from a handler.
-  ///
-  /// - Parameter limit: How long to wait at most for the sink, by the machine's clock; by default as long as
-  ///   its buffer may take to be heard, and two seconds.
+  /// - Parameter limit: How long to wait at most for the sink, by the machine's clock; by default as long as its buffer
+  ///   may take to be heard, and two seconds.
   /// - Returns: Whether the sink ended; else its thread is left behind.
   @discardableResult public func stop(within limit: Duration? = nil) -> Bool {
     // Together, so that no other thread takes over from the one that is waited for.
@@ -203,9 +202,8 @@ public final class LivePlayback: Sendable {
     shared.handler(.ended)
   }
 
-  /// Reports a call that does not return, once, and lets the successor of the sink take over.
-  ///
-  /// - Parameter hanging: The sink of the last such call, by its number.
+  /// Reports a call that does not return, once, and lets the successor of the sink take over; the last such sink is
+  /// known by its number.
   private static func watchCalls(_ shared: Shared, _ hanging: inout Int?) {
     guard let duration = shared.loop.callDuration, duration > callLimit else { return }
     shared.loop.engine.note(call: duration)

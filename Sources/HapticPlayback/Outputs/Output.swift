@@ -156,9 +156,7 @@ public protocol OutputBackend: Sendable {
   /// What follows the colon, in one word for help, such as `DEVICE`; nil where nothing does.
   var parameter: String? { get }
 
-  /// The outputs that have a name now.
-  ///
-  /// - Parameter probing: Whether each is opened briefly to query its capabilities.
+  /// The outputs that have a name now; where they are probed, each is opened briefly to query its capabilities.
   func outputs(probing: Bool) -> [OutputListing]
 
   /// An entry of a list that was not probed, with its capabilities or its problem; by default as it is.
@@ -262,10 +260,8 @@ public struct OutputRegistry: Sendable {
   /// Whether an output could be opened now.
   public func isAvailable(_ name: OutputName) -> Bool { backend(name.scheme)?.isAvailable(name.rest) ?? false }
 
-  /// The outputs of all backends that have a name now.
-  ///
-  /// - Parameter probing: Whether each is opened briefly to query its capabilities. Nothing is played, and an
-  ///   output in use is left alone; a sound server may need a moment to answer.
+  /// The outputs of all backends that have a name now. Where they are probed, each is opened briefly to query its
+  /// capabilities: nothing is played, and an output in use is left alone; a sound server may need a moment to answer.
   public func outputs(probing: Bool = true) -> [OutputListing] { backends.flatMap { $0.outputs(probing: probing) } }
 
   /// Probes the outputs of all backends one after the other, and hands on each as soon as it is known.

@@ -61,11 +61,8 @@ extension AudioSink {
   public func rest() -> Bool { false }
 }
 
-/// Makes a sink of the same format for a device that is to be opened again.
-///
-/// - Parameters:
-///   - due: When the next frame is due, on the timekeeper's clock.
-///   - lostFrameCount: Frames before it that never reached the device.
+/// Makes a sink of the same format for a device that is to be opened again: when its next frame is due, on the
+/// timekeeper's clock, and how many frames before it never reached the device.
 public typealias SinkSuccessor = @Sendable (_ due: Duration, _ lostFrameCount: Int) -> any AudioSink
 
 /// Why a sink returned from waiting.

@@ -185,10 +185,8 @@ public final class BackgroundThread: Sendable {
 
   deinit { thread.withLock { thread in if let thread { pthread_detach(thread) } } }
 
-  /// Waits until the body has returned: [any thread but this].
-  ///
-  /// - Parameter limit: How long to wait at most, by the machine's clock; nil means no limit.
-  /// - Returns: Whether the body has returned.
+  /// Waits until the body has returned, or for a limit by the machine's clock; returns whether it has: [any thread but
+  /// this].
   @discardableResult public func wait(within limit: Duration?) -> Bool {
     var watched = [PollDescriptor(end.descriptor)]
     SystemTimeSource().wait(for: &watched, timeout: limit)
