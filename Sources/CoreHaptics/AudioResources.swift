@@ -4,10 +4,8 @@ internal import HapticRender
 internal import SoundFile
 
 extension CHHapticPattern {
-  /// The sound files at a rate, by the paths that name them.
-  ///
-  /// A relative path is looked up in the pattern's folder, or, where it has none, among the
-  /// application's resources, and never outside.
+  /// The sound files at a rate, by the paths that name them. A relative path is looked up in the pattern's folder, or,
+  /// where it has none, among the application's resources, and never outside.
   func samples(at rate: Double, resources: [Int: AudioResource]) throws -> [String: AudioBuffer] {
     let folder = SoundFolder(root: (content.folder ?? Bundle.main.resourceURL ?? Bundle.main.bundleURL).path)
     var samples: [String: AudioBuffer] = [:]

@@ -184,10 +184,8 @@ public protocol CHHapticDeviceCapability: NSObjectProtocol {
   /// Whether audio events can be heard.
   var supportsAudio: Bool { get }
 
-  /// The range and default of an event's parameter.
-  ///
-  /// Throws `invalidParameterType` or `invalidEventType` for what does not exist, and
-  /// `invalidParameterType` for a parameter that events of the type do not react to.
+  /// The range and default of an event's parameter. Throws `invalidParameterType` or `invalidEventType` for what does
+  /// not exist, and `invalidParameterType` for a parameter that events of the type do not react to.
   func attributes(forEventParameter inParameter: CHHapticEvent.ParameterID, eventType type: CHHapticEvent.EventType)
     throws -> any CHHapticParameterAttributes
 

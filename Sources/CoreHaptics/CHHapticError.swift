@@ -166,9 +166,8 @@ extension CHHapticError.Code {
   }
 }
 
-/// Lets casts between this error and `NSError` succeed, as they do on Apple's systems.
-///
-/// Without it, `catch let error as NSError` would let a ``CHHapticError`` through.
+/// Lets casts between this error and `NSError` succeed, as they do on Apple's systems. Without it, `catch let error as
+/// NSError` would let a ``CHHapticError`` through.
 extension CHHapticError: _ObjectiveCBridgeable {
   /// The error as the class.
   public func _bridgeToObjectiveC() -> NSError { error }

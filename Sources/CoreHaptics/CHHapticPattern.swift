@@ -86,10 +86,8 @@ open class CHHapticPattern: NSObject {
       + "parameters \(count(\.parameters.count)), curves \(count(\.curves.count)))"
   }
 
-  /// The pattern compiled for each haptic bus of an engine.
-  ///
-  /// Compiled once for each kind of engine; each time where it plays registered audio, since a
-  /// registration belongs to one engine and may change.
+  /// The pattern compiled for each haptic bus of an engine. Compiled once for each kind of engine; each time where it
+  /// plays registered audio, since a registration belongs to one engine and may change.
   func plans(for engine: PlaybackEngine, resources: [Int: AudioResource]) throws -> [RenderPlan] {
     var composition = content.composition
     var playsRegisteredAudio = false

@@ -100,9 +100,8 @@ final class AdvancedPatternPlayerObject: PatternPlayerObject, CHHapticAdvancedPa
   }
 }
 
-/// What a player is and does, behind the object the application holds.
-///
-/// It belongs to its engine's sessions: each new one gets its own player with the settings of this.
+/// What a player is and does, behind the object the application holds. It belongs to its engine's sessions: each new
+/// one gets its own player with the settings of this.
 final class PlayerBacking: @unchecked Sendable {
   struct Settings {
     var isMuted = false

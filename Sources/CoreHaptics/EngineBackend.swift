@@ -49,10 +49,9 @@ package enum EngineBackends {
     return VirtualBackend.shared
   }()
 
-  /// The task's device, else that of the thread's work, else the one that was installed, else that of the only test that runs, else
-  /// what the environment names.
-  ///
-  /// Where several tests run and none can be named, a device that belongs to no test.
+  /// The task's device, else that of the thread's work, else the one that was installed, else that of the only test
+  /// that runs, else what the environment names. Where several tests run and none can be named, a device that belongs
+  /// to no test.
   package static var current: any EngineBackend {
     if let scoped { return scoped }
     if let worker = WorkMark.worker { return worker }

@@ -3,10 +3,8 @@ internal import Glibc
 internal import HapticPlayback
 internal import HapticRender
 
-/// What an engine is and does: its state, its session, its handlers.
-///
-/// One lock guards the state; no handler is called and no session opened or closed under it. Handlers run one after
-/// another on a queue of the engine's own.
+/// What an engine is and does: its state, its session, its handlers. One lock guards the state; no handler is called
+/// and no session opened or closed under it. Handlers run one after another on a queue of the engine's own.
 final class EngineBacking: @unchecked Sendable {
   /// Seconds without playing after which auto shutdown stops the engine.
   static let idleLimit = 120.0
@@ -371,10 +369,9 @@ final class EngineBacking: @unchecked Sendable {
   }
 }
 
-/// Notices handlers that belong to the main actor and are called off it.
-///
-/// Code that was compiled with `-enable-actor-data-race-checks` asks the runtime where it runs, and the runtime ends the
-/// process where that is wrong. Its hook makes a report of it, for the time of a call.
+/// Notices handlers that belong to the main actor and are called off it. Code that was compiled with
+/// `-enable-actor-data-race-checks` asks the runtime where it runs, and the runtime ends the process where that is
+/// wrong. Its hook makes a report of it, for the time of a call.
 package enum IsolationWatch {
   private typealias Original = @convention(thin) (UnownedSerialExecutor) -> Void
   private typealias Hook = @convention(thin) (UnownedSerialExecutor, Original) -> Void

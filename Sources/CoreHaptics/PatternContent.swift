@@ -11,9 +11,8 @@ struct PatternContent: Equatable, Sendable {
 
   init(_ composition: HapticComposition, folder: URL? = nil) { (self.composition, self.folder) = (composition, folder) }
 
-  /// The layers as one pattern that plays the same; nil where they cannot be one.
-  ///
-  /// Parameters and curves act on their own layer, so that only layers without any are one.
+  /// The layers as one pattern that plays the same; nil where they cannot be one. Parameters and curves act on their
+  /// own layer, so that only layers without any are one.
   var pattern: HapticPattern? { composition.isFlatteningExact ? composition.flattened : nil }
 
   var waveformPaths: [String] { composition.layers.flatMap { $0.pattern.events.compactMap { $0.waveform?.path } } }
@@ -212,9 +211,8 @@ extension DynamicParameterID {
 }
 
 extension CHHapticError {
-  /// Makes the error of a dictionary: the way to the value instead of a line and column.
-  ///
-  /// What has no place in JSON was written as something else and is named here by what it was.
+  /// Makes the error of a dictionary: the way to the value instead of a line and column. What has no place in JSON was
+  /// written as something else and is named here by what it was.
   fileprivate init(_ error: InputError, stranger: String?) {
     let finding = error.finding
     var message = finding.message
@@ -230,9 +228,8 @@ extension CHHapticError {
   }
 }
 
-/// Writes what people put into dictionaries as JSON.
-///
-/// Truth is a number, 1 or 0, as it is on Apple's systems, where both are an `NSNumber`.
+/// Writes what people put into dictionaries as JSON. Truth is a number, 1 or 0, as it is on Apple's systems, where both
+/// are an `NSNumber`.
 private struct DictionaryWriter {
   /// Containers within containers, far beyond any pattern.
   private static let depthLimit = 64

@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import Foundation
+internal import Glibc
 internal import Synchronization
 package import HapticModel
 package import HapticPlayback
@@ -29,7 +30,12 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   private var waitCount = 0
   private var storedMovesWaits = false
   /// Times of the system's clocks at the device's beginning, in nanoseconds.
-  private let beginnings = SystemClock.allCases.map(\.now)
+  private let beginnings = systemClocks.map { clock in
+    var time = timespec()
+    unsafe clock_gettime(clock, &time)
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+  }
+  private static let systemClocks = [CLOCK_REALTIME, CLOCK_MONOTONIC, CLOCK_BOOTTIME]
   package let work = VirtualWork()
   /// Handler queues that have been given work since they were last waited for.
   private var busyQueues: [ObjectIdentifier: DispatchQueue] = [:]
@@ -118,10 +124,9 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   /// Seconds that have gone by, to the nanosecond.
   package var now: Double { lock.withLock { rounded(clock / .seconds(1)) } }
 
-  /// Lets time go by: everything is rendered, and handlers are called and have returned before it does.
-  ///
-  /// Any sum of steps leads to the same time. Time in which nothing plays costs nothing. What the application waits for
-  /// is not called: nobody could wait for what it sets off.
+  /// Lets time go by: everything is rendered, and handlers are called and have returned before it does. Any sum of
+  /// steps leads to the same time. Time in which nothing plays costs nothing. What the application waits for is not
+  /// called: nobody could wait for what it sets off.
   package func advance(by duration: Duration) {
     settle()
     let end = end(of: duration)
@@ -194,12 +199,11 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     }
   }
 
-  /// Nanoseconds on a clock of the system, as they are in the device's time.
-  package func time(on systemClock: SystemClock) -> Int64 {
-    lock.withLock {
-      let (seconds, attoseconds) = clock.components
-      return beginnings[Int(systemClock.rawValue)] + seconds * 1_000_000_000 + attoseconds / 1_000_000_000
-    }
+  /// Nanoseconds on a clock of the system by its number in C, as they are in the device's time.
+  package func time(onClock number: Int32) -> Int64? {
+    guard let index = Self.systemClocks.firstIndex(of: number) else { return nil }
+    let (seconds, attoseconds) = lock.withLock { clock.components }
+    return beginnings[index] + seconds * 1_000_000_000 + attoseconds / 1_000_000_000
   }
 
   package func noteBlock(_ call: String, seconds: Double) {

@@ -75,22 +75,3 @@ package enum WorkMark {
     return body()
   }
 }
-
-package enum SystemClock: Int32, Sendable, CaseIterable {
-  case wall, up, boot
-
-  package var number: Int32 {
-    switch self {
-    case .wall: CLOCK_REALTIME
-    case .up: CLOCK_MONOTONIC
-    case .boot: CLOCK_BOOTTIME
-    }
-  }
-
-  /// Nanoseconds of now.
-  var now: Int64 {
-    var time = timespec()
-    unsafe clock_gettime(number, &time)
-    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-  }
-}

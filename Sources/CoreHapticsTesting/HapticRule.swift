@@ -3,10 +3,8 @@ internal import Synchronization
 
 /// A rule of phones that a virtual device does not enforce by itself.
 public enum HapticRule: Hashable, Sendable {
-  /// Handlers that belong to the main actor are not called off it.
-  ///
-  /// Needs `-enable-actor-data-race-checks` when the application is compiled; ``VirtualHapticDevice/ruleProblem``
-  /// says whether it can be checked.
+  /// Handlers that belong to the main actor are not called off it. Needs `-enable-actor-data-race-checks` when the
+  /// application is compiled; ``VirtualHapticDevice/ruleProblem`` says whether it can be checked.
   case handlersOnTheirActor
   /// An engine has a reset handler when it starts.
   case resetHandler

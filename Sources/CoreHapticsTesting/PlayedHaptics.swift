@@ -28,6 +28,10 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
       public init(time: Double, intensity: Double, sharpness: Double) {
         (self.time, self.intensity, self.sharpness) = (time, intensity, sharpness)
       }
+
+      fileprivate func moved(by seconds: Double) -> Level {
+        Level(time: time + seconds, intensity: intensity, sharpness: sharpness)
+      }
     }
 
     /// What it is.
@@ -216,11 +220,7 @@ extension PlayedHaptics.Event {
     let start = first > 0 ? levels[first - 1].time : 0
     event.time += start
     event.duration = end - start
-    event.levels = levels[max(0, first - 1)..<min(levels.count, last + 2)].map { level in
-      var level = level
-      level.time -= start
-      return level
-    }
+    event.levels = levels[max(0, first - 1)..<min(levels.count, last + 2)].map { $0.moved(by: -start) }
     return event
   }
 
@@ -340,11 +340,7 @@ extension [PlayedHaptics.Event] {
         end.time = Swift.max(last.time, offset - 1e-6)
         joined[index].levels.append(end)
       }
-      joined[index].levels += event.levels.map { level in
-        var level = level
-        level.time += offset
-        return level
-      }
+      joined[index].levels += event.levels.map { $0.moved(by: offset) }
       joined[index].duration = offset + event.duration
     }
     return joined

@@ -1,4 +1,3 @@
-internal import Foundation
 public import CoreHaptics
 public import HapticRender
 
@@ -235,40 +234,11 @@ public struct VirtualHapticClock: Clock {
   /// Returns when the device's time has come, or throws where the task is cancelled.
   public func sleep(until deadline: Instant, tolerance: Duration?) async throws {
     try Task.checkCancellation()
-    let sleeper = Sleeper()
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        sleeper.set(continuation)
-        let seconds = (deadline.offset - now.offset) / .seconds(1)
-        if seconds <= 0 { sleeper.wake() } else { backend.after(seconds) { sleeper.wake() } }
-      }
-    } onCancel: {
-      sleeper.wake()
-    }
+    // A stream ends where its reader is cancelled, too.
+    let (awaited, end) = AsyncStream<Void>.makeStream()
+    let seconds = (deadline.offset - now.offset) / .seconds(1)
+    if seconds <= 0 { end.finish() } else { backend.after(seconds) { end.finish() } }
+    for await _ in awaited {}
     try Task.checkCancellation()
-  }
-
-  private final class Sleeper: @unchecked Sendable {
-    private let lock = NSLock()
-    private var continuation: CheckedContinuation<Void, Never>?
-    private var isAwake = false
-
-    func set(_ continuation: CheckedContinuation<Void, Never>) {
-      let isAwake = lock.withLock {
-        if !self.isAwake { self.continuation = continuation }
-        return self.isAwake
-      }
-      if isAwake { continuation.resume() }
-    }
-
-    func wake() {
-      let continuation = lock.withLock {
-        let continuation = self.continuation
-        self.continuation = nil
-        isAwake = true
-        return continuation
-      }
-      continuation?.resume()
-    }
   }
 }

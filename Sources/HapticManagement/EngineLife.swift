@@ -1,10 +1,9 @@
 public import CoreHaptics
 package import Foundation
 
-/// One engine through its whole life: made once, started when first needed, restarted, replaced.
-///
-/// No call waits for the output, and none fails: what cannot be played is not played. The output is opened on
-/// the engine's own queue; what is asked for meanwhile plays as soon as it is open. Any thread may call.
+/// One engine through its whole life: made once, started when first needed, restarted, replaced. No call waits for the
+/// output, and none fails: what cannot be played is not played. The output is opened on the engine's own queue; what is
+/// asked for meanwhile plays as soon as it is open. Any thread may call.
 package final class EngineLife: @unchecked Sendable {
   /// The engine that everything in this process shares unless it brings its own; of each virtual device another.
   package static var shared: EngineLife {

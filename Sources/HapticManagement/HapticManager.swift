@@ -229,9 +229,8 @@ extension UserDefaults: HapticSettingStore {
 }
 
 extension CHHapticPattern {
-  /// One pattern of several, each from its time on, so that their distances are exact to the frame.
-  ///
-  /// A curve or parameter acts on the whole layer from its time on, as in any pattern.
+  /// One pattern of several, each from its time on, so that their distances are exact to the frame. A curve or
+  /// parameter acts on the whole layer from its time on, as in any pattern.
   static func sequence(_ steps: [(pattern: CHHapticPattern, time: TimeInterval)]) throws -> CHHapticPattern {
     var layers: [HapticComposition.Layer] = []
     for step in steps {

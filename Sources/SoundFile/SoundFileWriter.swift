@@ -1,6 +1,7 @@
 #if SoundOutput
   import CSndFile
   internal import Glibc
+  internal import SystemSupport
 
   /// A sound file being written, block by block, through libsndfile; where that is not there, a plain WAV.
   @safe public struct SoundFileWriter: ~Copyable {
@@ -136,18 +137,10 @@
       try writer.write(samples)
       try writer.close()
       let size = Int(lseek(descriptor, 0, SEEK_END))
-      guard size >= 0 else { throw SoundFileError.system(name, "cannot be read") }
-      var count = 0
-      let bytes = unsafe [UInt8](unsafeUninitializedCapacity: size) { buffer, initializedCount in
-        while count < buffer.count {
-          let part = unsafe pread(
-            descriptor, buffer.baseAddress?.advanced(by: count), buffer.count - count, off_t(count))
-          guard part > 0 else { break }
-          count += part
-        }
-        initializedCount = count
-      }
-      guard count == size else { throw SoundFileError.system(name, "cannot be read") }
+      var bytes: [UInt8] = []
+      guard size >= 0, lseek(descriptor, 0, SEEK_SET) == 0,
+        (try? FileSystem.append(to: &bytes, size, of: descriptor, name: name)) == true
+      else { throw SoundFileError.system(name, "cannot be read") }
       return bytes
     }
   }
@@ -218,9 +211,8 @@
 
   /// The time of day in an RF64 file of floating-point samples, which libsndfile cannot leave out.
   enum PeakChunk {
-    /// Sets the time to 0, so that equal sounds are equal files.
-    ///
-    /// The chunk's fields are, after its name and size, a version and the time, four bytes each.
+    /// Sets the time to 0, so that equal sounds are equal files. The chunk's fields are, after its name and size, a
+    /// version and the time, four bytes each.
     static func erase(in descriptor: Int32, path: String) throws(SoundFileError) {
       var place = off_t(12)
       var head: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0]

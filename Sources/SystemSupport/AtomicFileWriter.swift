@@ -1,11 +1,10 @@
 internal import Glibc
 internal import Synchronization
 
-/// A file that takes its name only when it is complete, so that failure leaves the old one whole.
-///
-/// Until `commit()` the bytes have no name where the file system supports that, so that even a process that
-/// is killed leaves nothing. Elsewhere they are in a hidden file beside, which is removed on failure and
-/// interruption, and by a later run where the process was killed.
+/// A file that takes its name only when it is complete, so that failure leaves the old one whole. Until `commit()` the
+/// bytes have no name where the file system supports that, so that even a process that is killed leaves nothing.
+/// Elsewhere they are in a hidden file beside, which is removed on failure and interruption, and by a later run where
+/// the process was killed.
 package struct AtomicFileWriter: ~Copyable {
   /// Where the bytes go; it can be sought.
   package let descriptor: Int32

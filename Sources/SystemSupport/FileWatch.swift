@@ -1,9 +1,8 @@
 internal import Glibc
 
-/// Reports when files were written or removed, without looking at them in between.
-///
-/// The folders are watched, so a file may be replaced, as editors do, and may come and go with its folder.
-/// A link is followed, and watched itself; links among the folders above are followed once.
+/// Reports when files were written or removed, without looking at them in between. The folders are watched, so a file
+/// may be replaced, as editors do, and may come and go with its folder. A link is followed, and watched itself; links
+/// among the folders above are followed once.
 package final class FileWatch {
   package struct Change: Equatable {
     package enum Kind { case written, removed }

@@ -1,10 +1,9 @@
 internal import Glibc
 internal import Synchronization
 
-/// The terminal's modes while keys are read singly, kept where a signal handler can give them back.
-///
-/// While in force, Ctrl-Z and a quit signal give the usual modes back first, and continuing takes them again.
-/// Nothing touches a terminal that another job has.
+/// The terminal's modes while keys are read singly, kept where a signal handler can give them back. While in force,
+/// Ctrl-Z and a quit signal give the usual modes back first, and continuing takes them again. Nothing touches a
+/// terminal that another job has.
 package enum TerminalMode {
   /// Readable when the process was continued, perhaps with the terminal in its hands again, and when the
   /// window changed its size.

@@ -45,9 +45,8 @@ extension Unicode.Scalar {
 }
 
 extension StringProtocol {
-  /// Where a text that is not empty first stands in this one, byte for byte, or nil.
-  ///
-  /// The search of the standard library comes with its regular expressions, a megabyte of the program.
+  /// Where a text that is not empty first stands in this one, byte for byte, or nil. The search of the standard library
+  /// comes with its regular expressions, a megabyte of the program.
   package func place(of text: String) -> Range<Index>? {
     for start in utf8.indices where utf8[start...].starts(with: text.utf8) {
       return start..<utf8.index(start, offsetBy: text.utf8.count)

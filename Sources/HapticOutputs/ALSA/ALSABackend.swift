@@ -164,10 +164,9 @@ enum DeviceNameBindings {
   private static func line(_ text: String) -> String { text.split(separator: "\n").joined(separator: ", ") }
 }
 
-/// Names of sound cards that hold whatever the order in which cards are connected.
-///
-/// `card:ID` is a card by the kernel's `id`, `usb:VENDOR:PRODUCT` the first one by its numbers in hexadecimal, and
-/// `usb:VENDOR:PRODUCT:SERIAL` the one with that serial number.
+/// Names of sound cards that hold whatever the order in which cards are connected. `card:ID` is a card by the kernel's
+/// `id`, `usb:VENDOR:PRODUCT` the first one by its numbers in hexadecimal, and `usb:VENDOR:PRODUCT:SERIAL` the one with
+/// that serial number.
 enum LastingName {
   /// The name by which ALSA opens the card that is meant now; nil where it is not connected, and the name itself
   /// where it is another one.

@@ -58,9 +58,8 @@ extension ALSASink {
     return isByItself ? .lateDevice : .lateDelivery
   }
 
-  /// Frames in the device that would be lost now: rendered, and not heard yet.
-  ///
-  /// A device that stood still when it was last looked at has played nothing up to then.
+  /// Frames in the device that would be lost now: rendered, and not heard yet. A device that stood still when it was
+  /// last looked at has played nothing up to then.
   func droppedCount(now: Duration) -> Int {
     guard isStarted, let end else { return max(0, waitingCount - silentWaitingCount) }
     if granted.isPaced { return max(0, time.frameCount(in: end - max(now, silenceEnd))) }
@@ -187,10 +186,8 @@ extension ALSASink {
     sinkEvents.add(.disconnected, text: "\(request.device): \(OutputError(failure, device: request.device))")
   }
 
-  /// How long a device that is being closed is waited for before it is opened again.
-  ///
-  /// libjack frees the clients of a server that is gone when another is opened; one that is just being closed
-  /// would be freed twice.
+  /// How long a device that is being closed is waited for before it is opened again. libjack frees the clients of a
+  /// server that is gone when another is opened; one that is just being closed would be freed twice.
   private var closingPatience: Duration {
     granted.isJACKClient ? .seconds(30) : Self.retryInterval + Self.retryInterval
   }
@@ -256,10 +253,8 @@ extension ALSASink {
   }
 }
 
-/// Opens a device again and closes what was lost, beside the thread that renders: either may take seconds,
-/// or never return.
-///
-/// With an interception, as tests have, both happen at once on the caller's thread.
+/// Opens a device again and closes what was lost, beside the thread that renders: either may take seconds, or never
+/// return. With an interception, as tests have, both happen at once on the caller's thread.
 final class DeviceReopening: Sendable {
   typealias Opened = (pcm: PCMBindings, granted: PCMConfiguration)
 
@@ -310,10 +305,9 @@ final class DeviceReopening: Sendable {
     }?.result
   }
 
-  /// Closes a device that can no longer be used; the caller has no other use for it.
-  ///
-  /// Closed by a call of its own, not with its last reference: the thread's own may outlive the thread's
-  /// work, and libjack frees a client twice where another is opened meanwhile.
+  /// Closes a device that can no longer be used; the caller has no other use for it. Closed by a call of its own, not
+  /// with its last reference: the thread's own may outlive the thread's work, and libjack frees a client twice where
+  /// another is opened meanwhile.
   func close(_ pcm: PCMBindings) {
     nonisolated(unsafe) let pcm = pcm
     closing.add(1, ordering: .relaxed)

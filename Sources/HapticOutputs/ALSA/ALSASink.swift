@@ -339,10 +339,8 @@ public final class ALSASink: AudioSink {
   /// Frames of silence before the first frame where a sound server may swallow them.
   var leadIn: Int { granted.isHardware || granted.isPaced ? 0 : time.frameCount(in: request.leadIn) }
 
-  /// Leads in to the first frame of a stream.
-  ///
-  /// A buffer that is much longer than the lead-in bridges what a server swallows, and would make the wait
-  /// for the first frame long.
+  /// Leads in to the first frame of a stream. A buffer that is much longer than the lead-in bridges what a server
+  /// swallows, and would make the wait for the first frame long.
   func beginLeadIn() {
     owedSilence = leadIn
     leadInState = leadIn > 0 && granted.bufferSize <= 2 * leadIn ? LeadInState() : nil
@@ -424,9 +422,8 @@ struct LeadInState {
   var steadySince = Duration.zero
 }
 
-/// Frames in the form a device takes, on their way into its buffer: memory taken once.
-///
-/// What the device did not take at once stays here until it does.
+/// Frames in the form a device takes, on their way into its buffer: memory taken once. What the device did not take at
+/// once stays here until it does.
 @safe struct PendingFrames: ~Copyable {
   private(set) var count = 0
   private var first = 0

@@ -4,9 +4,8 @@ internal import HapticPlayback
 internal import SoundFile
 internal import Synchronization
 
-/// An open PCM and the funnel to it: one function for each call of the library, results checked.
-///
-/// A call that a signal interrupted is made again. Nothing here waits, allocates or frees except where it says.
+/// An open PCM and the funnel to it: one function for each call of the library, results checked. A call that a signal
+/// interrupted is made again. Nothing here waits, allocates or frees except where it says.
 @safe final class PCMBindings {
   enum State { case prepared, running, underrun, suspended, disconnected, other }
 
@@ -36,9 +35,8 @@ internal import Synchronization
 
   deinit { close() }
 
-  /// `snd_pcm_close`: returns when the device is closed, also where others refer to it; no call may follow.
-  ///
-  /// Later calls do nothing.
+  /// `snd_pcm_close`: returns when the device is closed, also where others refer to it; no call may follow. Later calls
+  /// do nothing.
   func close() {
     guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
     unsafe snd_pcm_hw_params_free(parameters)

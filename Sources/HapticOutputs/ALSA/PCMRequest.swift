@@ -20,11 +20,10 @@ package struct PCMRequest: Equatable, Sendable {
   package var periodSize: Int
   /// Frames that fit in all at the rate asked for; at another, as many as last as long.
   package var bufferSize: Int
-  /// Silence before the first frame, and after a reconnection, on devices that are not sound cards.
-  ///
-  /// A sound server that starts a stream reads what it is behind by at once, and drops what comes too late
-  /// for that: milliseconds, or half a second on a busy machine. Silence therefore goes on until the device
-  /// has taken frames in time for as long as this.
+  /// Silence before the first frame, and after a reconnection, on devices that are not sound cards. A sound server that
+  /// starts a stream reads what it is behind by at once, and drops what comes too late for that: milliseconds, or half
+  /// a second on a busy machine. Silence therefore goes on until the device has taken frames in time for as long as
+  /// this.
   package var leadIn: Duration
 
   /// Makes a request; by default for a buffer of 20 ms in four periods, at any rate.

@@ -128,9 +128,7 @@ public final class RecordingWriter: Sendable {
   /// Starts a file and the thread that fills it.
   ///
   /// - Parameters:
-  ///   - recording: The buffer that the render thread fills.
   ///   - descriptor: An open file that can be sought; it stays open.
-  ///   - path: The name the user knows the file by, for errors.
   ///   - maximumFrameCount: Frames beyond which nothing is recorded, or the next file is; nil means no limit but the
   ///     format's.
   ///   - failureHandler: Called when nothing more is written, on the writing thread: at most once for a file.

@@ -101,15 +101,11 @@ public final class PatternPlayer: Sendable {
   /// Stops at once and forgets every call that waits for its time.
   public func cancel() throws(PlaybackError) { try all.send(at: .now) { part, _ in .cancel(part) } }
 
-  /// Sets how often a start runs through the pattern, and where a pass ends.
+  /// Sets how often a start runs through the pattern, the running pass included, or nothing for endlessly; what sounds
+  /// where a further pass begins fades in.
   ///
-  /// - Parameters:
-  ///   - passCount: Passes, the running one included, or nothing for endlessly.
-  ///   - start: Seconds of the pattern at which further passes begin, or nothing for its loop point or its
-  ///     beginning; what sounds there fades in.
-  ///   - end: Seconds of the pattern at which a pass that is not the last ends, or nothing for its loop point
-  ///     or its own end.
-  ///   - time: When it takes effect.
+  /// Without a start further passes begin at the pattern's loop point or its beginning; without an end those that are
+  /// not the last end at its loop point or its own end. Both are in seconds of the pattern.
   public func loop(passCount: Int?, from start: Double? = nil, end: Double? = nil, at time: PlaybackTime = .now)
     throws(PlaybackError)
   {

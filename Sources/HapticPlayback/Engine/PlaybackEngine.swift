@@ -34,14 +34,10 @@ public final class PlaybackEngine: Sendable {
     var restDelay: Duration?
   }
 
-  /// An engine at frame 0.
+  /// An engine at frame 0, at the rate of the sink that plays it, with a strength of 0…1.
   ///
-  /// - Parameters:
-  ///   - rate: Frames per second, of the sink that plays it.
-  ///   - routing: What each channel of the output carries.
-  ///   - profiles: The profile of each haptic bus that the routing names; the last serves those beyond. Where one has
-  ///     hardware, its channels are fitted to it and protect it.
-  ///   - strength: The factor on everything, 0…1.
+  /// The last profile serves the haptic buses beyond. Where one has hardware, its channels are fitted to it and protect
+  /// it.
   public init(
     rate: Double = 48_000, routing: OutputRouting = OutputRouting(), profiles: [TransducerProfile] = [.phone],
     strength: Float = 1
@@ -181,13 +177,9 @@ public final class PlaybackEngine: Sendable {
     return try player(for: plans, duration: composition.duration)
   }
 
-  /// Loads plans that were compiled before: one for each haptic bus, at the engine's rate.
-  ///
-  /// - Parameters:
-  ///   - plans: One for each haptic bus.
-  ///   - duration: Seconds of the pattern.
-  ///   - shares: The send gain of each haptic bus over the pattern; none for 1.
-  ///   - keepsChanges: Whether the first part keeps a record of what it does.
+  /// Loads plans that were compiled before: one for each haptic bus, at the engine's rate, of a pattern of some
+  /// seconds. Shares are the send gains of the buses over the pattern, none for 1; where changes are kept, the first
+  /// part has a record of what it does.
   public func player(
     for plans: [RenderPlan], duration: Double, shares: [SendAutomation] = [], keepsChanges: Bool = false
   ) throws(PlaybackError) -> PatternPlayer {

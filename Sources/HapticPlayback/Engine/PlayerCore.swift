@@ -127,9 +127,8 @@ struct LoopRegion {
   /// Where further passes begin, one for each part; none for the pattern's beginning.
   let entries: [SharedCuePoint]
 
-  /// A region in seconds; one that is shorter than the shortest loop is made as long.
-  ///
-  /// Without a start or an end it has that of the composition's loop points, if there are any.
+  /// A region in seconds; one that is shorter than the shortest loop is made as long. Without a start or an end it has
+  /// that of the composition's loop points, if there are any.
   init(from start: Double?, end: Double?, of core: PlayerCore, rate: Double) {
     let range = core.parts.first?.plan.loopRange
     let begin = start ?? range.map { Double($0.lowerBound) / rate } ?? 0
@@ -145,9 +144,8 @@ struct LoopRegion {
   func entry(_ part: Int) -> SharedCuePoint? { entries.isEmpty ? nil : entries[part] }
 }
 
-/// How warm transducers were when they were last driven, for whatever drives them next in this process.
-///
-/// A transducer is known by its profile and its channel. Those of other processes are not known.
+/// How warm transducers were when they were last driven, for whatever drives them next in this process. A transducer is
+/// known by its profile and its channel. Those of other processes are not known.
 final class ThermalStateStore: Sendable {
   static let shared = ThermalStateStore()
 

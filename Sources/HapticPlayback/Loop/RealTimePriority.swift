@@ -28,10 +28,9 @@ enum RealTimePriority {
     if asking == nil { refused("no real-time priority; \(advice)") }
   }
 
-  /// Requests it for all threads of the process that have one of some names, where it can be had.
-  ///
-  /// RealtimeKit is asked on a thread of its own, for at most a few seconds each. A refusal is that of the
-  /// thread that renders, which reports it.
+  /// Requests it for all threads of the process that have one of some names, where it can be had. RealtimeKit is asked
+  /// on a thread of its own, for at most a few seconds each. A refusal is that of the thread that renders, which
+  /// reports it.
   static func request(forThreadsNamed names: [String]) {
     var refused: [UInt64] = []
     for number in threads(named: names) {
@@ -79,9 +78,8 @@ enum RealTimePriority {
   }
 }
 
-/// The system service of desktops that gives threads of ordinary users real-time priority, over D-Bus.
-///
-/// libsystemd is loaded when it is first needed, so that nothing depends on it.
+/// The system service of desktops that gives threads of ordinary users real-time priority, over D-Bus. libsystemd is
+/// loaded when it is first needed, so that nothing depends on it.
 enum RealtimeKit {
   private static let service = "org.freedesktop.RealtimeKit1"
   private static let object = "/org/freedesktop/RealtimeKit1"

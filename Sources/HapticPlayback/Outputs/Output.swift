@@ -165,12 +165,7 @@ public protocol OutputBackend: Sendable {
   /// Whether an output could be opened now; true by default.
   func isAvailable(_ name: String) -> Bool
 
-  /// Opens an output.
-  ///
-  /// - Parameters:
-  ///   - name: What follows the colon.
-  ///   - request: Rate, channels and buffer that are wanted.
-  ///   - time: The clock of a sink that has none of its own.
+  /// Opens an output by what follows the colon; the time is the clock of a sink that has none of its own.
   func open(_ name: String, _ request: OutputRequest, time: any TimeSource) throws(OutputError) -> sending OpenedOutput
 }
 
@@ -238,12 +233,7 @@ public struct OutputRegistry: Sendable {
     throws(OutputError) -> sending OpenedOutput
   { try open(name(word), request, time: time) }
 
-  /// Opens an output.
-  ///
-  /// - Parameters:
-  ///   - name: The kind of output, and what it is called among its kind.
-  ///   - request: Rate, channels and buffer that are wanted.
-  ///   - time: The clock of sinks that have none of their own.
+  /// Opens an output; the time is the clock of a sink that has none of its own.
   public func open(_ name: OutputName, _ request: OutputRequest, time: any TimeSource = SystemTimeSource())
     throws(OutputError) -> sending OpenedOutput
   {

@@ -16,15 +16,13 @@ public protocol AudioSink: AnyObject {
   /// that a call that lasts longer is known to hang.
   func wait(_ wake: WakeSignal) -> SinkReadiness
 
-  /// Takes interleaved frames, no more than there was space for, samples in −1…1.
-  ///
-  /// What goes wrong is reported by the next `wait`.
+  /// Takes interleaved frames, no more than there was space for, samples in −1…1. What goes wrong is reported by the
+  /// next `wait`.
   func write(_ frames: Span<Float>)
 
-  /// Stops the device until the next `wait`, where it can, and returns whether it did.
-  ///
-  /// Called when nothing that was handed over is to be heard any more. What is written afterwards is played
-  /// as at the first start: time that went by meanwhile is not a loss.
+  /// Stops the device until the next `wait`, where it can, and returns whether it did. Called when nothing that was
+  /// handed over is to be heard any more. What is written afterwards is played as at the first start: time that went by
+  /// meanwhile is not a loss.
   func rest() -> Bool
 
   /// Ends: lets what was handed over be heard, with a limit in time, or drops it. Nothing follows.
@@ -33,14 +31,12 @@ public protocol AudioSink: AnyObject {
   /// Takes what happened since the last call, oldest first.
   func takeEvents() -> [SinkEvent]
 
-  /// Makes the sink that goes on where a call of this one does not return; nil where there is none.
-  ///
-  /// Asked for once, before the sink belongs to a thread.
+  /// Makes the sink that goes on where a call of this one does not return; nil where there is none. Asked for once,
+  /// before the sink belongs to a thread.
   var successor: SinkSuccessor? { get }
 
-  /// Names of threads that libraries start to carry frames to the device, now or after a reconnection.
-  ///
-  /// They get the priority of the thread that renders. Asked for before the sink belongs to a thread.
+  /// Names of threads that libraries start to carry frames to the device, now or after a reconnection. They get the
+  /// priority of the thread that renders. Asked for before the sink belongs to a thread.
   var carrierThreadNames: [String] { get }
 }
 
@@ -301,10 +297,9 @@ public enum CaptureEvent: Equatable, Sendable {
   case resumed(Duration)
 }
 
-/// Counts what happens at a sink, and folds events that repeat, so that people and programs can read them.
-///
-/// The first event of a kind and cause is reported at once. Those that follow within a second are reported
-/// together; while it goes on, the time between two reports doubles, up to a minute.
+/// Counts what happens at a sink, and folds events that repeat, so that people and programs can read them. The first
+/// event of a kind and cause is reported at once. Those that follow within a second are reported together; while it
+/// goes on, the time between two reports doubles, up to a minute.
 package struct SinkEventFolding {
   /// Events of one kind and cause that are reported together.
   package struct Report: Equatable, Sendable {

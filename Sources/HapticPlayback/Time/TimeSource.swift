@@ -8,9 +8,8 @@ public protocol TimeSource: Sendable {
   /// Time since some fixed moment; never goes back.
   var now: Duration { get }
 
-  /// Waits until one of the descriptors is ready or a time has passed; nil means no limit.
-  ///
-  /// Interruptions by signals are waited through.
+  /// Waits until one of the descriptors is ready or a time has passed; nil means no limit. Interruptions by signals are
+  /// waited through.
   func wait(for descriptors: inout [PollDescriptor], timeout: Duration?)
 }
 
@@ -251,9 +250,8 @@ public final class WakeSignal: Sendable {
   }
 }
 
-/// A value that one thread at a time can touch.
-///
-/// A pthread mutex, which the thread sanitizer knows, where it takes the library's own for a race.
+/// A value that one thread at a time can touch. A pthread mutex, which the thread sanitizer knows, where it takes the
+/// library's own for a race.
 @safe package final class Locked<Value>: @unchecked Sendable {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private var value: Value
