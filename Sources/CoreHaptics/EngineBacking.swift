@@ -99,9 +99,8 @@ final class EngineBacking: @unchecked Sendable {
     return result
   }
 
-  /// Leaves the device of a test that has ended, for the one that is in place now.
-  ///
-  /// - Throws: `operationNotPermitted` to a test that runs beside others and would share the engine with another test.
+  /// Leaves the device of a test that has ended, for the one that is in place now; throws `operationNotPermitted` to a
+  /// test that runs beside others and would share the engine with another test.
   private func takePlace() throws {
     guard let virtual, let owner = virtual.test else { return moveIfEnded() }
     let scoped = EngineBackends.scoped

@@ -231,7 +231,6 @@ extension CHHapticError {
 /// Writes what people put into dictionaries as JSON. Truth is a number, 1 or 0, as it is on Apple's systems, where both
 /// are an `NSNumber`.
 private struct DictionaryWriter {
-  /// Containers within containers, far beyond any pattern.
   private static let depthLimit = 64
 
   private(set) var bytes: [UInt8] = []

@@ -82,7 +82,6 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     package var watchesIsolation = false
     package var supportsHaptics = true
     package var playerLimit = Int.max
-    /// What the next starts do, the first first.
     package var starts: [Start] = []
 
     package enum Start: Sendable {
@@ -137,7 +136,6 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     lock.withLock { storedMistakes.missedWaitCount += waits.count { $0.due <= clock } }
   }
 
-  /// The time after a step; negative steps are none.
   package func end(of duration: Duration) -> Duration { lock.withLock { clock + max(.zero, duration) } }
 
   /// Lets time go by for a caller that is blocked meanwhile, without waiting for handlers.
@@ -146,9 +144,8 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     while let due = step(to: end) { for body in due { body() } }
   }
 
-  /// Moves the clock to what happens next; returns what is due then, or nil at the end.
-  ///
-  /// - Parameter findsWaits: Whether the clock stops at waits of the application, which `takeWait()` then returns.
+  /// Moves the clock to what happens next, or to a wait of the application, which `takeWait()` then returns; returns
+  /// what is due then, or nil at the end.
   package func step(to end: Duration, findsWaits: Bool = false) -> [@Sendable () -> Void]? {
     lock.withLock {
       guard clock < end else { return nil }
@@ -215,9 +212,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     return .seconds(((clock / .seconds(1) / period + 1e-6).rounded(.down) + 1) * period)
   }
 
-  /// Waits until all handlers that were due have returned, and those they caused.
-  ///
-  /// - Returns: Whether there were any.
+  /// Waits until all handlers that were due have returned, and those they caused; returns whether there were any.
   @discardableResult package func settle() -> Bool {
     for round in 0..<Self.maximumRounds {
       let queues = lock.withLock { exchange(&busyQueues, with: [:]) }
@@ -588,13 +583,9 @@ private final class VirtualSink: AudioSink {
       isContiguous = true
     }
     let count = frames.count / format.channelCount
-    var isSilent = true
-    unsafe frames.withUnsafeBufferPointer { samples in
-      for index in samples.indices where unsafe abs(samples[index]) > Self.silence {
-        isSilent = false
-        break
-      }
+    let isSilent = unsafe frames.withUnsafeBufferPointer { samples in
       unsafe runs[runs.count - 1].samples.append(contentsOf: samples)
+      return unsafe !samples.contains { abs($0) > Self.silence }
     }
     frameCount += count
     silentFrameCount = isSilent ? silentFrameCount + count : 0

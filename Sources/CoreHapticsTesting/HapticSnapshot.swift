@@ -1,5 +1,5 @@
 internal import CoreHaptics
-internal import Foundation
+public import Foundation
 
 /// What a test played, kept as AHAP beside the test, and compared with what it plays now.
 ///
@@ -16,15 +16,7 @@ public enum HapticSnapshot {
   /// - Returns: Why the test fails, in a sentence for each difference, or nil where it does not.
   public static func failure(
     of played: PlayedHaptics, named name: String = #function, within tolerance: HapticTolerance = .perceptible,
-    filePath path: String = #filePath
-  ) -> String? {
-    failure(
-      of: played, named: name, within: tolerance, filePath: path, environment: ProcessInfo.processInfo.environment)
-  }
-
-  static func failure(
-    of played: PlayedHaptics, named name: String, within tolerance: HapticTolerance, filePath path: String,
-    environment: [String: String]
+    filePath path: String = #filePath, environment: [String: String] = ProcessInfo.processInfo.environment
   ) -> String? {
     let test = URL(filePath: path)
     let folder = test.deletingLastPathComponent().appending(path: "__Haptics__").appending(
@@ -48,7 +40,6 @@ public enum HapticSnapshot {
     }
   }
 
-  /// A function's name without its parameters, and without what files cannot be called.
   private static func fileName(_ name: String) -> String {
     String(name.prefix { $0 != "(" }.map { $0.isLetter || $0.isNumber || "-_. ".contains($0) ? $0 : "-" })
   }

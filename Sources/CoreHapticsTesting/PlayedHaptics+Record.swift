@@ -104,11 +104,9 @@ private struct PlayReader {
   mutating func finish(at end: Int64, origin: Double) -> [PlayedHaptics.Event] {
     advance(to: end)
     closeOpenEvents()
-    return played.map { event in
-      var event = event
-      event.time = rounded(event.time + origin)
-      event.duration = rounded(event.duration)
-      return event
+    return played.map {
+      PlayedHaptics.Event(
+        kind: $0.kind, time: rounded($0.time + origin), duration: rounded($0.duration), levels: $0.levels)
     }
   }
 

@@ -117,10 +117,8 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
   /// The events that begin in a range of time, with times from its start.
   public func from(_ start: Double, to end: Double = .infinity) -> PlayedHaptics {
     PlayedHaptics(
-      events.filter { $0.time >= start && $0.time < end }.map { event in
-        var event = event
-        event.time -= start
-        return event
+      events.filter { $0.time >= start && $0.time < end }.map {
+        Event(kind: $0.kind, time: $0.time - start, duration: $0.duration, levels: $0.levels)
       })
   }
 

@@ -100,8 +100,6 @@
     }
 
     /// What the last call met: the system's reason where it gave one, else libsndfile's words.
-    ///
-    /// - Parameter said: Libsndfile's words for it.
     private static func error(_ said: @autoclosure () -> String, path: String, reading: Bool) -> SoundFileError {
       let system = errno
       if system == ENOSPC || system == EDQUOT {

@@ -17,9 +17,8 @@ package struct AtomicFileWriter: ~Copyable {
   /// Where the hidden name is noted for a signal that ends the process at once.
   private let note: Int?
 
-  /// Starts a file; its folder must exist.
-  ///
-  /// - Parameter mayBeUnnamed: False gives the bytes a hidden name at once, as on file systems that need one.
+  /// Starts a file, whose folder must exist; where it may not be unnamed, its bytes have a hidden name at once, as on
+  /// file systems that need one.
   package init(_ path: String, mayBeUnnamed: Bool = true) throws(FileError) {
     let target = try FileSystem.destination(of: path)
     switch FileSystem.entry(at: target) {
@@ -70,10 +69,8 @@ package struct AtomicFileWriter: ~Copyable {
     fchmod(descriptor, status.st_mode & 0o777)
   }
 
-  /// Gives the file its name.
-  ///
-  /// - Parameter isFlushed: Whether the bytes are on the disk before they replace an old file, so that not even
-  ///   a power failure loses both; needless for what can be made again.
+  /// Gives the file its name. Flushed bytes are on the disk before they replace an old file, so that not even a power
+  /// failure loses both; needless for what can be made again.
   package mutating func commit(isFlushed: Bool = true) throws(FileError) {
     let replaces = unsafe access(target, F_OK) == 0
     if replaces, isFlushed, fsync(descriptor) != 0, errno != EINVAL { throw .system(path, "cannot be written") }

@@ -32,9 +32,7 @@ package enum FileSystem {
     return unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
   }
 
-  /// Reads a file, pipe or standard input (`-`) to its end.
-  ///
-  /// - Parameter limit: Bytes beyond which reading stops with an error.
+  /// Reads a file, pipe or standard input (`-`) to its end; bytes beyond a limit are an error.
   package static func read(_ path: String, limit: Int = 1 << 28) throws(FileError) -> [UInt8] {
     if path == "-" { return try read(descriptor: STDIN_FILENO, name: "standard input", limit: limit) }
     let descriptor = try open(path)
@@ -255,9 +253,7 @@ package struct CalendarTime: Equatable, Sendable {
   /// `20260131-120000`: what the name of a file may hold.
   package var fileText: String { formatted("%Y%m%d-%H%M%S") }
 
-  /// - Parameters:
-  ///   - format: As strftime(3) takes it; at most 31 bytes of text.
-  ///   - isLocal: Whether it is the time where the user is.
+  /// The time, or that where the user is, in a format of strftime(3) that makes 31 bytes of text at most.
   package func formatted(_ format: String, isLocal: Bool = false) -> String {
     var moment = time_t(seconds)
     var fields = unsafe tm()

@@ -206,9 +206,7 @@ final class FolderWatches {
 
   deinit { close(descriptor) }
 
-  /// Watches a folder, in addition to what is reported of it already.
-  ///
-  /// - Returns: False where there is no such folder.
+  /// Watches a folder, in addition to what is reported of it already; false where there is none.
   func add(_ folder: String, _ interest: Interest) throws(FileError) -> Bool {
     let own = IN_MOVE_SELF | IN_DELETE_SELF
     let arrivals = IN_CREATE | IN_MOVED_TO

@@ -39,9 +39,8 @@ package enum SignalHandling {
 
   static func end() { unfinished.subtract(1, ordering: .sequentiallyConsistent) }
 
-  /// Notes the path of a file that is to be removed where the process is ended at once.
-  ///
-  /// - Returns: What `forget` takes; nil where too many are noted.
+  /// Notes the path of a file that is to be removed where the process is ended at once; returns what `forget` takes,
+  /// nil where too many are noted.
   static func note(unfinishedPath path: String) -> Int? {
     // Never moved while noted, since a handler may be reading it.
     let text = unsafe strdup(path)

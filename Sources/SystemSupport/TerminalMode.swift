@@ -17,9 +17,8 @@ package enum TerminalMode {
     _ = isLineShown.load(ordering: .relaxed)
   }
 
-  /// Takes charge of a terminal, whose modes change with the first `enter()`; one at a time.
-  ///
-  /// - Returns: False where it is not a terminal, not the one that controls this process, or taken already.
+  /// Takes charge of a terminal, whose modes change with the first `enter()`; one at a time. False where it is not a
+  /// terminal, not the one that controls this process, or taken already.
   package static func begin(on descriptor: Int32) -> Bool {
     prepare()
     guard isatty(descriptor) == 1, tcgetpgrp(descriptor) >= 0 else { return false }

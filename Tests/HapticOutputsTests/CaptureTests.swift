@@ -61,7 +61,7 @@ import Testing
   @Test func samplesOfAnyKindAreBroughtToOne() {
     func decoded(_ encoding: SampleEncoding, _ bytes: [UInt8]) -> [Float] {
       var samples: [Float] = []
-      SampleDecoder(encoding).decode(bytes.span, into: &samples)
+      SampleDecoder(encoding: encoding).decode(bytes.span, into: &samples)
       return samples
     }
     #expect(decoded(.s16, [0x00, 0x40, 0x00, 0x80, 0x01]) == [0.5, -1])

@@ -35,9 +35,8 @@ package import HapticManagement
 
   nonisolated var kind: String { "generator" }
 
-  /// Plays a shipped pattern at a part of its strength, 0…1, and writes the call down where there is a record.
-  ///
-  /// - Parameter name: What the call is, where several play one pattern.
+  /// Plays a shipped pattern at a part of its strength, 0…1, and writes the call down by a name where there is a
+  /// record.
   func play(_ pattern: String, as name: String? = nil, intensity: CGFloat = 1) {
     if !MainQueue.isCurrent { EngineBackends.virtual?.note(.breach(.generatorOffMainThread)) }
     life.play(shipped: pattern, as: name ?? pattern, intensity: Double(intensity))

@@ -34,7 +34,7 @@ public final class ALSACapture {
       let granted = try Self.negotiate(
         pcm, device: device, rate: rate, channelCount: channelCount, period: period, patience: patience)
       self.pcm = pcm
-      decoder = SampleDecoder(granted.encoding)
+      decoder = SampleDecoder(encoding: granted.encoding)
       frameSize = granted.encoding.byteCount * channelCount
       bytes = Array(repeating: 0, count: granted.periodSize * frameSize)
       isPaced = pcm.anatomy().mentions("Null PCM")
@@ -138,9 +138,7 @@ public final class ALSACapture {
 
 /// Brings what a device recorded into −1…1.
 struct SampleDecoder {
-  private let encoding: SampleEncoding
-
-  init(_ encoding: SampleEncoding) { self.encoding = encoding }
+  let encoding: SampleEncoding
 
   /// Appends the samples of some bytes, whole ones only.
   func decode(_ bytes: Span<UInt8>, into samples: inout [Float]) {

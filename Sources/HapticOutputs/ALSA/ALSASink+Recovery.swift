@@ -293,7 +293,8 @@ final class DeviceReopening: Sendable {
 
   private func attempt() {
     let outcome = Outcome(
-      result: Result { () throws(OutputError) in try PCMNegotiation(request).open(interception: interception) })
+      result: Result { () throws(OutputError) in try PCMNegotiation(request: request).open(interception: interception) }
+    )
     state.withLock { $0 = .done(outcome) }
   }
 

@@ -110,7 +110,7 @@ public final class ALSASink: AudioSink {
   package init(
     _ request: PCMRequest, timekeeper: any TimeSource = SystemTimeSource(), interception: PCMInterception? = nil
   ) throws(OutputError) {
-    let (pcm, granted) = try PCMNegotiation(request).open(interception: interception)
+    let (pcm, granted) = try PCMNegotiation(request: request).open(interception: interception)
     (self.request, self.granted, self.timekeeper) = (request, granted, timekeeper)
     reopening = DeviceReopening(request, interception: interception)
     format = SinkFormat(
@@ -196,10 +196,7 @@ public final class ALSASink: AudioSink {
     var total = 0
     var isSilence = owedSilence > 0
     while isSilence || staged.count > 0 {
-      let taken =
-        isSilence
-        ? try staged.pushSilence(owedSilence, to: pcm, access: granted.access)
-        : try staged.push(to: pcm, access: granted.access)
+      let taken = try staged.push(silentCount: isSilence ? owedSilence : nil, to: pcm, access: granted.access)
       if taken == 0 { break }
       if isSilence { owedSilence -= taken }
       total += taken
@@ -278,7 +275,7 @@ public final class ALSASink: AudioSink {
     while now < limit {
       _ = try push(to: pcm)
       while staged.count == 0, padding > 0 {
-        let taken = try staged.pushSilence(padding, to: pcm, access: granted.access)
+        let taken = try staged.push(silentCount: padding, to: pcm, access: granted.access)
         if taken == 0 { break }
         padding -= taken
       }
@@ -464,34 +461,22 @@ struct LeadInState {
     count -= dropped
   }
 
-  /// Hands the oldest frames to a device: the number it took.
-  mutating func push(to pcm: PCMBindings, access: PCMAccess) throws(PCMFailure) -> Int {
-    guard count > 0 else { return 0 }
-    let taken = try unsafe Self.push(
-      bytes.baseAddress.unsafelyUnwrapped + first * frameSize, frameCount: count, frameSize: frameSize, to: pcm,
-      access: access)
-    drop(taken)
-    return taken
-  }
-
-  /// Hands silence to a device: the number of frames it took.
-  func pushSilence(_ frameCount: Int, to pcm: PCMBindings, access: PCMAccess) throws(PCMFailure) -> Int {
+  /// Hands the oldest frames, or some of silence, to a device: the number it took.
+  mutating func push(silentCount: Int? = nil, to pcm: PCMBindings, access: PCMAccess) throws(PCMFailure) -> Int {
+    let frameCount = silentCount.map { min($0, silenceCapacity) } ?? count
     guard frameCount > 0 else { return 0 }
-    return try unsafe Self.push(
-      silence.baseAddress.unsafelyUnwrapped, frameCount: min(frameCount, silenceCapacity), frameSize: frameSize,
-      to: pcm, access: access)
-  }
-
-  private static func push(
-    _ bytes: UnsafeRawPointer, frameCount: Int, frameSize: Int, to pcm: PCMBindings, access: PCMAccess
-  ) throws(PCMFailure) -> Int {
+    let source = unsafe silentCount == nil ? bytes : silence
+    let start = unsafe source.baseAddress.unsafelyUnwrapped + (silentCount == nil ? first * frameSize : 0)
+    var taken = 0
     switch access {
-    case .readWrite: return try unsafe min(frameCount, pcm.write(bytes, frameCount: frameCount))
+    case .readWrite: taken = try unsafe min(frameCount, pcm.write(start, frameCount: frameCount))
     case .memoryMapped:
       guard let area = try unsafe pcm.mapBegin(frameCount: frameCount) else { return 0 }
       let count = unsafe min(frameCount, area.frameCount)
-      unsafe area.start.copyMemory(from: bytes, byteCount: count * frameSize)
-      return try unsafe min(count, pcm.mapCommit(offset: area.offset, frameCount: count))
+      unsafe area.start.copyMemory(from: start, byteCount: count * frameSize)
+      taken = try unsafe min(count, pcm.mapCommit(offset: area.offset, frameCount: count))
     }
+    if silentCount == nil { drop(taken) }
+    return taken
   }
 }

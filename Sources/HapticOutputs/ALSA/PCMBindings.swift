@@ -215,7 +215,6 @@ internal import Synchronization
     try check(.setRate) { unsafe snd_pcm_hw_params_set_rate(pcm, parameters, UInt32(clamping: rate), 0) }
   }
 
-  /// `snd_pcm_hw_params_set_rate_near`: the rate that was taken.
   func set(rateNear rate: Int) throws(PCMFailure) -> Int {
     var rate = UInt32(clamping: rate)
     try check(.setRate) { unsafe snd_pcm_hw_params_set_rate_near(pcm, parameters, &rate, nil) }
@@ -232,7 +231,6 @@ internal import Synchronization
     try check(.setBufferSize) { unsafe snd_pcm_hw_params_set_buffer_size_near(pcm, parameters, &length) }
   }
 
-  /// `snd_pcm_hw_params_set_periods_integer`, where the device can.
   func preferWholePeriods() { _ = unsafe snd_pcm_hw_params_set_periods_integer(pcm, parameters) }
 
   func channelCounts() throws(PCMFailure) -> ClosedRange<Int> {

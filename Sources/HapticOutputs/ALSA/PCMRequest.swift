@@ -65,9 +65,7 @@ struct PCMNegotiation {
   /// Rates that are tried one by one to find what a device supports.
   static let commonRates = [8_000, 11_025, 16_000, 22_050, 32_000, 44_100, 48_000, 88_200, 96_000, 176_400, 192_000]
 
-  private let request: PCMRequest
-
-  init(_ request: PCMRequest) { self.request = request }
+  let request: PCMRequest
 
   func open(interception: PCMInterception?) throws(OutputError) -> DeviceReopening.Opened {
     do {
