@@ -116,11 +116,9 @@ final class EngineBacking: @unchecked Sendable {
   private func moveIfEnded() {
     guard virtual?.hasEnded == true else { return }
     let ended = with { state in
-      let session = state.session
-      state.elapsed += session?.engine.seconds ?? 0
-      state.session = nil
+      state.elapsed += state.session?.engine.seconds ?? 0
       state.active.removeAll()
-      return session
+      return exchange(&state.session, with: nil)
     }
     ended?.close()
     adopt(EngineBackends.current)
@@ -145,8 +143,7 @@ final class EngineBacking: @unchecked Sendable {
     }
     note(.engineStarted)
     let (lost, hasResetHandler) = with { state in
-      let lost = state.lostSession
-      state.lostSession = nil
+      let lost = exchange(&state.lostSession, with: nil)
       state.session = session
       state.isWanted = true
       state.activity += 1
@@ -238,9 +235,7 @@ final class EngineBacking: @unchecked Sendable {
     let (handler, lost) = with { state in
       state.generation += 1
       state.resources.removeAll()
-      let lost = state.lostSession
-      state.lostSession = nil
-      return (state.resetHandler, lost)
+      return (state.resetHandler, exchange(&state.lostSession, with: nil))
     }
     lost?.close()
     note(.engineReset)
@@ -356,10 +351,7 @@ final class EngineBacking: @unchecked Sendable {
       for _ in 0..<ends { player.complete(nil) }
     }
     let finished: [CHHapticEngine.FinishedHandler] = with { state in
-      guard state.active.isEmpty else { return [] }
-      let handlers = state.finishedHandlers
-      state.finishedHandlers.removeAll()
-      return handlers
+      state.active.isEmpty ? exchange(&state.finishedHandlers, with: []) : []
     }
     var stops = false
     for handler in finished where call(.finished, { handler(nil) }) == .stopEngine { stops = true }

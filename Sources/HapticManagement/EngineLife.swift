@@ -117,8 +117,7 @@ package final class EngineLife: @unchecked Sendable {
       guard number == startNumber, isStarting else { return (nil, []) }
       isStarting = false
       isRunning = error == nil
-      let due = waiting
-      waiting.removeAll()
+      let due = exchange(&waiting, with: [])
       return isRunning ? (self.engine, due) : (nil, [])
     }
     setAvailable(lock.withLock { number == startNumber ? error == nil : storedIsAvailable })

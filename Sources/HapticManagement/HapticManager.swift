@@ -277,16 +277,7 @@ public enum SemanticEvent: String, CaseIterable, Sendable {
   case selectionChanged
 
   /// The pattern that is played.
-  public var patternName: String {
-    switch self {
-    case .buttonTap: "bennie-button-tap"
-    case .correctAnswer: "bennie-correct-answer"
-    case .coinEarned: "bennie-coin-earned"
-    case .softFeedback: "bennie-soft-feedback"
-    case .celebration: "bennie-celebration"
-    case .selectionChanged: "bennie-selection-changed"
-    }
-  }
+  public var patternName: String { "bennie-" + rawValue.hyphenated }
 }
 
 /// The kinds of feedback in an application that teaches.
@@ -324,14 +315,11 @@ public enum FeedbackType: String, CaseIterable, Sendable {
 
   /// The pattern that is played.
   public var patternName: String {
-    switch self {
-    case .light, .medium, .heavy, .selection, .success, .warning, .error, .celebration, .countdown: rawValue
-    case .correctAnswer: "feedback-correct-answer"
-    case .wrongAnswer: "feedback-wrong-answer"
-    case .levelUp: "level-up"
-    case .swipeDown: "swipe-down"
-    case .swipeUp: "swipe-up"
-    case .swipeHeavy: "swipe-heavy"
-    }
+    (self == .correctAnswer || self == .wrongAnswer ? "feedback-" : "") + rawValue.hyphenated
   }
+}
+
+extension String {
+  /// `levelUp` as `level-up`.
+  fileprivate var hyphenated: String { map { $0.isUppercase ? "-" + $0.lowercased() : String($0) }.joined() }
 }

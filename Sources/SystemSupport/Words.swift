@@ -9,26 +9,21 @@ extension String {
     "'" + unicodeScalars.prefix(80).map(\.printable).joined() + (unicodeScalars.count > 80 ? "…'" : "'")
   }
 
+  private static let signs: [Unicode.Scalar: String] = [
+    "–": "-", "−": "-", "…": "...", "→": "->", "±": "+/-", "×": "x", "·": ".", "µ": "u", "Ω": "ohm", "π": "pi",
+    "²": "^2",
+  ]
+
   /// The text with the program's own signs in ASCII; what files are called or say of themselves stays as it is.
   package var asASCII: String {
     if utf8.allSatisfy({ $0 < 0x80 }) { return self }
     var text = ""
     for scalar in unicodeScalars {
       switch scalar {
-      case "–", "−": text += "-"
-      case "…": text += "..."
-      case "→": text += "->"
-      case "±": text += "+/-"
-      case "×": text += "x"
-      case "·": text += "."
-      case "µ": text += "u"
-      case "Ω": text += "ohm"
-      case "π": text += "pi"
-      case "²": text += "^2"
       // Bars of block elements: under half of a column, and more.
       case "\u{2581}"..."\u{2583}", "\u{258D}"..."\u{258F}": text += ":"
       case "\u{2584}"..."\u{258C}": text += "#"
-      default: text.unicodeScalars.append(scalar)
+      default: if let sign = Self.signs[scalar] { text += sign } else { text.unicodeScalars.append(scalar) }
       }
     }
     return text

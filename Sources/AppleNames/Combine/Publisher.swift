@@ -32,14 +32,7 @@ public final class AnyCancellable: Cancellable, Hashable, @unchecked Sendable {
   deinit { cancel() }
 
   /// Ends the subscription.
-  public func cancel() {
-    let end = lock.withLock {
-      let end = self.end
-      self.end = nil
-      return end
-    }
-    end?()
-  }
+  public func cancel() { lock.withLock { exchange(&end, with: nil) }?() }
 
   /// Keeps the subscription in a set.
   public func store(in set: inout Set<AnyCancellable>) { set.insert(self) }

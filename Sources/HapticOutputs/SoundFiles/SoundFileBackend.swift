@@ -121,10 +121,7 @@ public final class SoundFileSink: AudioSink {
   }
 
   /// Takes what went wrong.
-  public func takeEvents() -> [SinkEvent] {
-    defer { events = [] }
-    return events
-  }
+  public func takeEvents() -> [SinkEvent] { exchange(&events, with: []) }
 
   private func store(_ frames: Span<Float>) {
     do { try writer?.write(frames) } catch {

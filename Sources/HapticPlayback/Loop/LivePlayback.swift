@@ -187,11 +187,7 @@ public final class LivePlayback: Sendable {
       isOver = shared.isOver.load(ordering: .acquiring)
       if !isOver { watchCalls(shared, &hanging) }
       shared.loop.engine.update()
-      let notices = shared.pending.withLock { pending in
-        let all = pending
-        pending.removeAll()
-        return all
-      }
+      let notices = shared.pending.withLock { exchange(&$0, with: []) }
       // A device that was opened again has new threads.
       if shared.wantsRealTime, notices.contains(where: { $0.kind == .reconnected }) {
         RealTimePriority.request(forThreadsNamed: shared.carrierThreadNames)

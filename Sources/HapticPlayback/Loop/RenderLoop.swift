@@ -76,11 +76,7 @@ public final class RenderLoop {
   var hasNotices: Bool { !notices.isEmpty }
 
   /// Takes what happened at the sink: [render thread].
-  public func takeEvents() -> [SinkEvent] {
-    let taken = notices
-    notices.removeAll()
-    return taken
-  }
+  public func takeEvents() -> [SinkEvent] { exchange(&notices, with: []) }
 
   /// Does one iteration; returns whether another may follow: [render thread].
   ///
