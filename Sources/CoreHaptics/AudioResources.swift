@@ -55,8 +55,7 @@ public typealias CHHapticAudioResourceKey = NSString
 /// Whether a registered sound is ramped in and out: a Boolean, true unless given.
 public let CHHapticAudioResourceKeyUseVolumeEnvelope = "EventWaveformUseVolumeEnvelope"
 
-/// Whether a registered sound repeats as a whole for the event's duration: a Boolean, false unless
-/// given.
+/// Whether a registered sound repeats as a whole for the event's duration: a Boolean, else false.
 public let CHHapticAudioResourceKeyLoopEnabled = "EventWaveformLoopEnabled"
 
 struct AudioResource: Sendable {

@@ -74,8 +74,7 @@ open class CHHapticPattern: NSObject {
   /// The pattern as nested dictionaries that `init(dictionary:)` and `JSONSerialization` take.
   ///
   /// Names are strings, numbers `Double`, switches `Bool`, inner dictionaries keyed by `Key`.
-  /// Throws `operationNotPermitted` where the pattern plays registered sounds, or has several layers with
-  /// parameters or curves.
+  /// Throws `operationNotPermitted` for registered sounds, and for several layers with parameters or curves.
   open func exportDictionary() throws -> [CHHapticPattern.Key: Any] { try content.exportDictionary() }
 
   /// One line: how long it is and how many things it holds.

@@ -21,8 +21,7 @@ package protocol EngineBackend: AnyObject, Sendable {
 
 package struct SessionRequest: Sendable {
   package var buses: RenderSettings.Buses
-  /// Called, on any thread, with false where the device went away or the output has ended for good, with true where the
-  /// device is back.
+  /// Called, on any thread, with false where the device went away or the output has ended, with true where it is back.
   package var presenceHandler: @Sendable (Bool) -> Void
 }
 
@@ -190,8 +189,7 @@ private final class LiveEngineSession: EngineSession {
   func close() { playback.stop() }
 }
 
-/// What the environment says of output: `TEMBLOR_OUTPUT`, or else `TEMBLOR_DEVICE`, with `TEMBLOR_PROFILE` and
-/// `TEMBLOR_STRENGTH`.
+/// What the environment says of output: `TEMBLOR_OUTPUT`, or `TEMBLOR_DEVICE`, `TEMBLOR_PROFILE`, `TEMBLOR_STRENGTH`.
 struct OutputConfiguration: Sendable {
   private static let virtual = "virtual"
 

@@ -64,8 +64,7 @@ struct PatternContent: Equatable, Sendable {
     return [.version: 1.0, .pattern: entries]
   }
 
-  /// Reads nested dictionaries by writing them as the text they stand for, so that one reader judges
-  /// both.
+  /// Reads nested dictionaries by writing them as text, so that one reader judges both.
   init(dictionary: [AnyHashable: Any]) throws {
     var writer = DictionaryWriter()
     try writer.write(dictionary)
@@ -228,8 +227,7 @@ extension CHHapticError {
   }
 }
 
-/// Writes what people put into dictionaries as JSON. Truth is a number, 1 or 0, as it is on Apple's systems, where both
-/// are an `NSNumber`.
+/// Writes dictionaries as JSON. Truth is 1 or 0, as it is on Apple's systems, where both are an `NSNumber`.
 private struct DictionaryWriter {
   private static let depthLimit = 64
 

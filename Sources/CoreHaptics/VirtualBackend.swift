@@ -68,8 +68,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     package var missedWaitCount = 0
     /// The calls that blocked their threads in real time, in order.
     package var blocks: [(call: String, seconds: Double)] = []
-    /// Engines that were made while the test ran and could be any of several tests'; not part of the record, which other
-    /// tests' engines would change.
+    /// Engines that could be any of several tests'; not part of the record, which other tests' engines would change.
     package var strayEngineCount = 0
     /// Tests whose engines this one used, in order.
     package var foreignTests: [String] = []
@@ -615,8 +614,7 @@ package enum LifeCycleNotification: String, Sendable {
   case didBecomeActive = "UIApplicationDidBecomeActiveNotification"
 }
 
-/// One call that an application made on a virtual device, or one thing that happened to it: an entry of `HapticLog` in
-/// `CoreHapticsTesting`.
+/// One call of an application on a virtual device, or one thing that happened to it: an entry of `HapticLog`.
 public struct EngineNote: Equatable, Sendable {
   /// What can be called and can happen; `at` is when it takes effect, in seconds of the device.
   public enum Action: Equatable, Sendable {
@@ -648,8 +646,7 @@ public struct EngineNote: Equatable, Sendable {
     case generator(GeneratorCall), prepared(Generator)
     /// A system sound was played.
     case systemSound(Int)
-    /// The application was notified of its life, by the name of a property of `UIApplication`, such as
-    /// `didEnterBackground`.
+    /// The application was notified by the name of a property of `UIApplication`, such as `didEnterBackground`.
     case application(String)
     /// A rule of phones was broken.
     case breach(Breach)
@@ -670,8 +667,7 @@ public struct EngineNote: Equatable, Sendable {
     case notification(Notification)
     /// A change of a selection; an alignment and a closed path while drawing.
     case selection, alignment, pathCompleted
-    /// Feedback that an iPhone's generators do not have: `watch success` of WatchKit, `trackpad alignment` of AppKit,
-    /// `increase` of SwiftUI.
+    /// Other feedback: `watch success` of WatchKit, `trackpad alignment` of AppKit, `increase` of SwiftUI.
     case named(String, intensity: Double = 1)
 
     package init(name: String, intensity: Double) {

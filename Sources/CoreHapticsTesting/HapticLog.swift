@@ -42,33 +42,31 @@ public struct HapticLog: Equatable, Sendable, RandomAccessCollection, CustomStri
 
   /// The values that were sent of a dynamic parameter, in order.
   public func values(of id: CHHapticDynamicParameter.ID) -> [Float] {
-    entries.compactMap { if case .sent(id, let value, _) = $0.action { value } else { nil } }
+    actions.compactMap { if case .sent(id, let value, _) = $0 { value } else { nil } }
   }
 
   /// The calls of feedback generators, in order.
   public var generators: [GeneratorCall] {
-    entries.compactMap { if case .generator(let call) = $0.action { call } else { nil } }
+    actions.compactMap { if case .generator(let call) = $0 { call } else { nil } }
   }
 
   /// The feedback generators that were prepared, in order.
   public var preparations: [Generator] {
-    entries.compactMap { if case .prepared(let generator) = $0.action { generator } else { nil } }
+    actions.compactMap { if case .prepared(let found) = $0 { found } else { nil } }
   }
 
   /// The numbers of system sounds that were played, in order.
   public var systemSounds: [Int] {
-    entries.compactMap { if case .systemSound(let number) = $0.action { number } else { nil } }
+    actions.compactMap { if case .systemSound(let number) = $0 { number } else { nil } }
   }
 
   /// Why engines stopped, in order; nil where the application requested it.
   public var stops: [CHHapticEngine.StoppedReason?] {
-    entries.compactMap { if case .engineStopped(let reason) = $0.action { .some(reason) } else { nil } }
+    actions.compactMap { if case .engineStopped(let reason) = $0 { .some(reason) } else { nil } }
   }
 
   /// What works on a virtual device and breaks on a phone, in order.
-  public var breaches: [HapticBreach] {
-    entries.compactMap { if case .breach(let breach) = $0.action { breach } else { nil } }
-  }
+  public var breaches: [HapticBreach] { actions.compactMap { if case .breach(let found) = $0 { found } else { nil } } }
 }
 
 extension EngineNote: CustomStringConvertible {

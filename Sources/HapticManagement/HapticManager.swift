@@ -35,8 +35,7 @@ public import Observation
   @ObservationIgnored private let patterns: ParsedPatternCache
   @ObservationIgnored private let store: any HapticSettingStore
 
-  /// Makes a manager with an engine of its own; the switch is on or off at first as long as the store remembers
-  /// nothing.
+  /// Makes a manager with an engine of its own, and with the switch as it is at first where nothing is remembered.
   public convenience init(
     resolver: PatternResolver = .shipped, engineSource: EngineProvider = .hardware,
     store: any HapticSettingStore = UserDefaults.standard, isEnabledAtFirst: Bool = true
@@ -79,8 +78,7 @@ public import Observation
     if isEnabled { life.prepare() }
   }
 
-  /// Plays a pattern once, beside whatever else plays, at a time of the engine's clock; 0 and times that have passed
-  /// mean now.
+  /// Plays a pattern once, beside whatever else plays, at a time of the engine's clock; 0 and past times mean now.
   public func play(_ name: String, at time: TimeInterval = 0) {
     guard isEnabled, let pattern = patterns.pattern(named: name) else { return }
     life.play(pattern, at: time)

@@ -9,11 +9,9 @@ public import Testing
 public struct VirtualHapticsTrait: TestTrait, SuiteTrait, TestScoping {
   /// Whether other tests with a device may run meanwhile.
   public enum Sharing: Sendable {
-    /// Tests run side by side; engines have to be made in tasks and on queues that the test set off, and no two tests may use
-    /// one.
+    /// Tests run side by side; engines are made in tasks and on queues that the test set off, and no two tests use one.
     case parallel
-    /// The test runs while no other test with a device does; engines may be made anywhere, and outlive their test, such
-    /// as a singleton's.
+    /// No other test with a device runs; engines may be made anywhere, and outlive their test, such as a singleton's.
     case alone
   }
 
@@ -51,16 +49,15 @@ public struct VirtualHapticsTrait: TestTrait, SuiteTrait, TestScoping {
   private func report(on device: VirtualHapticDevice, at location: SourceLocation) {
     device.backend.settle()
     let mistakes = device.backend.mistakes
-    for breach in device.breaches { Issue.record("On a phone this fails: \(breach).", sourceLocation: location) }
+    func fail(_ text: String) { Issue.record("\(text)", sourceLocation: location) }
+    for breach in device.breaches { fail("On a phone this fails: \(breach).") }
     if let problem = device.ruleProblem { Issue.record("\(problem).", severity: .warning, sourceLocation: location) }
-    for other in mistakes.foreignTests { Issue.record("\(Self.foreign(other))", sourceLocation: location) }
+    for other in mistakes.foreignTests { fail(Self.foreign(other)) }
     if sharing == .parallel, device.log.contains(where: { if case .application = $0.action { true } else { false } }) {
-      Issue.record("\(Self.lifeCycle)", sourceLocation: location)
+      fail(Self.lifeCycle)
     }
-    for block in mistakes.blocks {
-      Issue.record("\(Self.blocked(block.call, seconds: block.seconds))", sourceLocation: location)
-    }
-    if mistakes.missedWaitCount > 0 { Issue.record("\(Self.missed)", sourceLocation: location) }
+    for block in mistakes.blocks { fail(Self.blocked(block.call, seconds: block.seconds)) }
+    if mistakes.missedWaitCount > 0 { fail(Self.missed) }
     guard mistakes.strayEngineCount > 0 else { return }
     // Where the test's own engines are there, the stray one is likely another test's.
     Issue.record(
@@ -149,8 +146,7 @@ actor DeviceGate {
   }
 }
 
-/// Expects that what was played is what its snapshot keeps, or writes the snapshot; see `HapticSnapshot` of
-/// `CoreHapticsTesting`.
+/// Expects that what was played is what its snapshot keeps, or writes the snapshot; see `HapticSnapshot`.
 ///
 /// By default the snapshot has the name of the test function; it is kept beside the file of the test.
 public func expectHaptics(
@@ -161,8 +157,7 @@ public func expectHaptics(
   if let failure { Issue.record("\(failure)", sourceLocation: sourceLocation) }
 }
 
-/// Expects that what was played is what an AHAP file plays that starts at a time of the device, in seconds; what was
-/// played before is not compared.
+/// Expects that what was played from a time of the device on, in seconds, is what an AHAP file plays.
 public func expectHaptics(
   _ played: PlayedHaptics, equal url: URL, from start: Double = 0, within tolerance: HapticTolerance = .perceptible,
   sourceLocation: SourceLocation = #_sourceLocation

@@ -2,8 +2,7 @@ internal import CSampleKernels
 
 /// Turns samples in −1…1 into the bytes that files and devices take.
 ///
-/// One encoder serves one stream: its dither goes on from block to block, so the numbers do not depend on how
-/// a stream is cut into blocks.
+/// One encoder serves one stream: its dither goes on, so the numbers do not depend on how a stream is cut into blocks.
 public struct SampleEncoder: Sendable {
   /// How samples are laid down.
   public let encoding: SampleEncoding

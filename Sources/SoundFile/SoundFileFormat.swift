@@ -5,8 +5,7 @@
   public struct SoundFileFormat: Equatable, Sendable {
     /// A kind of file, named by its usual ending; W64 is Sony's 64-bit WAVE, RF64 that of the EBU.
     ///
-    /// A WAVE becomes RF64 by itself beyond 4 GiB. Ogg Vorbis stores no whole samples and gives each stream a random
-    /// serial number.
+    /// A WAVE becomes RF64 beyond 4 GiB. Ogg Vorbis stores no whole samples, and a random serial number in each stream.
     public enum Container: String, CaseIterable, Sendable { case wav, flac, aiff, w64, rf64, caf, ogg }
 
     /// The kind of file.

@@ -17,8 +17,7 @@
     private let handle: OpaquePointer
     private let path: String
 
-    /// Starts to read a file, which must stay open for as long as it is read, and stays so after; errors call it by the
-    /// path.
+    /// Starts to read a file, which stays open for as long as it is read, and after; errors call it by the path.
     ///
     /// - Throws: `notSound`.
     public init(readingDescriptor descriptor: Int32, path: String) throws(SoundFileError) {

@@ -116,8 +116,7 @@
   }
 
   extension SoundFileWriter {
-    /// A whole sound file in memory, with the samples that a file on disk would hold; FLAC is compressed
-    /// as much as it can be.
+    /// A whole sound file in memory, with the samples of a file on disk; FLAC is compressed as much as it can be.
     ///
     /// - Parameters:
     ///   - samples: Interleaved samples in −1…1, a whole number of frames.

@@ -17,8 +17,7 @@ package struct AtomicFileWriter: ~Copyable {
   /// Where the hidden name is noted for a signal that ends the process at once.
   private let note: Int?
 
-  /// Starts a file, whose folder must exist; where it may not be unnamed, its bytes have a hidden name at once, as on
-  /// file systems that need one.
+  /// Starts a file, whose folder must exist; named, it has a hidden name at once, as on file systems that need one.
   package init(_ path: String, mayBeUnnamed: Bool = true) throws(FileError) {
     let target = try FileSystem.destination(of: path)
     switch FileSystem.entry(at: target) {

@@ -36,15 +36,10 @@ package struct CSVTable: Equatable, Sendable {
     }
     columns = names.fields
     for (index, name) in columns.enumerated() {
-      let reason: String? =
-        if name.isEmpty {
-          "column \(index + 1) has no name"
-        } else if columns[..<index].contains(name) {
-          "there are two columns \(name.inQuotes); rename one"
-        } else {
-          nil
-        }
-      if let reason { throw Problem(line: names.line, reason: reason) }
+      if name.isEmpty { throw Problem(line: names.line, reason: "column \(index + 1) has no name") }
+      guard !columns[..<index].contains(name) else {
+        throw Problem(line: names.line, reason: "there are two columns \(name.inQuotes); rename one")
+      }
     }
     while let row = try reader.row(columns: columns) {
       guard row.fields.count == columns.count else {

@@ -28,8 +28,7 @@ package enum SignalHandling {
     return unsafe handler == unsafeBitCast(SIG_IGN, to: Int.self)
   }
 
-  /// Announces a file that must be finished or removed, or answers that it is too late to begin one. Only where the
-  /// answer is true must `end()` follow.
+  /// Announces a file that must be finished or removed, which `end()` follows; false where it is too late to begin one.
   static func begin() -> Bool {
     unfinished.add(1, ordering: .sequentiallyConsistent)
     if !interrupted.load(ordering: .sequentiallyConsistent) { return true }
@@ -39,8 +38,7 @@ package enum SignalHandling {
 
   static func end() { unfinished.subtract(1, ordering: .sequentiallyConsistent) }
 
-  /// Notes the path of a file that is to be removed where the process is ended at once; returns what `forget` takes,
-  /// nil where too many are noted.
+  /// Notes a file that is to be removed where the process is ended at once; what `forget` takes, nil beyond the limit.
   static func note(unfinishedPath path: String) -> Int? {
     // Never moved while noted, since a handler may be reading it.
     let text = unsafe strdup(path)

@@ -5,8 +5,7 @@ internal import Synchronization
 /// Ctrl-Z and a quit signal give the usual modes back first, and continuing takes them again. Nothing touches a
 /// terminal that another job has.
 package enum TerminalMode {
-  /// Readable when the process was continued, perhaps with the terminal in its hands again, and when the
-  /// window changed its size.
+  /// Readable when the process was continued, perhaps with the terminal again, and when the window changed its size.
   package static var wakeDescriptor: Int32 { continued.descriptor }
 
   package static func lowerWake() { continued.lower() }

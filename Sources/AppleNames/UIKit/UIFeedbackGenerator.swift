@@ -35,8 +35,7 @@ package import HapticManagement
 
   nonisolated var kind: String { "generator" }
 
-  /// Plays a shipped pattern at a part of its strength, 0…1, and writes the call down by a name where there is a
-  /// record.
+  /// Plays a shipped pattern at a part of its strength, 0…1, and writes the call down where there is a record.
   func play(_ pattern: String, as name: String? = nil, intensity: CGFloat = 1) {
     if !MainQueue.isCurrent { EngineBackends.virtual?.note(.breach(.generatorOffMainThread)) }
     life.play(shipped: pattern, as: name ?? pattern, intensity: Double(intensity))
@@ -89,8 +88,7 @@ open class UIImpactFeedbackGenerator: UIFeedbackGenerator {
   /// Plays the style's tap.
   open func impactOccurred() { play("\(style)") }
 
-  /// Plays the style's tap at a part of its strength, 0…1; values outside are moved to the nearest bound, NaN plays
-  /// nothing.
+  /// Plays the style's tap at a part of its strength, 0…1; values outside are moved into it, NaN plays nothing.
   open func impactOccurred(intensity: CGFloat) { play("\(style)", intensity: intensity) }
 
   /// Plays the style's tap; the place is not regarded; iOS 17.5.

@@ -16,8 +16,7 @@ public struct ALSABackend: OutputBackend {
 
   /// All devices that have a name: the default first, then sound servers and cards, then the rest.
   ///
-  /// Nothing is played, and a device in use is left alone. One that is probed and does not answer within two seconds has
-  /// that as its problem.
+  /// Nothing is played, a device in use is left alone, and one that does not answer within 2 s has that as its problem.
   public func outputs(probing: Bool) -> [OutputListing] {
     var devices = [OutputListing(name: "default", description: "Default device of the ALSA configuration")]
     for device in DeviceNameBindings.hints() + DeviceNameBindings.cardDevices()
@@ -168,8 +167,7 @@ enum DeviceNameBindings {
 /// `id`, `usb:VENDOR:PRODUCT` the first one by its numbers in hexadecimal, and `usb:VENDOR:PRODUCT:SERIAL` the one with
 /// that serial number.
 enum LastingName {
-  /// The name by which ALSA opens the card that is meant now; nil where it is not connected, and the name itself
-  /// where it is another one.
+  /// The name by which ALSA opens the card that is meant now; nil where it is away, the name itself for another one.
   ///
   /// - Parameter root: In front of `/proc` and `/sys`.
   static func resolved(_ name: String, root: String = "") -> String? {

@@ -49,8 +49,7 @@ extension ALSASink {
     } catch { lose(error, now: now) }
   }
 
-  /// Why frames came too late: the process did not run, the device did not ask for them in time, or the
-  /// thread did not come to them.
+  /// Why frames came too late: the process did not run, the device did not ask in time, or the thread did not come.
   func lateCause(now: Duration) -> SinkEvent.Cause {
     if oversleep.length > .milliseconds(250), now - oversleep.end < .milliseconds(100) { return .stoppedProcess }
     // A device that runs dry before its time, or before it was started, does so by itself, too.

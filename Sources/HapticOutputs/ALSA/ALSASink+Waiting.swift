@@ -216,8 +216,7 @@ struct FrameTime {
   /// How long frames last; a negative number gives a negative time.
   func duration(of frameCount: Int) -> Duration { .seconds(Double(frameCount) / rate) }
 
-  /// Whole frames that a time holds, rounded down but for a hundredth. A time that came from frames is a little shorter
-  /// or longer than they are.
+  /// Whole frames that a time holds, rounded down but for a hundredth: a time that came from frames is a little off.
   func frameCount(in duration: Duration) -> Int { Int(((seconds(duration) * rate) + 0.01).rounded(.down)) }
 
   /// Frames that a time touches, rounded up but for a hundredth.

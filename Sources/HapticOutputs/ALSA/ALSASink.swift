@@ -126,8 +126,7 @@ public final class ALSASink: AudioSink {
     beginLeadIn()
   }
 
-  /// A sink that goes on in the place of one whose calls do not return: its device is away until it can be
-  /// opened again.
+  /// A sink in the place of one whose calls do not return: its device is away until it can be opened again.
   init(
     succeeding request: PCMRequest, granted: PCMConfiguration, format: SinkFormat, timekeeper: any TimeSource,
     due: Duration, lostCount: Int, interception: PCMInterception? = nil
@@ -303,8 +302,7 @@ public final class ALSASink: AudioSink {
 
   /// Stops the device, so that it and its server may sleep; the next wait starts it again.
   ///
-  /// Nothing that was handed over may still be to be heard. What sounds after a rest is led in like the first
-  /// frame.
+  /// Nothing that was handed over is still to be heard. What sounds after a rest is led in like the first frame.
   public func rest() -> Bool {
     guard case .open = phase, isStarted, let pcm, trouble == nil, interruption == nil, staged.count == 0,
       !granted.isJACKClient
@@ -381,8 +379,7 @@ struct SinkEventQueue {
 
   init() { events.reserveCapacity(Self.capacity + 1) }
 
-  /// Adds an event. When the queue is full, only its frames are kept; losing and finding a device, and the
-  /// end, always find a place.
+  /// Adds an event; of a full queue only its frames are kept, but for a lost or found device, and the end.
   mutating func add(_ kind: SinkEvent.Kind, cause: SinkEvent.Cause? = nil, missedFrameCount: Int = 0, text: String) {
     if events.count >= Self.capacity {
       guard kind != .underrun, kind != .suspended,
@@ -419,8 +416,7 @@ struct LeadInState {
   var steadySince = Duration.zero
 }
 
-/// Frames in the form a device takes, on their way into its buffer: memory taken once. What the device did not take at
-/// once stays here until it does.
+/// Frames in the form a device takes, until it takes them: memory taken once.
 @safe struct PendingFrames: ~Copyable {
   private(set) var count = 0
   private var first = 0

@@ -35,8 +35,7 @@ internal import Synchronization
 
   deinit { close() }
 
-  /// `snd_pcm_close`: returns when the device is closed, also where others refer to it; no call may follow. Later calls
-  /// do nothing.
+  /// `snd_pcm_close`: returns when the device is closed, also where others refer to it; later calls do nothing.
   func close() {
     guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
     unsafe snd_pcm_hw_params_free(parameters)

@@ -134,9 +134,8 @@ struct PCMNegotiation {
     case .exactly(let count):
       guard pcm.offers(channelCount: count) else {
         let offered = Self.channelCounts(of: pcm, in: range)
-        let one = offered == [1]
-        throw refusal(
-          "does not support \(count) channels; supported: \(Self.list(offered)) \(one ? "channel" : "channels")")
+        let noun = offered == [1] ? "channel" : "channels"
+        throw refusal("does not support \(count) channels; supported: \(Self.list(offered)) \(noun)")
       }
       try pcm.set(channelCount: count)
       return count

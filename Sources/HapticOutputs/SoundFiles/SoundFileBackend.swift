@@ -25,8 +25,7 @@ public final class SoundFileBackend: OutputBackend {
 
   /// Starts a file, by default of 16 bits; one that is there is replaced.
   ///
-  /// A path that was opened before gets a number before its extension, so that no file of a run replaces
-  /// another.
+  /// A path that was opened before gets a number before its extension: no file of a run replaces another.
   public func open(_ name: String, _ request: OutputRequest, time: any TimeSource) throws(OutputError)
     -> sending OpenedOutput
   {

@@ -71,8 +71,7 @@ public final class PatternPlayer: Sendable {
 
   package func resume(_ waiter: Int) { core.withState { $0.waiters.removeValue(forKey: waiter)?.resume }?() }
 
-  /// Plays from the beginning, from where the last seek led, or from an offset in seconds; a player that plays
-  /// restarts.
+  /// Plays from the beginning, from where the last seek led, or from a time of the pattern; restarts where it plays.
   public func start(at time: PlaybackTime = .now, from offset: Double? = nil) throws(PlaybackError) {
     try all.start(at: time, from: offset)
   }
@@ -92,8 +91,7 @@ public final class PatternPlayer: Sendable {
 
   /// Goes on at a time of the pattern; a player that does not play starts there next.
   ///
-  /// At or behind the end the player ends, or, in a loop, returns to its beginning. Costs a look at every
-  /// event before the place.
+  /// At or behind the end it ends, or, in a loop, returns to its beginning. Looks at every event before the place.
   public func seek(to offset: Double, at time: PlaybackTime = .now) throws(PlaybackError) {
     try all.seek(to: offset, at: time)
   }

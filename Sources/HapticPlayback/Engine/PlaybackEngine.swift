@@ -36,8 +36,7 @@ public final class PlaybackEngine: Sendable {
 
   /// An engine at frame 0, at the rate of the sink that plays it, with a strength of 0…1.
   ///
-  /// The last profile serves the haptic buses beyond. Where one has hardware, its channels are fitted to it and protect
-  /// it.
+  /// The last profile serves the buses beyond. Where one has hardware, its channels are fitted to it and protect it.
   public init(
     rate: Double = 48_000, routing: OutputRouting = OutputRouting(), profiles: [TransducerProfile] = [.phone],
     strength: Float = 1
@@ -154,8 +153,7 @@ public final class PlaybackEngine: Sendable {
   /// Frames over which a mute moves: none where there is nothing that could click.
   private var muteRamp: Int { voiceCount == 0 ? 0 : Int(Self.strengthRamp * rate) }
 
-  /// Compiles a pattern, once for each haptic bus, and loads it with its sound files, at the engine's rate, by the
-  /// paths it names.
+  /// Compiles a pattern, once for each haptic bus, and loads it with its sound files at the engine's rate, by path.
   public func player(for pattern: HapticPattern, samples: [String: AudioBuffer] = [:]) throws -> PatternPlayer {
     try player(for: HapticComposition(pattern), samples: samples)
   }
@@ -257,8 +255,7 @@ public final class PlaybackEngine: Sendable {
     for core in cores { core.noteStopped() }
   }
 
-  /// Sends commands to the parts of players together, a number of them to each part, and keeps what they point to until
-  /// it is released.
+  /// Sends a number of commands to each part of players together, and keeps what they point to until it is released.
   func send(
     _ cores: [PlayerCore], commandCount: Int, _ commands: [RenderCommand], keeping entries: [SharedCuePoint] = []
   ) throws(PlaybackError) {

@@ -101,8 +101,7 @@ public final class LivePlayback: Sendable {
 
   deinit { stop() }
 
-  /// Fades out, lets the rest be heard, and returns when the threads have ended. Once is enough, and never from a
-  /// handler.
+  /// Fades out, lets the rest be heard, and returns when the threads have ended. Once is enough; not from a handler.
   ///
   /// - Parameter limit: How long to wait at most for the sink, by the machine's clock; by default as long as its buffer
   ///   may take to be heard, and two seconds.
@@ -198,8 +197,7 @@ public final class LivePlayback: Sendable {
     shared.handler(.ended)
   }
 
-  /// Reports a call that does not return, once, and lets the successor of the sink take over; the last such sink is
-  /// known by its number.
+  /// Reports a call that does not return, once for each sink by its number, and lets a successor take over.
   private static func watchCalls(_ shared: Shared, _ hanging: inout Int?) {
     guard let duration = shared.loop.callDuration, duration > callLimit else { return }
     shared.loop.engine.note(call: duration)
@@ -227,8 +225,7 @@ public final class LivePlayback: Sendable {
 
 /// Runs an engine as fast as the machine can, on a clock that is advanced by hand: for tests and CI.
 ///
-/// The very loop and renderer of live playback, a period at a time. Handlers are called between periods, so
-/// a run is the same every time.
+/// The loop and renderer of live playback. Handlers are called between periods: a run is the same every time.
 public final class VirtualPlayback {
   /// The clock the engine goes by.
   public let time: VirtualTimeSource

@@ -8,8 +8,7 @@ internal import Synchronization
 public final class RenderLoop {
   /// The most frames rendered at a time.
   public static let longestBlock = 4_096
-  /// How long a sink may take to want the closing fade; with what a sink may take to be heard to its end,
-  /// less than a second.
+  /// How long a sink may take to want the closing fade; with the time to its end less than a second.
   private static let closingLimit = Duration.milliseconds(500)
   /// The most silence that a recording is given for one gap, in seconds.
   private static let longestSilence = 10.0

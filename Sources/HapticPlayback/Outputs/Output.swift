@@ -214,8 +214,7 @@ public struct OutputRegistry: Sendable {
 
   /// What a word names: `SCHEME:REST` where a backend has the scheme, else an output of the default scheme.
   ///
-  /// A scheme needs its colon here, so that devices can have any name: `null:` is the null output, `null` is
-  /// a device of the default scheme.
+  /// A scheme needs its colon here: `null:` is the null output, `null` is a device of the default scheme.
   public func name(_ word: String) -> OutputName {
     if let (scheme, rest) = Self.split(word), backend(scheme) != nil { return OutputName(scheme: scheme, rest: rest) }
     return OutputName(scheme: defaultScheme, rest: word)

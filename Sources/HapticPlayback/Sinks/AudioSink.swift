@@ -16,8 +16,7 @@ public protocol AudioSink: AnyObject {
   /// that a call that lasts longer is known to hang.
   func wait(_ wake: WakeSignal) -> SinkReadiness
 
-  /// Takes interleaved frames, no more than there was space for, samples in −1…1. What goes wrong is reported by the
-  /// next `wait`.
+  /// Takes interleaved frames, no more than there was space for, in −1…1. The next `wait` reports what goes wrong.
   func write(_ frames: Span<Float>)
 
   /// Stops the device until the next `wait`, where it can, and returns whether it did. Called when nothing that was

@@ -184,8 +184,7 @@ public final class BackgroundThread: Sendable {
 
   deinit { thread.withLock { thread in if let thread { pthread_detach(thread) } } }
 
-  /// Waits until the body has returned, or for a limit by the machine's clock; returns whether it has: [any thread but
-  /// this].
+  /// Waits for the body, or for a limit by the machine's clock; returns whether it has returned: [any thread but this].
   @discardableResult public func wait(within limit: Duration?) -> Bool {
     var watched = [PollDescriptor(end.descriptor)]
     SystemTimeSource().wait(for: &watched, timeout: limit)
@@ -250,8 +249,7 @@ public final class WakeSignal: Sendable {
   }
 }
 
-/// A value that one thread at a time can touch. A pthread mutex, which the thread sanitizer knows, where it takes the
-/// library's own for a race.
+/// A value behind a pthread mutex, which the thread sanitizer knows, where it takes the library's own for a race.
 @safe package final class Locked<Value>: @unchecked Sendable {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private var value: Value
