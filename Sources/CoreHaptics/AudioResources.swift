@@ -3,18 +3,11 @@ internal import HapticModel
 internal import HapticRender
 internal import SoundFile
 
-enum AudioResourceLoader {
-  static func sound(at url: URL) throws -> Sound {
-    do { return try Sound(contentsOf: url.path) } catch { throw CHHapticError(error) }
-  }
-
-  /// The samples of a pattern at a rate, by the path it names.
-  ///
-  /// A relative path is looked up in the pattern's folder, or, where it has none, among the
-  /// application's resources, and never outside.
-  static func samples(of content: PatternContent, resources: [Int: AudioResource], rate: Double) throws -> [String:
-    AudioBuffer]
-  {
+extension CHHapticPattern {
+  /// The sound files at a rate, by the paths that name them. A relative path is looked up in the pattern's folder, or,
+  /// where it has none, among the application's resources, and never outside.
+  func samples(at rate: Double, resources: [Int: AudioResource]) throws -> [String: AudioBuffer] {
+    let folder = SoundFolder(root: (content.folder ?? Bundle.main.resourceURL ?? Bundle.main.bundleURL).path)
     var samples: [String: AudioBuffer] = [:]
     for path in content.waveformPaths where samples[path] == nil {
       let resource = try AudioResourcePath.id(of: path).map { number in
@@ -24,16 +17,12 @@ enum AudioResourceLoader {
         return resource
       }
       do throws(SoundFileError) {
-        let sound = if let resource { resource.sound } else { try folder(of: content).sound(at: path) }
+        let sound = if let resource { resource.sound } else { try folder.sound(at: path) }
         let resampled = try sound.resampled(to: rate, path: path)
         samples[path] = AudioBuffer(interleaved: resampled.interleaved, channelCount: resampled.channelCount)
       } catch { throw CHHapticError(error) }
     }
     return samples
-  }
-
-  private static func folder(of content: PatternContent) -> SoundFolder {
-    SoundFolder(root: (content.folder ?? Bundle.main.resourceURL ?? Bundle.main.bundleURL).path)
   }
 }
 
@@ -66,8 +55,7 @@ public typealias CHHapticAudioResourceKey = NSString
 /// Whether a registered sound is ramped in and out: a Boolean, true unless given.
 public let CHHapticAudioResourceKeyUseVolumeEnvelope = "EventWaveformUseVolumeEnvelope"
 
-/// Whether a registered sound repeats as a whole for the event's duration: a Boolean, false unless
-/// given.
+/// Whether a registered sound repeats as a whole for the event's duration: a Boolean, else false.
 public let CHHapticAudioResourceKeyLoopEnabled = "EventWaveformLoopEnabled"
 
 struct AudioResource: Sendable {
@@ -80,7 +68,8 @@ extension EngineBacking {
   static let mostResources = 128
 
   func registerResource(_ url: URL, options: [AnyHashable: Any]) throws -> Int {
-    let sound = try AudioResourceLoader.sound(at: url)
+    let sound: Sound
+    do { sound = try Sound(contentsOf: url.path) } catch { throw CHHapticError(error) }
     func option(_ key: String, _ usual: Bool) throws -> Bool {
       guard let value = options[AnyHashable(key)] else { return usual }
       if let value = value as? Bool { return value }

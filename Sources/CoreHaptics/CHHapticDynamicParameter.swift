@@ -45,18 +45,12 @@ open class CHHapticDynamicParameter: NSObject {
 
   /// Makes a step; nothing is clamped or checked.
   public init(parameterID: ID, value: Float, relativeTime time: TimeInterval) {
-    self.parameterID = parameterID
-    self.value = value
-    relativeTime = time
-    super.init()
+    (self.parameterID, self.value, relativeTime) = (parameterID, value, time)
   }
 
   /// A parameter is made of its identifier, value and time.
   @available(*, unavailable) public override init() {
-    parameterID = .hapticIntensityControl
-    value = 0
-    relativeTime = 0
-    super.init()
+    (parameterID, value, relativeTime) = (.hapticIntensityControl, 0, 0)
   }
 
   /// One line: name, value and time.
@@ -75,18 +69,10 @@ open class CHHapticParameterCurve: NSObject {
     open var value: Float
 
     /// Makes a corner; nothing is clamped or checked.
-    public init(relativeTime time: TimeInterval, value: Float) {
-      relativeTime = time
-      self.value = value
-      super.init()
-    }
+    public init(relativeTime time: TimeInterval, value: Float) { (relativeTime, self.value) = (time, value) }
 
     /// A control point is made of its time and value.
-    @available(*, unavailable) public override init() {
-      relativeTime = 0
-      value = 0
-      super.init()
-    }
+    @available(*, unavailable) public override init() { (relativeTime, value) = (0, 0) }
 
     /// One line: value and time.
     open override var description: String { "CHHapticParameterCurve.ControlPoint(\(value) at \(relativeTime) s)" }
@@ -101,18 +87,12 @@ open class CHHapticParameterCurve: NSObject {
 
   /// Makes a curve; nothing is clamped or checked.
   public init(parameterID: CHHapticDynamicParameter.ID, controlPoints: [ControlPoint], relativeTime: TimeInterval) {
-    self.parameterID = parameterID
-    self.controlPoints = controlPoints
-    self.relativeTime = relativeTime
-    super.init()
+    (self.parameterID, self.controlPoints, self.relativeTime) = (parameterID, controlPoints, relativeTime)
   }
 
   /// A curve is made of its identifier, points and time.
   @available(*, unavailable) public override init() {
-    parameterID = .hapticIntensityControl
-    controlPoints = []
-    relativeTime = 0
-    super.init()
+    (parameterID, controlPoints, relativeTime) = (.hapticIntensityControl, [], 0)
   }
 
   /// One line: name, time and corners.

@@ -3,6 +3,7 @@
 @_exported public import Combine
 @_exported public import Foundation
 public import AVFAudio
+internal import HapticModel
 
 /// Plays haptic patterns: the interface of Apple's class of this name, on Temblor's engine.
 ///
@@ -17,13 +18,8 @@ open class CHHapticEngine: NSObject {
   /// Called when the engine was reset: players and registered audio are gone.
   public typealias ResetHandler = () -> Void
 
-  /// What happens when all players have finished.
-  public enum FinishedAction: Int, Sendable {
-    /// The engine stops.
-    case stopEngine = 1
-    /// The engine goes on.
-    case leaveEngineRunning = 2
-  }
+  /// What the engine does when all players have finished.
+  public enum FinishedAction: Int, Sendable { case stopEngine = 1, leaveEngineRunning }
 
   /// Why an engine stopped.
   public enum StoppedReason: Int, Sendable {
@@ -52,25 +48,14 @@ open class CHHapticEngine: NSObject {
   }
 
   /// Makes an engine that is not running; also spelled `CHHapticEngine()`.
-  public init(andReturnError: () = ()) throws {
-    backing = EngineBacking(backend: EngineBackends.takeCurrent())
-    super.init()
-  }
+  public init(andReturnError: () = ()) throws { backing = EngineBacking(backend: EngineBackends.takeCurrent()) }
 
   /// Makes an engine that is not running; the audio session is not regarded.
-  public init(audioSession: AVAudioSession?) throws {
-    backing = EngineBacking(backend: EngineBackends.takeCurrent())
-    super.init()
-  }
+  public init(audioSession: AVAudioSession?) throws { backing = EngineBacking(backend: EngineBackends.takeCurrent()) }
 
-  package init(backend: any EngineBackend) {
-    backing = EngineBacking(backend: backend)
-    super.init()
-  }
+  package init(backend: any EngineBackend) { backing = EngineBacking(backend: backend) }
 
   deinit { backing.engineIsGone() }
-
-  // MARK: Start and stop
 
   /// Starts the engine; returns when it runs.
   open func start() throws { try backing.start() }
@@ -108,8 +93,6 @@ open class CHHapticEngine: NSObject {
     backing.notifyWhenFinished(finishedHandler)
   }
 
-  // MARK: Players
-
   /// Makes a player.
   open func makePlayer(with pattern: CHHapticPattern) throws -> any CHHapticPatternPlayer {
     PatternPlayerObject(try backing.makePlayer(pattern))
@@ -126,8 +109,6 @@ open class CHHapticEngine: NSObject {
   /// Plays AHAP text once, starting the engine where it does not run.
   open func playPattern(from data: Data) throws { try backing.playOnce(CHHapticPattern(ahap: data)) }
 
-  // MARK: Audio resources
-
   /// Reads a sound file and gives it a number that events can play it by.
   open func registerAudioResource(_ resourceURL: URL, options: [AnyHashable: Any] = [:]) throws
     -> CHHapticAudioResourceID
@@ -137,8 +118,6 @@ open class CHHapticEngine: NSObject {
   open func unregisterAudioResource(_ resourceID: CHHapticAudioResourceID) throws {
     try backing.unregisterResource(resourceID)
   }
-
-  // MARK: Properties
 
   /// Seconds on the engine's clock, which stops with the engine.
   open var currentTime: TimeInterval { backing.currentTime }
@@ -187,9 +166,7 @@ open class CHHapticEngine: NSObject {
     get { backing.with { $0.isAutoShutdownEnabled } }
     set { backing.setAutoShutdown(newValue) }
   }
-}
 
-extension CHHapticEngine {
   /// What was rendered since the last start, where the output is in memory.
   package func renderedSamples(ofChannel channel: Int) -> [Float] {
     backing.with { $0.lastVirtualSession }?.samples(ofChannel: channel) ?? []
@@ -198,4 +175,74 @@ extension CHHapticEngine {
   package func interrupt(_ reason: StoppedReason) { backing.interrupt(reason) }
 
   package func simulateReset() { backing.requestReset() }
+}
+
+/// What the hardware can do.
+public protocol CHHapticDeviceCapability: NSObjectProtocol {
+  /// Whether haptic events can be felt.
+  var supportsHaptics: Bool { get }
+  /// Whether audio events can be heard.
+  var supportsAudio: Bool { get }
+
+  /// The range and default of an event's parameter. Throws `invalidParameterType` or `invalidEventType` for what does
+  /// not exist, and `invalidParameterType` for a parameter that events of the type do not react to.
+  func attributes(forEventParameter inParameter: CHHapticEvent.ParameterID, eventType type: CHHapticEvent.EventType)
+    throws -> any CHHapticParameterAttributes
+
+  /// The range and neutral value of a control; throws `invalidParameterType` for what does not exist.
+  func attributes(forDynamicParameter inParameter: CHHapticDynamicParameter.ID) throws
+    -> any CHHapticParameterAttributes
+}
+
+/// The range and default of a parameter.
+public protocol CHHapticParameterAttributes: NSObjectProtocol {
+  /// The least value; lower ones count as it.
+  var minValue: Float { get }
+  /// The greatest value; higher ones count as it.
+  var maxValue: Float { get }
+  /// The value where none is given.
+  var defaultValue: Float { get }
+}
+
+final class DeviceCapability: NSObject, CHHapticDeviceCapability {
+  let supportsHaptics: Bool
+  let supportsAudio: Bool
+
+  init(supportsHaptics: Bool, supportsAudio: Bool) {
+    (self.supportsHaptics, self.supportsAudio) = (supportsHaptics, supportsAudio)
+  }
+
+  func attributes(forEventParameter inParameter: CHHapticEvent.ParameterID, eventType type: CHHapticEvent.EventType)
+    throws -> any CHHapticParameterAttributes
+  {
+    let id = try EventParameterID(inParameter)
+    let kind = try HapticEvent.Kind(type)
+    guard kind.responds(to: id) else {
+      throw CHHapticError(.invalidParameterType, "\(kind.rawValue) events do not respond to \(id.rawValue)")
+    }
+    return ParameterAttributes(id.range, defaultValue: id.defaultValue(for: kind))
+  }
+
+  func attributes(forDynamicParameter inParameter: CHHapticDynamicParameter.ID) throws
+    -> any CHHapticParameterAttributes
+  {
+    let id = try DynamicParameterID(inParameter)
+    return ParameterAttributes(id.range, defaultValue: id.neutralValue)
+  }
+
+  override var description: String { "CHHapticDeviceCapability(haptics \(supportsHaptics), audio \(supportsAudio))" }
+}
+
+final class ParameterAttributes: NSObject, CHHapticParameterAttributes {
+  let minValue: Float
+  let maxValue: Float
+  let defaultValue: Float
+
+  init(_ range: ClosedRange<Float>, defaultValue: Float) {
+    (minValue, maxValue, self.defaultValue) = (range.lowerBound, range.upperBound, defaultValue)
+  }
+
+  override var description: String {
+    "CHHapticParameterAttributes(\(minValue) to \(maxValue), default \(defaultValue))"
+  }
 }

@@ -8,7 +8,7 @@ public let CoreHapticsErrorDomain = "com.apple.CoreHaptics"
 ///
 /// What is thrown is this structure; it matches `catch CHHapticError.notSupported` and casts to
 /// `NSError`. `NSLocalizedDescriptionKey` of `userInfo` holds the sentence.
-public struct CHHapticError: CustomNSError, Hashable, Sendable {
+public struct CHHapticError: CustomNSError, CustomStringConvertible, Hashable, Sendable {
   /// The domain of all errors of this module.
   public static var errorDomain: String { CoreHapticsErrorDomain }
 
@@ -42,57 +42,33 @@ public struct CHHapticError: CustomNSError, Hashable, Sendable {
   /// Hashes the code.
   public func hash(into hasher: inout Hasher) { hasher.combine(code) }
 
-  /// What has to be put right.
+  /// What has to be put right, as the static properties of the error say.
   ///
   /// Source of the values: the header CHHapticErrors.h of Apple's SDK.
   public enum Code: Int, Sendable {
-    /// A player was called while the engine is not running.
     case engineNotRunning = -4805
-    /// What was asked cannot be done with this, such as exporting registered sounds.
     case operationNotPermitted = -4806
-    /// The engine took too long to start.
     case engineStartTimeout = -4808
-    /// The hardware cannot do this.
     case notSupported = -4809
-    /// The output could not be opened.
     case serverInitFailed = -4810
-    /// The output failed while it ran.
     case serverInterrupted = -4811
-    /// The player belongs to an engine that was reset.
     case invalidPatternPlayer = -4812
-    /// The pattern cannot be read.
     case invalidPatternData = -4813
-    /// The dictionary is not a valid pattern.
     case invalidPatternDictionary = -4814
-    /// The audio session cannot be used.
     case invalidAudioSession = -4815
-    /// A value an engine was given cannot be used.
     case invalidEngineParameter = -4816
-    /// The parameter does not exist.
     case invalidParameterType = -4820
-    /// The event type does not exist.
     case invalidEventType = -4821
-    /// The time of an event is negative or no number.
     case invalidEventTime = -4822
-    /// The duration of an event is negative or no number.
     case invalidEventDuration = -4823
-    /// The sound cannot be used.
     case invalidAudioResource = -4824
-    /// There are too many registered sounds.
     case resourceNotAvailable = -4825
-    /// An event of a dictionary is malformed.
     case badEventEntry = -4830
-    /// A parameter or curve of a dictionary is malformed.
     case badParameterEntry = -4831
-    /// A time is negative or no number.
     case invalidTime = -4840
-    /// There is no such file.
     case fileNotFound = -4851
-    /// There is not enough power to play.
     case insufficientPower = -4897
-    /// Something else failed.
     case unknownError = -4898
-    /// There was not enough memory.
     case memoryError = -4899
   }
 
@@ -151,9 +127,7 @@ public struct CHHapticError: CustomNSError, Hashable, Sendable {
   init(_ error: InputError) {
     self.init(error.finding.foreignCode.flatMap(Code.init(rawValue:)) ?? .invalidPatternData, error.description)
   }
-}
 
-extension CHHapticError: CustomStringConvertible {
   /// One line: the code's name and number and the sentence.
   public var description: String { "CHHapticError.\(code) (\(errorCode)): \(localizedDescription)" }
 }
@@ -192,9 +166,8 @@ extension CHHapticError.Code {
   }
 }
 
-/// Lets casts between this error and `NSError` succeed, as they do on Apple's systems.
-///
-/// Without it, `catch let error as NSError` would let a ``CHHapticError`` through.
+/// Lets casts between this error and `NSError` succeed, as they do on Apple's systems. Without it, `catch let error as
+/// NSError` would let a ``CHHapticError`` through.
 extension CHHapticError: _ObjectiveCBridgeable {
   /// The error as the class.
   public func _bridgeToObjectiveC() -> NSError { error }

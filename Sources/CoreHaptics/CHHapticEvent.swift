@@ -25,11 +25,7 @@ open class CHHapticEvent: NSObject {
   public init(
     eventType type: EventType, parameters eventParams: [CHHapticEventParameter], relativeTime time: TimeInterval
   ) {
-    self.type = type
-    eventParameters = eventParams
-    relativeTime = time
-    audioResourceID = nil
-    super.init()
+    (self.type, eventParameters, relativeTime, audioResourceID) = (type, eventParams, time, nil)
   }
 
   /// Makes an event that lasts.
@@ -37,12 +33,8 @@ open class CHHapticEvent: NSObject {
     eventType type: EventType, parameters eventParams: [CHHapticEventParameter], relativeTime time: TimeInterval,
     duration: TimeInterval
   ) {
-    self.type = type
-    eventParameters = eventParams
-    relativeTime = time
+    (self.type, eventParameters, relativeTime, audioResourceID) = (type, eventParams, time, nil)
     givenDuration = duration
-    audioResourceID = nil
-    super.init()
   }
 
   /// Makes an event that plays a registered sound to its end.
@@ -50,11 +42,7 @@ open class CHHapticEvent: NSObject {
     audioResourceID resID: CHHapticAudioResourceID, parameters eventParams: [CHHapticEventParameter],
     relativeTime time: TimeInterval
   ) {
-    type = .audioCustom
-    eventParameters = eventParams
-    relativeTime = time
-    audioResourceID = resID
-    super.init()
+    (type, eventParameters, relativeTime, audioResourceID) = (.audioCustom, eventParams, time, resID)
   }
 
   /// Makes an event that plays a registered sound, cut or padded to a duration; 0 plays it whole.
@@ -62,21 +50,13 @@ open class CHHapticEvent: NSObject {
     audioResourceID resID: CHHapticAudioResourceID, parameters eventParams: [CHHapticEventParameter],
     relativeTime time: TimeInterval, duration: TimeInterval
   ) {
-    type = .audioCustom
-    eventParameters = eventParams
-    relativeTime = time
+    (type, eventParameters, relativeTime, audioResourceID) = (.audioCustom, eventParams, time, resID)
     givenDuration = duration
-    audioResourceID = resID
-    super.init()
   }
 
   /// An event is made of its type or sound.
   @available(*, unavailable) public override init() {
-    type = .hapticTransient
-    eventParameters = []
-    relativeTime = 0
-    audioResourceID = nil
-    super.init()
+    (type, eventParameters, relativeTime, audioResourceID) = (.hapticTransient, [], 0, nil)
   }
 
   /// One line: type, time, duration and parameters.
@@ -88,9 +68,7 @@ open class CHHapticEvent: NSObject {
     for parameter in eventParameters { text += ", \(parameter.text)" }
     return text + ")"
   }
-}
 
-extension CHHapticEvent {
   /// What an event does.
   public struct EventType: RawRepresentable, Hashable, Sendable {
     /// The name in AHAP.
@@ -149,17 +127,11 @@ open class CHHapticEventParameter: NSObject {
 
   /// Makes a value; nothing is clamped or checked.
   public init(parameterID: CHHapticEvent.ParameterID, value: Float) {
-    self.parameterID = parameterID
-    self.value = value
-    super.init()
+    (self.parameterID, self.value) = (parameterID, value)
   }
 
   /// A parameter is made of its identifier and value.
-  @available(*, unavailable) public override init() {
-    parameterID = .hapticIntensity
-    value = 0
-    super.init()
-  }
+  @available(*, unavailable) public override init() { (parameterID, value) = (.hapticIntensity, 0) }
 
   /// One line: name and value.
   open override var description: String { "CHHapticEventParameter(\(text))" }

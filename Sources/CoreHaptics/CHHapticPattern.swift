@@ -16,13 +16,11 @@ open class CHHapticPattern: NSObject {
   /// Makes a pattern of events and steps of controls; either may be empty.
   public init(events: [CHHapticEvent], parameters: [CHHapticDynamicParameter]) throws {
     content = try PatternContent(events: events, parameters: parameters)
-    super.init()
   }
 
   /// Makes a pattern of events and curves; either may be empty.
   public init(events: [CHHapticEvent], parameterCurves: [CHHapticParameterCurve]) throws {
     content = try PatternContent(events: events, curves: parameterCurves)
-    super.init()
   }
 
   /// Makes a pattern of nested dictionaries with the keys of AHAP.
@@ -32,14 +30,12 @@ open class CHHapticPattern: NSObject {
   /// AHAP text.
   public init(dictionary patternDict: [CHHapticPattern.Key: Any]) throws {
     content = try PatternContent(dictionary: patternDict)
-    super.init()
   }
 
   /// Reads an AHAP file; its sound files are looked for in its folder and below.
   public init(contentsOf ahapURL: URL) throws {
     EngineBackends.noteNewAPI("CHHapticPattern(contentsOf:)", iOS: 16)
     content = try PatternContent(contentsOf: ahapURL)
-    super.init()
   }
 
   /// Reads an AHAP file; its sound files are looked for in its folder and below.
@@ -65,16 +61,10 @@ open class CHHapticPattern: NSObject {
 
   package var composition: HapticComposition { content.composition }
 
-  init(_ content: PatternContent) {
-    self.content = content
-    super.init()
-  }
+  init(_ content: PatternContent) { self.content = content }
 
   /// A pattern is made of events, a dictionary or a file.
-  @available(*, unavailable) public override init() {
-    content = PatternContent(pattern: HapticPattern())
-    super.init()
-  }
+  @available(*, unavailable) public override init() { content = PatternContent(HapticComposition(HapticPattern())) }
 
   /// The time, in seconds, at which the last event ends or the last parameter or curve begins.
   ///
@@ -84,8 +74,7 @@ open class CHHapticPattern: NSObject {
   /// The pattern as nested dictionaries that `init(dictionary:)` and `JSONSerialization` take.
   ///
   /// Names are strings, numbers `Double`, switches `Bool`, inner dictionaries keyed by `Key`.
-  /// Throws `operationNotPermitted` where the pattern plays registered sounds, or has several layers with
-  /// parameters or curves.
+  /// Throws `operationNotPermitted` for registered sounds, and for several layers with parameters or curves.
   open func exportDictionary() throws -> [CHHapticPattern.Key: Any] { try content.exportDictionary() }
 
   /// One line: how long it is and how many things it holds.
@@ -95,9 +84,35 @@ open class CHHapticPattern: NSObject {
     return "CHHapticPattern(\(duration) s, events \(count(\.events.count)), "
       + "parameters \(count(\.parameters.count)), curves \(count(\.curves.count)))"
   }
-}
 
-extension CHHapticPattern {
+  /// The pattern compiled for each haptic bus of an engine. Compiled once for each kind of engine; each time where it
+  /// plays registered audio, since a registration belongs to one engine and may change.
+  func plans(for engine: PlaybackEngine, resources: [Int: AudioResource]) throws -> [RenderPlan] {
+    var composition = content.composition
+    var playsRegisteredAudio = false
+    for layer in composition.layers.indices {
+      for index in composition.layers[layer].pattern.events.indices {
+        guard var waveform = composition.layers[layer].pattern.events[index].waveform,
+          let number = AudioResourcePath.id(of: waveform.path)
+        else { continue }
+        playsRegisteredAudio = true
+        guard let resource = resources[number] else { continue }
+        waveform.usesVolumeEnvelope = resource.usesVolumeEnvelope
+        waveform.isLooping = resource.isLooping
+        composition.layers[layer].pattern.events[index].waveform = waveform
+      }
+    }
+    let compile = { [composition] in
+      let samples = try self.samples(at: engine.rate, resources: resources)
+      return try engine.profiles.map { profile in
+        do throws(RenderError) {
+          return try RenderPlan(compiling: composition, profile: profile, rate: engine.rate, samples: samples)
+        } catch { throw CHHapticError(.invalidPatternData, error.description) }
+      }
+    }
+    return playsRegisteredAudio ? try compile() : try planCache.plans(for: engine, compile: compile)
+  }
+
   /// A key of the dictionaries that patterns are made of and exported as.
   ///
   /// On Apple's systems keys and strings become each other in casts. Here that needs a type that
@@ -148,42 +163,6 @@ extension CHHapticPattern.Key {
   public static var parameterCurve: CHHapticPattern.Key { .init(rawValue: "ParameterCurve") }
   /// The corners of a curve: an array of dictionaries.
   public static var parameterCurveControlPoints: CHHapticPattern.Key { .init(rawValue: "ParameterCurveControlPoints") }
-}
-
-extension CHHapticPattern {
-  func samples(at rate: Double, resources: [Int: AudioResource]) throws -> [String: AudioBuffer] {
-    try AudioResourceLoader.samples(of: content, resources: resources, rate: rate)
-  }
-
-  /// The pattern compiled for each haptic bus of an engine.
-  ///
-  /// Compiled once for each kind of engine; each time where it plays registered audio, since a
-  /// registration belongs to one engine and may change.
-  func plans(for engine: PlaybackEngine, resources: [Int: AudioResource]) throws -> [RenderPlan] {
-    var composition = content.composition
-    var playsRegisteredAudio = false
-    for layer in composition.layers.indices {
-      for index in composition.layers[layer].pattern.events.indices {
-        guard var waveform = composition.layers[layer].pattern.events[index].waveform,
-          let number = AudioResourcePath.id(of: waveform.path)
-        else { continue }
-        playsRegisteredAudio = true
-        guard let resource = resources[number] else { continue }
-        waveform.usesVolumeEnvelope = resource.usesVolumeEnvelope
-        waveform.isLooping = resource.isLooping
-        composition.layers[layer].pattern.events[index].waveform = waveform
-      }
-    }
-    let compile = { [composition] in
-      let samples = try self.samples(at: engine.rate, resources: resources)
-      return try engine.profiles.map { profile in
-        do throws(RenderError) {
-          return try RenderPlan(compiling: composition, profile: profile, rate: engine.rate, samples: samples)
-        } catch { throw CHHapticError(.invalidPatternData, error.description) }
-      }
-    }
-    return playsRegisteredAudio ? try compile() : try planCache.plans(for: engine, compile: compile)
-  }
 }
 
 /// The plans of a pattern for the last kind of engine it was played by.

@@ -1,3 +1,6 @@
+internal import HapticModel
+internal import HapticPlayback
+internal import HapticRender
 public import Foundation
 
 /// Plays one pattern, any number of times.
@@ -45,10 +48,7 @@ public var CHHapticTimeImmediate: TimeInterval { 0 }
 class PatternPlayerObject: NSObject, CHHapticPatternPlayer {
   let backing: PlayerBacking
 
-  init(_ backing: PlayerBacking) {
-    self.backing = backing
-    super.init()
-  }
+  init(_ backing: PlayerBacking) { self.backing = backing }
 
   deinit { backing.objectIsGone() }
 
@@ -98,4 +98,229 @@ final class AdvancedPatternPlayerObject: PatternPlayerObject, CHHapticAdvancedPa
     get { backing.completionHandler }
     set { backing.completionHandler = newValue }
   }
+}
+
+/// What a player is and does, behind the object the application holds. It belongs to its engine's sessions: each new
+/// one gets its own player with the settings of this.
+final class PlayerBacking: @unchecked Sendable {
+  struct Settings {
+    var isMuted = false
+    var isLooping = false
+    /// Seconds, or nothing for the pattern's own end.
+    var loopEnd: Double?
+    var rate: Float = 1
+  }
+
+  let pattern: CHHapticPattern
+  private let engine: EngineBacking
+  private let generation: Int
+  private let lock = NSRecursiveLock()
+  private var storedSettings = Settings()
+  private var storedHandler: CHHapticAdvancedPatternPlayerCompletionHandler = { _ in }
+  private var session: (any EngineSession)?
+  private var player: PatternPlayer?
+  private var toldEndCount = 0
+  /// Starts that the engine counts and the player has not been sent yet.
+  private var startingCount = 0
+  /// The device that counts the player, where it is a virtual one, and the number there.
+  private let virtual: VirtualBackend?
+  private let number: Int
+
+  /// A player of an engine; a virtual device may refuse one that is too many.
+  init(_ engine: EngineBacking, _ pattern: CHHapticPattern, generation: Int) throws {
+    (self.engine, self.pattern, self.generation) = (engine, pattern, generation)
+    virtual = engine.virtual
+    number = try virtual?.adoptPlayer() ?? 0
+  }
+
+  deinit { virtual?.leavePlayer() }
+
+  var settings: Settings { lock.withLock { storedSettings } }
+
+  /// Changes settings, at once where the player is in a session.
+  func change(_ body: (inout Settings) -> Void) {
+    lock.withLock {
+      let before = storedSettings
+      body(&storedSettings)
+      noteChange(from: before)
+      guard let player else { return }
+      // No space for a command means that the next start applies it.
+      try? apply(to: player, before: before)
+    }
+  }
+
+  var completionHandler: CHHapticAdvancedPatternPlayerCompletionHandler {
+    get { lock.withLock { storedHandler } }
+    set { lock.withLock { storedHandler = newValue } }
+  }
+
+  func objectIsGone() {
+    lock.withLock {
+      // Nobody could end a loop any more, so the running pass is the last.
+      guard storedSettings.isLooping else { return }
+      try? player?.loop(passCount: 1)
+      note(.looping(false))
+    }
+  }
+
+  var isActive: Bool {
+    lock.withLock {
+      guard let player else { return false }
+      return startingCount > 0 || player.isWaitingToStart || player.phase != .idle
+    }
+  }
+
+  /// How often it has ended since this was last asked.
+  func takeEnds() -> Int {
+    lock.withLock {
+      guard let player else { return 0 }
+      let count = player.endCount - toldEndCount
+      toldEndCount = player.endCount
+      if count > 0, let session = session as? VirtualSession {
+        note(.ended(at: rounded(session.deviceTime(ofFrame: player.endFrame))))
+      }
+      return count
+    }
+  }
+
+  /// Notifies the application that the player has ended: [handler queue].
+  func complete(_ error: (any Error)?) {
+    let handler = completionHandler
+    engine.call(.completion) { handler(error) }
+  }
+
+  /// Compiles the pattern for the output that is there, so that errors are reported.
+  func prepare() throws {
+    _ = try pattern.samples(at: 48_000, resources: engine.with { $0.resources })
+    let events = pattern.composition.layers.flatMap(\.pattern.events)
+    note(.playerMade(eventCount: events.count))
+    let longest = events.filter(\.kind.isVibration).compactMap(\.duration).max() ?? 0
+    if longest > HapticEvent.unlimitedDuration { note(.breach(.longEvent(seconds: longest))) }
+  }
+
+  func start(at time: TimeInterval) throws {
+    let player = try live(startingIfAllowed: true)
+    lock.withLock { startingCount += 1 }
+    defer { lock.withLock { startingCount -= 1 } }
+    engine.noteStart(of: self)
+    let moment = moment(time)
+    try command(.started(at: deviceTime(moment))) { try player.start(at: moment) }
+  }
+
+  func stop(at time: TimeInterval) throws { try command(at: time, EngineNote.Action.stopped) { try $0.stop(at: $1) } }
+
+  func pause(at time: TimeInterval) throws { try command(at: time, EngineNote.Action.paused) { try $0.pause(at: $1) } }
+
+  func resume(at time: TimeInterval) throws {
+    try command(at: time, EngineNote.Action.resumed) { try $0.resume(at: $1) }
+  }
+
+  private func command(
+    at time: TimeInterval, _ action: (Double) -> EngineNote.Action,
+    _ body: (PatternPlayer, PlaybackTime) throws -> Void
+  ) throws {
+    let player = try live()
+    let moment = moment(time)
+    try command(action(deviceTime(moment))) { try body(player, moment) }
+  }
+
+  func cancel() throws {
+    let player = try live()
+    try command(.cancelled) { try player.cancel() }
+    // Settings that were on their way were forgotten with all else.
+    try translated { try lock.withLock { try apply(to: player, before: nil) } }
+  }
+
+  func seek(to offset: TimeInterval) throws {
+    guard offset.isFinite else { throw CHHapticError(.invalidTime, userInfo: [:]) }
+    let player = try live(startingIfAllowed: true)
+    try command(.sought(to: max(0, offset))) { try player.seek(to: max(0, offset)) }
+  }
+
+  func send(_ parameters: [CHHapticDynamicParameter], at time: TimeInterval) throws {
+    let player = try live()
+    let base = max(time, engine.currentTime)
+    for parameter in parameters {
+      let id = try DynamicParameterID(parameter.parameterID)
+      let isNow = time <= engine.currentTime && parameter.relativeTime <= 0
+      let moment = isNow ? .now : moment(base + max(0, parameter.relativeTime))
+      try command(.sent(parameter.parameterID, parameter.value, at: deviceTime(moment))) {
+        try player.set(id, to: parameter.value, at: moment)
+      }
+    }
+  }
+
+  func schedule(_ curve: CHHapticParameterCurve, at time: TimeInterval) throws {
+    let player = try live()
+    let id = try DynamicParameterID(curve.parameterID)
+    let points = curve.controlPoints.map { ParameterCurve.ControlPoint(time: $0.relativeTime, value: $0.value) }
+    let curve = ParameterCurve(id: id, time: 0, controlPoints: points)
+    let moment = moment(time)
+    try command(.scheduledCurve(.init(rawValue: id.rawValue), at: deviceTime(moment))) {
+      try player.schedule(curve, at: moment)
+    }
+  }
+
+  /// The player in the running session, made where there is none.
+  private func live(startingIfAllowed: Bool = false) throws -> PatternPlayer {
+    guard engine.with({ $0.generation }) == generation else {
+      note(.breach(.playerUsedAfterReset))
+      throw CHHapticError(.invalidPatternPlayer, "the engine was reset; create a new player")
+    }
+    let session = try engine.runningSession(startingIfAllowed: startingIfAllowed)
+    return try lock.withLock {
+      if let player, self.session === session { return player }
+      let plans = try pattern.plans(for: session.engine, resources: engine.with { $0.resources })
+      return try translated {
+        let recorder = session as? VirtualSession
+        let made = try session.engine.player(
+          for: plans, duration: pattern.duration, keepsChanges: recorder != nil)
+        recorder?.record(made, of: pattern.composition)
+        try apply(to: made, before: Settings())
+        self.session = session
+        player = made
+        toldEndCount = 0
+        return made
+      }
+    }
+  }
+
+  private func apply(to player: PatternPlayer, before: Settings?) throws {
+    let now = storedSettings
+    if now.isLooping != before?.isLooping || now.loopEnd != before?.loopEnd {
+      try player.loop(passCount: now.isLooping ? nil : 1, end: now.loopEnd)
+    }
+    if now.rate != before?.rate { try player.setPlaybackRate(Double(now.rate)) }
+    if now.isMuted != before?.isMuted { try player.setMuted(now.isMuted) }
+  }
+
+  /// A time of the application on the clock of the session.
+  private func moment(_ time: TimeInterval) -> PlaybackTime {
+    guard time > 0, time.isFinite else { return .now }
+    let elapsed = engine.with { $0.elapsed }
+    return time > elapsed ? .seconds(time - elapsed) : .now
+  }
+
+  private func command(_ action: EngineNote.Action, _ body: () throws -> Void) throws {
+    try translated(body)
+    note(action)
+  }
+
+  private func translated<Result>(_ body: () throws -> Result) throws -> Result {
+    do { return try body() } catch let error as PlaybackError {
+      throw CHHapticError(.resourceNotAvailable, error.description)
+    }
+  }
+
+  private func note(_ action: EngineNote.Action) { engine.note(action, player: number) }
+
+  private func noteChange(from before: Settings) {
+    let now = storedSettings
+    if now.isLooping != before.isLooping || now.loopEnd != before.loopEnd { note(.looping(now.isLooping)) }
+    if now.rate != before.rate { note(.rate(Double(now.rate))) }
+    if now.isMuted != before.isMuted { note(.muted(now.isMuted)) }
+  }
+
+  /// The virtual device's time at which a command takes effect, in seconds.
+  private func deviceTime(_ time: PlaybackTime) -> Double { virtual == nil ? 0 : rounded(engine.deviceTime(of: time)) }
 }

@@ -13,7 +13,6 @@ package import HapticRender
 package protocol EngineBackend: AnyObject, Sendable {
   var isAvailable: Bool { get }
 
-  /// Opens an output and plays through it until the session is closed.
   func open(_ request: SessionRequest) throws -> any EngineSession
 
   /// Calls a closure once after some seconds of its time, on any thread.
@@ -22,15 +21,8 @@ package protocol EngineBackend: AnyObject, Sendable {
 
 package struct SessionRequest: Sendable {
   package var buses: RenderSettings.Buses
-  /// Called with what happens at the output, on any thread.
-  package var eventHandler: @Sendable (SessionEvent) -> Void
-}
-
-package enum SessionEvent: Sendable {
-  /// The device went away, or the output has ended for good.
-  case lost
-  /// The device is back.
-  case back
+  /// Called, on any thread, with false where the device went away or the output has ended, with true where it is back.
+  package var presenceHandler: @Sendable (Bool) -> Void
 }
 
 package protocol EngineSession: AnyObject, Sendable {
@@ -41,10 +33,6 @@ package protocol EngineSession: AnyObject, Sendable {
 
   /// Fades out and closes the output; returns when that is done.
   func close()
-}
-
-extension EngineSession {
-  package func noteActivity(_ isActive: Bool) {}
 }
 
 package enum EngineBackends {
@@ -60,10 +48,9 @@ package enum EngineBackends {
     return VirtualBackend.shared
   }()
 
-  /// The task's device, else that of the thread's work, else the one that was installed, else that of the only test that runs, else
-  /// what the environment names.
-  ///
-  /// Where several tests run and none can be named, a device that belongs to no test.
+  /// The task's device, else that of the thread's work, else the one that was installed, else that of the only test
+  /// that runs, else what the environment names. Where several tests run and none can be named, a device that belongs
+  /// to no test.
   package static var current: any EngineBackend {
     if let scoped { return scoped }
     if let worker = WorkMark.worker { return worker }
@@ -76,7 +63,6 @@ package enum EngineBackends {
     }
   }
 
-  /// Whether several tests with devices run.
   package static var isShared: Bool { running.withLock { $0.count > 1 } }
 
   /// The backend of a new engine; running tests are notified where it could be any of theirs.
@@ -93,7 +79,7 @@ package enum EngineBackends {
   package static var virtual: VirtualBackend? { current as? VirtualBackend }
 
   package static func noteNewAPI(_ name: String, iOS major: Int, _ minor: Int = 0) {
-    virtual?.note(.breach(.newerAPI(name: name, major: major, minor: minor)))
+    virtual?.note(.breach(.newerAPI(name, version: minor == 0 ? "\(major)" : "\(major).\(minor)")))
   }
 
   /// Sets the backend of engines made from now on; nil returns to the environment's.
@@ -134,8 +120,7 @@ final class LiveBackend: EngineBackend {
   private let found = Mutex((isAvailable: false, lastLook: -Double.infinity))
 
   init(_ choice: OutputConfiguration, outputs: OutputRegistry = .standard) {
-    self.choice = choice
-    self.outputs = outputs
+    (self.choice, self.outputs) = (choice, outputs)
   }
 
   /// Whether the output can be opened; once it could, it is believed to be there.
@@ -189,23 +174,23 @@ private final class LiveEngineSession: EngineSession {
     engine = PlaybackEngine(
       rate: format.rate, routing: OutputRouting(channelCount: format.channelCount, buses: request.buses),
       profiles: [profile], strength: strength)
-    let handler = request.eventHandler
+    let handler = request.presenceHandler
     playback = try LivePlayback(engine, sink: output.sink, wantsRealTime: true) { event in
       switch event {
-      case .notice(let notice) where notice.kind == .reconnected: handler(.back)
+      case .notice(let notice) where notice.kind == .reconnected: handler(true)
       case .notice(let notice) where notice.kind != .disconnected: break
-      case .notice, .ended: handler(.lost)
+      case .notice, .ended: handler(false)
       }
     }
   }
 
+  func noteActivity(_ isActive: Bool) {}
+
   func close() { playback.stop() }
 }
 
-/// What the environment says of output: `TEMBLOR_OUTPUT`, or else `TEMBLOR_DEVICE`, with `TEMBLOR_PROFILE` and
-/// `TEMBLOR_STRENGTH`.
+/// What the environment says of output: `TEMBLOR_OUTPUT`, or `TEMBLOR_DEVICE`, `TEMBLOR_PROFILE`, `TEMBLOR_STRENGTH`.
 struct OutputConfiguration: Sendable {
-  /// The word for output into memory, in a time that a test moves.
   private static let virtual = "virtual"
 
   /// Where sound goes; nil for output into memory.

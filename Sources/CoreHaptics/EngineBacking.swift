@@ -3,10 +3,8 @@ internal import Glibc
 internal import HapticPlayback
 internal import HapticRender
 
-/// What an engine is and does: its state, its session, its handlers.
-///
-/// One lock guards the state; no handler is called and no session opened or closed under it. Handlers run one after
-/// another on a queue of the engine's own.
+/// What an engine is and does: its state, its session, its handlers. One lock guards the state; no handler is called
+/// and no session opened or closed under it. Handlers run one after another on a queue of the engine's own.
 final class EngineBacking: @unchecked Sendable {
   /// Seconds without playing after which auto shutdown stops the engine.
   static let idleLimit = 120.0
@@ -101,9 +99,8 @@ final class EngineBacking: @unchecked Sendable {
     return result
   }
 
-  /// Leaves the device of a test that has ended, for the one that is in place now.
-  ///
-  /// - Throws: `operationNotPermitted` to a test that runs beside others and would share the engine with another test.
+  /// Leaves the device of a test that has ended, for the one that is in place now; throws `operationNotPermitted` to a
+  /// test that runs beside others and would share the engine with another test.
   private func takePlace() throws {
     guard let virtual, let owner = virtual.test else { return moveIfEnded() }
     let scoped = EngineBackends.scoped
@@ -119,11 +116,9 @@ final class EngineBacking: @unchecked Sendable {
   private func moveIfEnded() {
     guard virtual?.hasEnded == true else { return }
     let ended = with { state in
-      let session = state.session
-      state.elapsed += session?.engine.seconds ?? 0
-      state.session = nil
+      state.elapsed += state.session?.engine.seconds ?? 0
       state.active.removeAll()
-      return session
+      return exchange(&state.session, with: nil)
     }
     ended?.close()
     adopt(EngineBackends.current)
@@ -148,8 +143,7 @@ final class EngineBacking: @unchecked Sendable {
     }
     note(.engineStarted)
     let (lost, hasResetHandler) = with { state in
-      let lost = state.lostSession
-      state.lostSession = nil
+      let lost = exchange(&state.lostSession, with: nil)
       state.session = session
       state.isWanted = true
       state.activity += 1
@@ -194,12 +188,8 @@ final class EngineBacking: @unchecked Sendable {
     }
   }
 
-  /// Closes the output and ends what plays: [handler queue].
-  ///
-  /// - Parameters:
-  ///   - reason: What the stopped handler receives, or nil where the application requested the stop.
-  ///   - error: What completion handlers receive.
-  ///   - isReset: Whether it is the device that stops it, without a reason.
+  /// Closes the output and ends what plays: [handler queue]. The stopped handler receives the reason, nil where the
+  /// application requested the stop, completion handlers the error; a reset is the device's doing, without a reason.
   private func stop(_ reason: CHHapticEngine.StoppedReason? = nil, error: (any Error)? = nil, isReset: Bool = false) {
     transition.lock()
     let (session, active, finished, stopped) = with { state in
@@ -225,17 +215,9 @@ final class EngineBacking: @unchecked Sendable {
 
   private func request(of state: State) -> SessionRequest {
     let isAll = state.playsHapticsOnly == state.playsAudioOnly
-    return SessionRequest(buses: isAll ? .all : state.playsHapticsOnly ? .haptics : .audio) { [weak self] event in
+    return SessionRequest(buses: isAll ? .all : state.playsHapticsOnly ? .haptics : .audio) { [weak self] isPresent in
       guard let self else { return }
-      enqueue { self.meet(event) }
-    }
-  }
-
-  /// Does what an event at the output asks for: [handler queue].
-  private func meet(_ event: SessionEvent) {
-    switch event {
-    case .lost: stop(.systemError, error: CHHapticError(.serverInterrupted, userInfo: [:]))
-    case .back: reset()
+      if isPresent { requestReset() } else { interrupt(.systemError) }
     }
   }
 
@@ -253,9 +235,7 @@ final class EngineBacking: @unchecked Sendable {
     let (handler, lost) = with { state in
       state.generation += 1
       state.resources.removeAll()
-      let lost = state.lostSession
-      state.lostSession = nil
-      return (state.resetHandler, lost)
+      return (state.resetHandler, exchange(&state.lostSession, with: nil))
     }
     lost?.close()
     note(.engineReset)
@@ -295,7 +275,6 @@ final class EngineBacking: @unchecked Sendable {
     watchForIdleness()
   }
 
-  /// Looks again when the engine may have been idle for long enough.
   private func watchForIdleness() {
     let activity: Int? = with { state in
       guard state.isAutoShutdownEnabled, state.session != nil, state.active.isEmpty,
@@ -342,7 +321,6 @@ final class EngineBacking: @unchecked Sendable {
     throw CHHapticError(.engineNotRunning, "the engine is not running; call start() first")
   }
 
-  /// Counts a player among those that are waited for.
   func noteStart(of player: PlayerBacking) {
     with { state in
       state.activity += 1
@@ -373,10 +351,7 @@ final class EngineBacking: @unchecked Sendable {
       for _ in 0..<ends { player.complete(nil) }
     }
     let finished: [CHHapticEngine.FinishedHandler] = with { state in
-      guard state.active.isEmpty else { return [] }
-      let handlers = state.finishedHandlers
-      state.finishedHandlers.removeAll()
-      return handlers
+      state.active.isEmpty ? exchange(&state.finishedHandlers, with: []) : []
     }
     var stops = false
     for handler in finished where call(.finished, { handler(nil) }) == .stopEngine { stops = true }
@@ -385,10 +360,9 @@ final class EngineBacking: @unchecked Sendable {
   }
 }
 
-/// Notices handlers that belong to the main actor and are called off it.
-///
-/// Code that was compiled with `-enable-actor-data-race-checks` asks the runtime where it runs, and the runtime ends the
-/// process where that is wrong. Its hook makes a report of it, for the time of a call.
+/// Notices handlers that belong to the main actor and are called off it. Code that was compiled with
+/// `-enable-actor-data-race-checks` asks the runtime where it runs, and the runtime ends the process where that is
+/// wrong. Its hook makes a report of it, for the time of a call.
 package enum IsolationWatch {
   private typealias Original = @convention(thin) (UnownedSerialExecutor) -> Void
   private typealias Hook = @convention(thin) (UnownedSerialExecutor, Original) -> Void

@@ -9,16 +9,10 @@ struct PatternContent: Equatable, Sendable {
   /// The folder in which the pattern's sound files are, where it was read from a file.
   var folder: URL?
 
-  init(_ composition: HapticComposition, folder: URL? = nil) {
-    self.composition = composition
-    self.folder = folder
-  }
+  init(_ composition: HapticComposition, folder: URL? = nil) { (self.composition, self.folder) = (composition, folder) }
 
-  init(pattern: HapticPattern, folder: URL? = nil) { self.init(HapticComposition(pattern), folder: folder) }
-
-  /// The layers as one pattern that plays the same; nil where they cannot be one.
-  ///
-  /// Parameters and curves act on their own layer, so that only layers without any are one.
+  /// The layers as one pattern that plays the same; nil where they cannot be one. Parameters and curves act on their
+  /// own layer, so that only layers without any are one.
   var pattern: HapticPattern? { composition.isFlatteningExact ? composition.flattened : nil }
 
   var waveformPaths: [String] { composition.layers.flatMap { $0.pattern.events.compactMap { $0.waveform?.path } } }
@@ -69,6 +63,30 @@ struct PatternContent: Equatable, Sendable {
     for curve in pattern.curves { entries.append([.parameterCurve: curve.exported]) }
     return [.version: 1.0, .pattern: entries]
   }
+
+  /// Reads nested dictionaries by writing them as text, so that one reader judges both.
+  init(dictionary: [AnyHashable: Any]) throws {
+    var writer = DictionaryWriter()
+    try writer.write(dictionary)
+    let text = SourceFile(writer.bytes, name: "dictionary")
+    do throws(InputError) {
+      var options = ReadingOptions(wantsFindings: false)
+      options.refusesUnknownParameters = true
+      let composition = try HapticFormat.ahap.examine(text, options: options).get()
+      self.init(HapticComposition(layers: composition.layers))
+    } catch { throw CHHapticError(error, stranger: writer.strangers[error.place.path]) }
+  }
+
+  /// Takes the values of events, parameters and curves, or refuses the first that cannot be played.
+  init(events: [CHHapticEvent], parameters: [CHHapticDynamicParameter] = [], curves: [CHHapticParameterCurve] = [])
+    throws
+  {
+    var pattern = HapticPattern()
+    pattern.events = try events.enumerated().map { try HapticEvent($1, place: "events[\($0)]") }
+    pattern.parameters = try parameters.enumerated().map { try DynamicParameter($1, place: "parameters[\($0)]") }
+    pattern.curves = try curves.enumerated().map { try ParameterCurve($1, place: "parameterCurves[\($0)]") }
+    self.init(HapticComposition(pattern))
+  }
 }
 
 extension HapticEvent {
@@ -86,51 +104,7 @@ extension HapticEvent {
     if !values.isEmpty { event[.eventParameters] = values }
     return event
   }
-}
 
-extension DynamicParameter {
-  fileprivate var exported: [CHHapticPattern.Key: Any] {
-    [.parameterID: id.rawValue, .time: time, .parameterValue: value.shortest]
-  }
-}
-
-extension ParameterCurve {
-  fileprivate var exported: [CHHapticPattern.Key: Any] {
-    let points = controlPoints.map { point -> [CHHapticPattern.Key: Any] in
-      [.time: point.time, .parameterValue: point.value.shortest]
-    }
-    return [.parameterID: id.rawValue, .time: time, .parameterCurveControlPoints: points]
-  }
-}
-
-extension Float {
-  /// The number with the fewest digits that becomes this one again: 0.8, not 0.800000011920929.
-  fileprivate var shortest: Double { Double(description) ?? Double(self) }
-}
-
-// Values are taken at the time a pattern is made; changing an event or parameter later changes no
-// pattern. What is read from AHAP and what is made of values follows the same rules.
-
-extension PatternContent {
-  /// Takes the values of events, parameters and curves, or refuses the first that cannot be played.
-  init(events: [CHHapticEvent], parameters: [CHHapticDynamicParameter] = [], curves: [CHHapticParameterCurve] = [])
-    throws
-  {
-    var pattern = HapticPattern()
-    for (index, event) in events.enumerated() {
-      pattern.events.append(try HapticEvent(event, place: "events[\(index)]"))
-    }
-    for (index, parameter) in parameters.enumerated() {
-      pattern.parameters.append(try DynamicParameter(parameter, place: "parameters[\(index)]"))
-    }
-    for (index, curve) in curves.enumerated() {
-      pattern.curves.append(try ParameterCurve(curve, place: "parameterCurves[\(index)]"))
-    }
-    self.init(pattern: pattern)
-  }
-}
-
-extension HapticEvent {
   /// Takes the values of an event; the place is what errors call it.
   init(_ event: CHHapticEvent, place: String) throws {
     let kind = try Kind(event.type, place: place)
@@ -166,7 +140,10 @@ extension HapticEvent {
 }
 
 extension DynamicParameter {
-  /// Takes the values of a parameter; the place is what errors call it.
+  fileprivate var exported: [CHHapticPattern.Key: Any] {
+    [.parameterID: id.rawValue, .time: time, .parameterValue: value.shortest]
+  }
+
   init(_ parameter: CHHapticDynamicParameter, place: String) throws {
     let id = try DynamicParameterID(parameter.parameterID, place: place)
     try HapticEvent.check(parameter.relativeTime, "\(place).relativeTime", .invalidTime)
@@ -176,75 +153,65 @@ extension DynamicParameter {
 }
 
 extension ParameterCurve {
-  /// Takes the values of a curve, its points sorted; the place is what errors call it.
+  fileprivate var exported: [CHHapticPattern.Key: Any] {
+    let points = controlPoints.map { point -> [CHHapticPattern.Key: Any] in
+      [.time: point.time, .parameterValue: point.value.shortest]
+    }
+    return [.parameterID: id.rawValue, .time: time, .parameterCurveControlPoints: points]
+  }
+
   init(_ curve: CHHapticParameterCurve, place: String) throws {
     let id = try DynamicParameterID(curve.parameterID, place: place)
     try HapticEvent.check(curve.relativeTime, "\(place).relativeTime", .invalidTime)
-    var points: [ControlPoint] = []
-    for (index, point) in curve.controlPoints.enumerated() {
+    let points = try curve.controlPoints.enumerated().map { index, point in
       let place = "\(place).controlPoints[\(index)]"
       try HapticEvent.check(point.relativeTime, "\(place).relativeTime", .invalidTime)
-      let value = try HapticEvent.clamp(point.value, to: id.range, "\(place).value")
-      points.append(ControlPoint(time: point.relativeTime, value: value))
+      return ControlPoint(
+        time: point.relativeTime, value: try HapticEvent.clamp(point.value, to: id.range, "\(place).value"))
     }
-    points.sort { $0.time < $1.time }
-    self.init(id: id, time: curve.relativeTime, controlPoints: points)
+    self.init(id: id, time: curve.relativeTime, controlPoints: points.sorted { $0.time < $1.time })
+  }
+}
+
+extension Float {
+  /// The number with the fewest digits that becomes this one again: 0.8, not 0.800000011920929.
+  fileprivate var shortest: Double { Double(description) ?? Double(self) }
+}
+
+// Values are taken at the time a pattern is made; changing an event or parameter later changes no
+// pattern. What is read from AHAP and what is made of values follows the same rules.
+
+extension RawRepresentable<String> {
+  /// What a name of Apple's stands for; the place is what errors call it.
+  fileprivate init(known name: String, _ noun: String, _ place: String?, _ code: CHHapticError.Code) throws {
+    guard let known = Self(rawValue: name) else {
+      throw CHHapticError(code, (place.map { "\($0): " } ?? "") + "unknown \(noun) \(name.quoted())")
+    }
+    self = known
   }
 }
 
 extension HapticEvent.Kind {
   init(_ type: CHHapticEvent.EventType, place: String? = nil) throws {
-    guard let kind = Self(rawValue: type.rawValue) else {
-      throw CHHapticError(unknown: type.rawValue, "event type", place, .invalidEventType)
-    }
-    self = kind
+    try self.init(known: type.rawValue, "event type", place, .invalidEventType)
   }
 }
 
 extension EventParameterID {
   init(_ id: CHHapticEvent.ParameterID, place: String? = nil) throws {
-    guard let known = Self(rawValue: id.rawValue) else {
-      throw CHHapticError(unknown: id.rawValue, "event parameter", place, .invalidParameterType)
-    }
-    self = known
+    try self.init(known: id.rawValue, "event parameter", place, .invalidParameterType)
   }
 }
 
 extension DynamicParameterID {
   init(_ id: CHHapticDynamicParameter.ID, place: String? = nil) throws {
-    guard let known = Self(rawValue: id.rawValue) else {
-      throw CHHapticError(unknown: id.rawValue, "dynamic parameter", place, .invalidParameterType)
-    }
-    self = known
+    try self.init(known: id.rawValue, "dynamic parameter", place, .invalidParameterType)
   }
 }
 
 extension CHHapticError {
-  fileprivate init(unknown name: String, _ noun: String, _ place: String?, _ code: Code) {
-    self.init(code, (place.map { "\($0): " } ?? "") + "unknown \(noun) \(name.quoted())")
-  }
-}
-
-extension PatternContent {
-  /// Reads nested dictionaries by writing them as the text they stand for, so that one reader judges
-  /// both.
-  init(dictionary: [AnyHashable: Any]) throws {
-    var writer = DictionaryWriter()
-    try writer.write(dictionary)
-    let text = SourceFile(writer.bytes, name: "dictionary")
-    do throws(InputError) {
-      var options = ReadingOptions(wantsFindings: false)
-      options.refusesUnknownParameters = true
-      let composition = try HapticFormat.ahap.examine(text, options: options).get()
-      self.init(HapticComposition(layers: composition.layers))
-    } catch { throw CHHapticError(error, stranger: writer.strangers[error.place.path]) }
-  }
-}
-
-extension CHHapticError {
-  /// Makes the error of a dictionary: the way to the value instead of a line and column.
-  ///
-  /// What has no place in JSON was written as something else and is named here by what it was.
+  /// Makes the error of a dictionary: the way to the value instead of a line and column. What has no place in JSON was
+  /// written as something else and is named here by what it was.
   fileprivate init(_ error: InputError, stranger: String?) {
     let finding = error.finding
     var message = finding.message
@@ -260,11 +227,8 @@ extension CHHapticError {
   }
 }
 
-/// Writes what people put into dictionaries as JSON.
-///
-/// Truth is a number, 1 or 0, as it is on Apple's systems, where both are an `NSNumber`.
+/// Writes dictionaries as JSON. Truth is 1 or 0, as it is on Apple's systems, where both are an `NSNumber`.
 private struct DictionaryWriter {
-  /// Containers within containers, far beyond any pattern.
   private static let depthLimit = 64
 
   private(set) var bytes: [UInt8] = []
@@ -323,8 +287,6 @@ private struct DictionaryWriter {
     bytes += (isMember ? "{}" : "null").utf8
   }
 
-  // MARK: - Scalars
-
   /// The number a value is, of whatever type, truth included.
   private static func number(_ value: Any) -> Double? {
     switch value {
@@ -339,12 +301,10 @@ private struct DictionaryWriter {
     }
   }
 
-  /// The name a key is, or nothing.
   private static func name(_ key: AnyHashable) -> String? {
     if let text = key.base as? String { return text }
     return (key.base as? any RawRepresentable).flatMap { text($0) }
   }
 
-  /// The name behind an identifier such as an event type.
   private static func text<Name: RawRepresentable>(_ name: Name) -> String? { name.rawValue as? String }
 }

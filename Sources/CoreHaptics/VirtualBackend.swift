@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import Foundation
+internal import Glibc
 internal import Synchronization
 package import HapticModel
 package import HapticPlayback
@@ -28,25 +29,26 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   private var waits: [Wait] = []
   private var waitCount = 0
   private var storedMovesWaits = false
-  private var storedMissedWaitCount = 0
-  private var storedBlocks: [(call: String, seconds: Double)] = []
   /// Times of the system's clocks at the device's beginning, in nanoseconds.
-  private let beginnings = SystemClock.allCases.map(\.now)
-  /// What was handed on to tasks and queues.
+  private let beginnings = systemClocks.map { clock in
+    var time = timespec()
+    unsafe clock_gettime(clock, &time)
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+  }
+  private static let systemClocks = [CLOCK_REALTIME, CLOCK_MONOTONIC, CLOCK_BOOTTIME]
   package let work = VirtualWork()
   /// Handler queues that have been given work since they were last waited for.
   private var busyQueues: [ObjectIdentifier: DispatchQueue] = [:]
   private var notes: [EngineNote] = []
   private var pastRecords: [SessionRecord] = []
   private var engineCount = 0
-  private var storedStrayEngineCount = 0
   private var playerCount = 0
   private var livePlayerCount = 0
   private var engines: [Int: WeakEngine] = [:]
   private var slots: [ObjectIdentifier: AnyObject] = [:]
   private var isOver = false
   private var storedTest: Test?
-  private var storedForeignTests: [String] = []
+  private var storedMistakes = Mistakes()
   private var storedFaults = Faults()
 
   /// A wait of the application: until when, in which order it was asked for, and what is called then or at the end of
@@ -60,6 +62,18 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
 
   private struct WeakEngine { weak var backing: EngineBacking? }
 
+  /// What a test is refused for.
+  package struct Mistakes: Sendable {
+    /// How many waits were due in a step that could not call them.
+    package var missedWaitCount = 0
+    /// The calls that blocked their threads in real time, in order.
+    package var blocks: [(call: String, seconds: Double)] = []
+    /// Engines that could be any of several tests'; not part of the record, which other tests' engines would change.
+    package var strayEngineCount = 0
+    /// Tests whose engines this one used, in order.
+    package var foreignTests: [String] = []
+  }
+
   package struct Faults: Sendable {
     package var isPresent = true
     package var isInBackground = false
@@ -67,7 +81,6 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     package var watchesIsolation = false
     package var supportsHaptics = true
     package var playerLimit = Int.max
-    /// What the next starts do, the first first.
     package var starts: [Start] = []
 
     package enum Start: Sendable {
@@ -76,15 +89,12 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     }
   }
 
-  /// A backend at time 0 with a device.
   package init(rate: Double = 48_000, profile: TransducerProfile = .phone) {
-    self.rate = rate
-    self.profile = profile
+    (self.rate, self.profile) = (rate, profile)
   }
 
   package var isAvailable: Bool { lock.withLock { storedFaults.isPresent && storedFaults.supportsHaptics } }
 
-  /// Plays into memory.
   package func open(_ request: SessionRequest) throws -> any EngineSession {
     try lock.withLock {
       if case .fail(let code)? = storedFaults.starts.first {
@@ -110,12 +120,11 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   }
 
   /// Seconds that have gone by, to the nanosecond.
-  package var now: Double { lock.withLock { (clock.inSeconds * 1e9).rounded() / 1e9 } }
+  package var now: Double { lock.withLock { rounded(clock / .seconds(1)) } }
 
-  /// Lets time go by: everything is rendered, and handlers are called and have returned before it does.
-  ///
-  /// Any sum of steps leads to the same time. Time in which nothing plays costs nothing. What the application waits for
-  /// is not called: nobody could wait for what it sets off.
+  /// Lets time go by: everything is rendered, and handlers are called and have returned before it does. Any sum of
+  /// steps leads to the same time. Time in which nothing plays costs nothing. What the application waits for is not
+  /// called: nobody could wait for what it sets off.
   package func advance(by duration: Duration) {
     settle()
     let end = end(of: duration)
@@ -123,10 +132,9 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
       for body in due { body() }
       settle()
     }
-    lock.withLock { storedMissedWaitCount += waits.count { $0.due <= clock } }
+    lock.withLock { storedMistakes.missedWaitCount += waits.count { $0.due <= clock } }
   }
 
-  /// The time after a step; negative steps are none.
   package func end(of duration: Duration) -> Duration { lock.withLock { clock + max(.zero, duration) } }
 
   /// Lets time go by for a caller that is blocked meanwhile, without waiting for handlers.
@@ -135,9 +143,8 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     while let due = step(to: end) { for body in due { body() } }
   }
 
-  /// Moves the clock to what happens next; returns what is due then, or nil at the end.
-  ///
-  /// - Parameter findsWaits: Whether the clock stops at waits of the application, which `takeWait()` then returns.
+  /// Moves the clock to what happens next, or to a wait of the application, which `takeWait()` then returns; returns
+  /// what is due then, or nil at the end.
   package func step(to end: Duration, findsWaits: Bool = false) -> [@Sendable () -> Void]? {
     lock.withLock {
       guard clock < end else { return nil }
@@ -188,31 +195,23 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     }
   }
 
-  /// How many waits were due in a step that could not call them.
-  package var missedWaitCount: Int { lock.withLock { storedMissedWaitCount } }
-
-  /// Nanoseconds on a clock of the system, as they are in the device's time.
-  package func time(on systemClock: SystemClock) -> Int64 {
-    lock.withLock {
-      let (seconds, attoseconds) = clock.components
-      return beginnings[Int(systemClock.rawValue)] + seconds * 1_000_000_000 + attoseconds / 1_000_000_000
-    }
+  /// Nanoseconds on a clock of the system by its number in C, as they are in the device's time.
+  package func time(onClock number: Int32) -> Int64? {
+    guard let index = Self.systemClocks.firstIndex(of: number) else { return nil }
+    let (seconds, attoseconds) = lock.withLock { clock.components }
+    return beginnings[index] + seconds * 1_000_000_000 + attoseconds / 1_000_000_000
   }
 
-  /// Notes a call that blocked its thread in real time.
-  package func noteBlock(_ call: String, seconds: Double) { lock.withLock { storedBlocks.append((call, seconds)) } }
-
-  /// The calls that blocked their threads in real time, in order.
-  package var blocks: [(call: String, seconds: Double)] { lock.withLock { storedBlocks } }
+  package func noteBlock(_ call: String, seconds: Double) {
+    lock.withLock { storedMistakes.blocks.append((call, seconds)) }
+  }
 
   private var nextPeriod: Duration {
     let period = Double(VirtualSession.periodSize) / rate
-    return .seconds(((clock.inSeconds / period + 1e-6).rounded(.down) + 1) * period)
+    return .seconds(((clock / .seconds(1) / period + 1e-6).rounded(.down) + 1) * period)
   }
 
-  /// Waits until all handlers that were due have returned, and those they caused.
-  ///
-  /// - Returns: Whether there were any.
+  /// Waits until all handlers that were due have returned, and those they caused; returns whether there were any.
   @discardableResult package func settle() -> Bool {
     for round in 0..<Self.maximumRounds {
       let queues = lock.withLock { exchange(&busyQueues, with: [:]) }
@@ -259,10 +258,8 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     }
   }
 
-  /// Forgets an engine that was released or has moved.
   func leave(_ number: Int) { lock.withLock { engines[number] = nil } }
 
-  /// Numbers and engines that exist, in order.
   var livingEngines: [(number: Int, backing: EngineBacking)] {
     lock.withLock {
       engines.sorted { $0.key < $1.key }.compactMap { number, engine in engine.backing.map { (number, $0) } }
@@ -328,7 +325,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
 
   /// Posts a notification; what its observers make belongs to this device.
   private func post(_ notification: LifeCycleNotification) {
-    note(.lifeCycle(notification))
+    note(.application("\(notification)"))
     EngineBackends.$scoped.withValue(self) {
       NotificationCenter.default.post(name: Notification.Name(notification.rawValue), object: nil)
     }
@@ -340,7 +337,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
       storedFaults.isPresent = isPresent
       return Array(sessions.values)
     }
-    for session in concerned { session.send(isPresent ? .back : .lost) }
+    for session in concerned { session.request.presenceHandler(isPresent) }
     settle()
   }
 
@@ -350,7 +347,6 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     lock.withLock { notes.append(EngineNote(time: now, engine: engine, player: player, action: action)) }
   }
 
-  /// All that has happened, in order.
   package var record: [EngineNote] { lock.withLock { notes } }
 
   package var sessionRecords: [SessionRecord] {
@@ -365,7 +361,6 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
 
   // MARK: The life of a test
 
-  /// A test that has a device of its own.
   package struct Test: Sendable {
     package var name: String
     /// Whether no other test with a device runs meanwhile.
@@ -374,26 +369,18 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     package init(name: String, isAlone: Bool) { (self.name, self.isAlone) = (name, isAlone) }
   }
 
-  /// The test whose device this is.
   package internal(set) var test: Test? {
     get { lock.withLock { storedTest } }
     set { lock.withLock { storedTest = newValue } }
   }
 
-  /// Names of tests of which this device's test used engines, in order.
-  package var foreignTests: [String] { lock.withLock { storedForeignTests } }
+  package var mistakes: Mistakes { lock.withLock { storedMistakes } }
 
   func noteForeignEngine(of test: String) {
-    lock.withLock { if !storedForeignTests.contains(test) { storedForeignTests.append(test) } }
+    lock.withLock { if !storedMistakes.foreignTests.contains(test) { storedMistakes.foreignTests.append(test) } }
   }
 
-  /// Engines that were made while this device's test ran and could be any of several tests'.
-  package var strayEngineCount: Int { lock.withLock { storedStrayEngineCount } }
-
-  /// Counts an engine that could be any of several tests'.
-  ///
-  /// It is not part of the record, which other tests' engines would change.
-  func noteStrayEngine() { lock.withLock { storedStrayEngineCount += 1 } }
+  func noteStrayEngine() { lock.withLock { storedMistakes.strayEngineCount += 1 } }
 
   /// One object of a kind for as long as the device is in place.
   package func slot<Kind: AnyObject>(_ kind: Kind.Type, _ make: () -> Kind) -> Kind {
@@ -414,7 +401,6 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
 
   var hasEnded: Bool { lock.withLock { isOver } }
 
-  /// Ends the device: nothing plays on it any more.
   func end() {
     settle()
     releaseSlots()
@@ -429,11 +415,6 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   }
 }
 
-extension Duration {
-  /// The duration in seconds.
-  var inSeconds: Double { Double(components.seconds) + Double(components.attoseconds) * 1e-18 }
-}
-
 /// What the players of a session did, frame by frame.
 package struct SessionRecord: Sendable {
   /// The device's time of frame 0, in seconds.
@@ -441,14 +422,12 @@ package struct SessionRecord: Sendable {
   package let rate: Double
   package let hearsHaptics: Bool
   package let hearsAudio: Bool
-  /// The frame up to which it was played.
   package var end: Int64 = 0
   package var plays: [(composition: HapticComposition, changes: [PlayerChange])] = []
 }
 
 /// A run in memory, rendered when somebody looks: what sounds with the clock, silence in one step.
 package final class VirtualSession: EngineSession, @unchecked Sendable {
-  /// Frames rendered at a time.
   static let periodSize = 64
 
   /// The device's time at which frame 0 is due, in seconds.
@@ -459,18 +438,14 @@ package final class VirtualSession: EngineSession, @unchecked Sendable {
   private let time = VirtualTimeSource()
   private let sink: VirtualSink
   private let loop: RenderLoop
-  private let request: SessionRequest
+  let request: SessionRequest
   private weak var backend: VirtualBackend?
   private var isActive = false
   private var isRunning = true
-  private let changes = Changes()
   private(set) var record: SessionRecord
   private var isRecording = true
   /// The players that the renderer has, with their places in the record.
   private var parts: [(play: Int, player: RenderPlayer)] = []
-
-  /// Whether there is something to look at.
-  private final class Changes: Sendable { let areNew = Atomic<Bool>(false) }
 
   init(
     rate: Double, profile: TransducerProfile, _ request: SessionRequest, on backend: VirtualBackend, at origin: Double
@@ -484,13 +459,9 @@ package final class VirtualSession: EngineSession, @unchecked Sendable {
         rate: rate, channelCount: engine.routing.channels.count, periodSize: Self.periodSize,
         bufferSize: Self.periodSize))
     loop = RenderLoop(engine: engine, sink: sink, time: time)
-    self.request = request
-    self.backend = backend
-    self.origin = origin
+    (self.request, self.backend, self.origin) = (request, backend, origin)
     record = SessionRecord(
       origin: origin, rate: rate, hearsHaptics: request.buses != .audio, hearsAudio: request.buses != .haptics)
-    let changes = changes
-    loop.changeHandler = { changes.areNew.store(true, ordering: .relaxed) }
   }
 
   package var engine: PlaybackEngine {
@@ -510,10 +481,8 @@ package final class VirtualSession: EngineSession, @unchecked Sendable {
     return deviceTime(ofFrame: max(frame, engine.position))
   }
 
-  /// The device's time of a frame, in seconds.
   package func deviceTime(ofFrame frame: Int64) -> Double { origin + Double(frame) / storedEngine.rate }
 
-  /// Notes whether silence can be skipped.
   package func noteActivity(_ isActive: Bool) { backend?.noteActivity(isActive, of: self) }
 
   package func close() { backend?.forget(self) }
@@ -536,8 +505,6 @@ package final class VirtualSession: EngineSession, @unchecked Sendable {
     backend?.catchUp(self)
     backend?.lock.withLock { isRecording = false }
   }
-
-  func send(_ event: SessionEvent) { request.eventHandler(event) }
 
   // MARK: Under the lock of the backend
 
@@ -572,7 +539,7 @@ package final class VirtualSession: EngineSession, @unchecked Sendable {
     let before = storedEngine.position
     isRunning = loop.turn()
     time.advance(by: .seconds(Double(storedEngine.position - before) / storedEngine.rate))
-    if changes.areNew.exchange(false, ordering: .relaxed) { storedEngine.update() }
+    if exchange(&loop.hasChanged, with: false) { storedEngine.update() }
     guard isRecording else { return }
     record.end = storedEngine.position
     for (play, player) in parts { record.plays[play].changes += player.takeChanges() }
@@ -586,7 +553,6 @@ private final class VirtualSink: AudioSink {
   private static let silence: Float = 1e-6
 
   let format: SinkFormat
-  /// What the next wait returns.
   var next = SinkReadiness.woken
   /// Frames of silence at the end of what was taken.
   private(set) var silentFrameCount = 0
@@ -616,13 +582,9 @@ private final class VirtualSink: AudioSink {
       isContiguous = true
     }
     let count = frames.count / format.channelCount
-    var isSilent = true
-    unsafe frames.withUnsafeBufferPointer { samples in
-      for index in samples.indices where unsafe abs(samples[index]) > Self.silence {
-        isSilent = false
-        break
-      }
+    let isSilent = unsafe frames.withUnsafeBufferPointer { samples in
       unsafe runs[runs.count - 1].samples.append(contentsOf: samples)
+      return unsafe !samples.contains { abs($0) > Self.silence }
     }
     frameCount += count
     silentFrameCount = isSilent ? silentFrameCount + count : 0
@@ -652,56 +614,119 @@ package enum LifeCycleNotification: String, Sendable {
   case didBecomeActive = "UIApplicationDidBecomeActiveNotification"
 }
 
-/// One thing that an application asked of a virtual device, or that happened to it.
-package struct EngineNote: Sendable {
-  /// What it was; `at` is when it takes effect, in seconds on the device's clock.
-  package enum Action: Sendable {
-    case engineMade
-    case engineStarted
+/// One call of an application on a virtual device, or one thing that happened to it: an entry of `HapticLog`.
+public struct EngineNote: Equatable, Sendable {
+  /// What can be called and can happen; `at` is when it takes effect, in seconds of the device.
+  public enum Action: Equatable, Sendable {
+    case engineMade, engineStarted
+    /// A start threw an error of this code.
     case engineStartFailed(CHHapticError.Code)
     /// The reason is nil where the application requested the stop.
     case engineStopped(CHHapticEngine.StoppedReason?)
+    /// An engine was reset: its players are dead.
     case engineReset
-    case hapticsMuted(Bool)
-    case audioMuted(Bool)
+    /// The haptics, or the audio, of an engine were muted, or unmuted.
+    case hapticsMuted(Bool), audioMuted(Bool)
+    /// A handler of the application was called.
     case handlerCalled(Handler)
+    /// A player was made of a pattern.
     case playerMade(eventCount: Int)
-    case started(at: Double)
-    case stopped(at: Double)
-    case paused(at: Double)
-    case resumed(at: Double)
-    case cancelled
+    case started(at: Double), stopped(at: Double), paused(at: Double), resumed(at: Double), cancelled
+    /// A player was sought to seconds of its pattern.
     case sought(to: Double)
-    /// The player has come to its end, by itself or by a stop.
+    /// A player has come to its end, by itself or by a stop.
     case ended(at: Double)
-    case looped(Bool)
-    case rateChanged(Double)
-    case playerMuted(Bool)
+    /// A player was set to loop, or not to; its playback rate was set; it was muted, or unmuted.
+    case looping(Bool), rate(Double), muted(Bool)
+    /// A dynamic parameter was sent to a player, one entry for each.
     case sent(CHHapticDynamicParameter.ID, Float, at: Double)
-    case scheduled(CHHapticDynamicParameter.ID, at: Double)
-    case generatorCalled(name: String, intensity: Double)
-    case generatorPrepared(name: String)
-    case lifeCycle(LifeCycleNotification)
-    case systemSoundPlayed(Int)
+    /// A parameter curve was scheduled.
+    case scheduledCurve(CHHapticDynamicParameter.ID, at: Double)
+    /// A feedback generator was called, or prepared.
+    case generator(GeneratorCall), prepared(Generator)
+    /// A system sound was played.
+    case systemSound(Int)
+    /// The application was notified by the name of a property of `UIApplication`, such as `didEnterBackground`.
+    case application(String)
+    /// A rule of phones was broken.
     case breach(Breach)
   }
 
-  package enum Handler: String, Sendable { case start, stop, finished, stopped, reset, completion }
+  /// A handler of the application: that of a start, of a stop, of `notifyWhenPlayersFinished`, of an engine that stopped
+  /// or was reset, or of a player that ended.
+  public enum Handler: String, Sendable { case start, stop, finished, stopped, reset, completion }
 
-  package enum Breach: Equatable, Sendable {
-    case handlerOffMainActor(Handler)
-    case noResetHandler
-    case engineReleased
-    case longEvent(seconds: Double)
-    case playerUsedAfterReset
-    case generatorOffMainThread(name: String)
-    case newerAPI(name: String, major: Int, minor: Int)
+  /// A call of a feedback generator.
+  public enum GeneratorCall: Equatable, Sendable {
+    /// The styles of impacts.
+    public enum Style: String, Sendable { case light, medium, heavy, soft, rigid }
+    /// The types of notifications.
+    public enum Notification: String, Sendable { case success, warning, error }
+
+    case impact(Style, intensity: Double = 1)
+    case notification(Notification)
+    /// A change of a selection; an alignment and a closed path while drawing.
+    case selection, alignment, pathCompleted
+    /// Other feedback: `watch success` of WatchKit, `trackpad alignment` of AppKit, `increase` of SwiftUI.
+    case named(String, intensity: Double = 1)
+
+    package init(name: String, intensity: Double) {
+      if let style = Style(rawValue: name) {
+        self = .impact(style, intensity: intensity)
+      } else if let type = Notification(rawValue: name) {
+        self = .notification(type)
+      } else {
+        switch name {
+        case "selection": self = .selection
+        case "alignment": self = .alignment
+        case "path-completed": self = .pathCompleted
+        default: self = .named(name, intensity: intensity)
+        }
+      }
+    }
   }
 
-  /// Seconds on the device's clock.
-  package var time: Double
-  /// Numbers on the device, from 1.
-  package var engine: Int?
-  package var player: Int?
-  package var action: Action
+  /// A feedback generator: of impacts of a style, of drawing, or of the class that they have in common.
+  public enum Generator: Equatable, Sendable {
+    case impact(GeneratorCall.Style), notification, selection, canvas, general
+
+    package init(name: String) {
+      switch name {
+      case "notification": self = .notification
+      case "selection": self = .selection
+      case "canvas": self = .canvas
+      default: self = GeneratorCall.Style(rawValue: name).map { .impact($0) } ?? .general
+      }
+    }
+  }
+
+  /// What works on a virtual device and breaks on a phone.
+  public enum Breach: Equatable, Sendable {
+    /// A handler that the compiler took for one of the main actor was called off it; a phone traps.
+    case handlerOffMainActor(Handler)
+    /// An engine was started without a reset handler; on a phone it falls silent for good one day.
+    case noResetHandler
+    /// An engine was released while it played; a phone falls silent.
+    case engineReleased
+    /// A continuous event is longer than the 30 s that a phone plays.
+    case longEvent(seconds: Double)
+    /// A player was used after a reset of its engine.
+    case playerUsedAfterReset
+    /// A feedback generator was called off the main thread.
+    case generatorOffMainThread
+    /// A member was used that came with a version of iOS.
+    case newerAPI(String, version: String)
+  }
+
+  /// Seconds on the device's clock, when it was called or happened.
+  public var time: Double
+  /// The engine's number on its device, from 1, or nil where there is none.
+  public var engine: Int?
+  /// The player's number on its device, from 1, or nil where there is none.
+  public var player: Int?
+  /// What it was.
+  public var action: Action
 }
+
+/// A time to the nanosecond, so that sums of seconds can be compared.
+package func rounded(_ seconds: Double) -> Double { (seconds * 1e9).rounded() / 1e9 }

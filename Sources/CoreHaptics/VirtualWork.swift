@@ -15,10 +15,8 @@ package final class VirtualWork: Sendable {
     pending.add(1, ordering: .sequentiallyConsistent)
   }
 
-  /// Counts work that has been done.
   package func end() { pending.subtract(1, ordering: .sequentiallyConsistent) }
 
-  /// How much was ever handed on.
   package var begunCount: Int { begun.load(ordering: .sequentiallyConsistent) }
 
   /// Whether nothing waits or runs but what has been given up.
@@ -26,7 +24,6 @@ package final class VirtualWork: Sendable {
     pending.load(ordering: .sequentiallyConsistent) <= stuck.load(ordering: .sequentiallyConsistent)
   }
 
-  /// Whether nothing waits or runs.
   package var isDone: Bool { pending.load(ordering: .sequentiallyConsistent) <= 0 }
 
   /// Gives up what runs now, so that it is not waited for again.
@@ -64,7 +61,6 @@ package enum WorkMark {
     unsafe mark.map { unsafe Unmanaged<VirtualBackend>.fromOpaque($0).takeUnretainedValue() }
   }
 
-  /// Does a device's work on this thread.
   package static func with<Result>(_ device: VirtualBackend?, _ body: () -> Result) -> Result {
     withExtendedLifetime(device) { unsafe mark(device.map { unsafe Unmanaged.passUnretained($0).toOpaque() }, body) }
   }
@@ -77,26 +73,5 @@ package enum WorkMark {
     unsafe pthread_setspecific(key, mark)
     defer { unsafe pthread_setspecific(key, before) }
     return body()
-  }
-}
-
-/// The clocks of the system.
-package enum SystemClock: Int32, Sendable, CaseIterable {
-  case wall, up, boot
-
-  /// The number of the C library.
-  package var number: Int32 {
-    switch self {
-    case .wall: CLOCK_REALTIME
-    case .up: CLOCK_MONOTONIC
-    case .boot: CLOCK_BOOTTIME
-    }
-  }
-
-  /// Nanoseconds of now.
-  var now: Int64 {
-    var time = timespec()
-    unsafe clock_gettime(number, &time)
-    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
   }
 }

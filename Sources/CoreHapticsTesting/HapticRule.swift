@@ -1,12 +1,10 @@
-internal import CoreHaptics
-internal import Foundation
+public import CoreHaptics
+internal import Synchronization
 
 /// A rule of phones that a virtual device does not enforce by itself.
 public enum HapticRule: Hashable, Sendable {
-  /// Handlers that belong to the main actor are not called off it.
-  ///
-  /// Needs `-enable-actor-data-race-checks` when the application is compiled; ``VirtualHapticDevice/ruleProblem``
-  /// says whether it can be checked.
+  /// Handlers that belong to the main actor are not called off it. Needs `-enable-actor-data-race-checks` when the
+  /// application is compiled; ``VirtualHapticDevice/ruleProblem`` says whether it can be checked.
   case handlersOnTheirActor
   /// An engine has a reset handler when it starts.
   case resetHandler
@@ -41,22 +39,9 @@ extension Set<HapticRule> {
 }
 
 /// What works on a virtual device and breaks on a phone.
-public enum HapticBreach: Equatable, Sendable, CustomStringConvertible {
-  /// A handler that the compiler took for one of the main actor was called off it; a phone traps.
-  case handlerOffMainActor(HapticLog.Handler)
-  /// An engine was started without a reset handler; on a phone it falls silent for good one day.
-  case noResetHandler
-  /// An engine was released while it played; a phone falls silent.
-  case engineReleased
-  /// A continuous event is longer than the 30 s that a phone plays.
-  case longEvent(seconds: Double)
-  /// A player was used after a reset of its engine.
-  case playerUsedAfterReset
-  /// A feedback generator was called off the main thread.
-  case generatorOffMainThread
-  /// A member was used that came with a version of iOS.
-  case newerAPI(String, version: String)
+public typealias HapticBreach = EngineNote.Breach
 
+extension EngineNote.Breach: CustomStringConvertible {
   /// One sentence that says what to do.
   public var description: String {
     switch self {
@@ -71,19 +56,6 @@ public enum HapticBreach: Equatable, Sendable, CustomStringConvertible {
     case .newerAPI(let name, let version): "\(name) requires iOS \(version)"
     }
   }
-
-  init(_ breach: EngineNote.Breach) {
-    switch breach {
-    case .handlerOffMainActor(let handler): self = .handlerOffMainActor(.init(handler))
-    case .noResetHandler: self = .noResetHandler
-    case .engineReleased: self = .engineReleased
-    case .longEvent(let seconds): self = .longEvent(seconds: seconds)
-    case .playerUsedAfterReset: self = .playerUsedAfterReset
-    case .generatorOffMainThread: self = .generatorOffMainThread
-    case .newerAPI(let name, let major, let minor):
-      self = .newerAPI(name, version: minor == 0 ? "\(major)" : "\(major).\(minor)")
-    }
-  }
 }
 
 extension VirtualHapticDevice {
@@ -92,9 +64,9 @@ extension VirtualHapticDevice {
   /// Set before the application makes its first engine. The trait `.virtualHaptics(rules:)` sets it, and fails the test
   /// for each breach.
   public var rules: Set<HapticRule> {
-    get { ruleBox.rules }
+    get { ruleBox.rules.withLock { $0 } }
     set {
-      ruleBox.rules = newValue
+      ruleBox.rules.withLock { $0 = newValue }
       backend.faults.watchesIsolation = newValue.contains(.handlersOnTheirActor)
     }
   }
@@ -120,12 +92,4 @@ extension VirtualHapticDevice {
   }
 }
 
-private final class RuleBox: @unchecked Sendable {
-  private let lock = NSLock()
-  private var stored: Set<HapticRule> = []
-
-  var rules: Set<HapticRule> {
-    get { lock.withLock { stored } }
-    set { lock.withLock { stored = newValue } }
-  }
-}
+private final class RuleBox: Sendable { let rules = Mutex<Set<HapticRule>>([]) }

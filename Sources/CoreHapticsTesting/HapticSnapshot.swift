@@ -1,5 +1,5 @@
 internal import CoreHaptics
-internal import Foundation
+public import Foundation
 
 /// What a test played, kept as AHAP beside the test, and compared with what it plays now.
 ///
@@ -9,35 +9,28 @@ internal import Foundation
 public enum HapticSnapshot {
   private static let listed = 12
 
-  /// Compares what was played with its snapshot, or writes it.
+  /// Compares what was played with its snapshot, or writes it; the name is that of the file without extension.
   ///
   /// A snapshot that was just written is a failure too, once: nothing was compared.
   ///
-  /// - Parameters:
-  ///   - played: The record of a virtual device.
-  ///   - name: The name of the file without extension; by default that of the test function.
-  ///   - tolerance: How far what was played may be from the snapshot.
-  ///   - path: The file of the test.
   /// - Returns: Why the test fails, in a sentence for each difference, or nil where it does not.
   public static func failure(
     of played: PlayedHaptics, named name: String = #function, within tolerance: HapticTolerance = .perceptible,
-    filePath path: String = #filePath
-  ) -> String? {
-    failure(
-      of: played, named: name, within: tolerance, filePath: path, environment: ProcessInfo.processInfo.environment)
-  }
-
-  static func failure(
-    of played: PlayedHaptics, named name: String, within tolerance: HapticTolerance, filePath path: String,
-    environment: [String: String]
+    filePath path: String = #filePath, environment: [String: String] = ProcessInfo.processInfo.environment
   ) -> String? {
     let test = URL(filePath: path)
     let folder = test.deletingLastPathComponent().appending(path: "__Haptics__").appending(
       path: test.deletingPathExtension().lastPathComponent)
     let file = folder.appending(path: fileName(name) + ".ahap")
     let exists = FileManager.default.fileExists(atPath: file.path)
+    let mode = environment["TEMBLOR_RECORD"] ?? (environment["CI"] == nil ? "missing" : "never")
+    guard ["all", "missing", "never"].contains(mode) else {
+      return
+        "The snapshot \(file.path) cannot be written or read: TEMBLOR_RECORD is '\(mode)'; it must be all, missing "
+        + "or never"
+    }
     do {
-      if try Recording(environment).writes(whereOneExists: exists) {
+      if mode == "all" || mode == "missing" && !exists {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         try played.ahap().write(to: file, options: .atomic)
         return "A snapshot was written to \(file.path); run again to compare with it."
@@ -53,27 +46,7 @@ public enum HapticSnapshot {
     }
   }
 
-  /// A function's name without its parameters, and without what files cannot be called.
   private static func fileName(_ name: String) -> String {
     String(name.prefix { $0 != "(" }.map { $0.isLetter || $0.isNumber || "-_. ".contains($0) ? $0 : "-" })
-  }
-
-  private struct Recording: Error, CustomStringConvertible {
-    private var mode: String
-
-    init(_ environment: [String: String]) {
-      mode = environment["TEMBLOR_RECORD"] ?? (environment["CI"] == nil ? "missing" : "never")
-    }
-
-    func writes(whereOneExists exists: Bool) throws -> Bool {
-      switch mode {
-      case "all": true
-      case "missing": !exists
-      case "never": false
-      default: throw self
-      }
-    }
-
-    var description: String { "TEMBLOR_RECORD is '\(mode)'; it must be all, missing or never" }
   }
 }

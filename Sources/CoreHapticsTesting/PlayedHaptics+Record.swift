@@ -15,13 +15,11 @@ extension PlayedHaptics {
       })
   }
 
-  /// What a composition plays from time 0 on.
   init(_ composition: HapticComposition) {
     let rate = 48_000.0
     var reader = PlayReader(composition, rate: rate)
     reader.take(PlayerChange())
-    self.init(
-      reader.finish(at: FrameConversion.frame(seconds: composition.duration + 31, rate: rate), origin: 0))
+    self.init(reader.finish(at: FrameConversion.frame(seconds: composition.duration + 31, rate: rate), origin: 0))
   }
 }
 
@@ -62,9 +60,7 @@ private struct PlayReader {
   private var played: [PlayedHaptics.Event] = []
 
   init(_ composition: HapticComposition, rate: Double, hearsHaptics: Bool = true, hearsAudio: Bool = true) {
-    self.rate = rate
-    self.hearsHaptics = hearsHaptics
-    self.hearsAudio = hearsAudio
+    (self.rate, self.hearsHaptics, self.hearsAudio) = (rate, hearsHaptics, hearsAudio)
     var events: [PlannedEvent] = []
     for (layer, content) in composition.layers.enumerated() {
       for event in content.pattern.events where !event.kind.isContinuous || event.length != 0 {
@@ -108,11 +104,9 @@ private struct PlayReader {
   mutating func finish(at end: Int64, origin: Double) -> [PlayedHaptics.Event] {
     advance(to: end)
     closeOpenEvents()
-    return played.map { event in
-      var event = event
-      event.time = rounded(event.time + origin)
-      event.duration = rounded(event.duration)
-      return event
+    return played.map {
+      PlayedHaptics.Event(
+        kind: $0.kind, time: rounded($0.time + origin), duration: rounded($0.duration), levels: $0.levels)
     }
   }
 

@@ -1,19 +1,19 @@
+internal import Foundation
+internal import HapticFormats
+internal import HapticModel
+public import CoreHaptics
+
 /// What was played on a device, event by event, in time.
 ///
 /// From the renderer's own record of its players: loops, pauses, seeks, rates, mutes, controls of patterns and
 /// controls that were sent count. Envelopes of events do not.
-public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, CustomStringConvertible {
+public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, ExpressibleByArrayLiteral,
+  CustomStringConvertible
+{
   /// One event.
   public struct Event: Equatable, Sendable, CustomStringConvertible {
-    /// What an event is.
-    public enum Kind: String, Sendable {
-      /// One short impulse, a tap.
-      case transient
-      /// A vibration that lasts, a hum.
-      case continuous
-      /// A sound, which is heard and not felt.
-      case audio
-    }
+    /// What an event is: a short tap, a hum that lasts, or a sound, which is heard and not felt.
+    public enum Kind: String, Sendable { case transient, continuous, audio }
 
     /// How strong and sharp an event is from a moment on; between two, both move along straight lines.
     public struct Level: Equatable, Sendable {
@@ -27,6 +27,10 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Custom
       /// Makes a level.
       public init(time: Double, intensity: Double, sharpness: Double) {
         (self.time, self.intensity, self.sharpness) = (time, intensity, sharpness)
+      }
+
+      fileprivate func moved(by seconds: Double) -> Level {
+        Level(time: time + seconds, intensity: intensity, sharpness: sharpness)
       }
     }
 
@@ -104,8 +108,6 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Custom
   /// One line for each event.
   public var description: String { isEmpty ? "nothing was played" : events.map(\.description).joined(separator: "\n") }
 
-  // MARK: What can be asked
-
   /// When transients were felt, in seconds: the times of taps.
   public var transients: Moments { Moments(events.filter { $0.kind == .transient && $0.isFelt }.map(\.time)) }
 
@@ -115,10 +117,8 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Custom
   /// The events that begin in a range of time, with times from its start.
   public func from(_ start: Double, to end: Double = .infinity) -> PlayedHaptics {
     PlayedHaptics(
-      events.filter { $0.time >= start && $0.time < end }.map { event in
-        var event = event
-        event.time -= start
-        return event
+      events.filter { $0.time >= start && $0.time < end }.map {
+        Event(kind: $0.kind, time: $0.time - start, duration: $0.duration, levels: $0.levels)
       })
   }
 
@@ -140,6 +140,62 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Custom
 
   /// Seconds for which a transient is felt.
   static let transientDuration = 0.03
+
+  /// The greatest distance between two events that are taken for one, in seconds.
+  private static let reach = 0.1
+
+  /// What differs from what is expected, one sentence each, in order of time; none where it is the same.
+  ///
+  /// Continuous events that follow each other without a gap count as one. Sounds, and what was muted all the time, are not compared. O(n²) for n events within 0.1 s of each other.
+  public func differences(from expected: PlayedHaptics, within tolerance: HapticTolerance = .perceptible) -> [String] {
+    var left = events.filter(\.isFelt).joined.map(\.trimmed)
+    var sentences: [(time: Double, text: String)] = []
+    for event in expected.events.filter(\.isFelt).joined.map(\.trimmed) {
+      let near = left.indices.filter { left[$0].kind == event.kind && abs(left[$0].time - event.time) <= Self.reach }
+        .min { abs(left[$0].time - event.time) < abs(left[$1].time - event.time) }
+      guard let near else {
+        sentences.append((event.time, "The \(event.name) is missing."))
+        continue
+      }
+      let found = left.remove(at: near)
+      sentences += found.differences(from: event, within: tolerance).map { (event.time, $0) }
+    }
+    sentences += left.map { ($0.time, "The \($0.name) was not expected.") }
+    return sentences.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }.map(
+      \.element.text)
+  }
+
+  /// What a pattern plays from time 0 on.
+  public init(_ pattern: CHHapticPattern) { self.init(pattern.composition) }
+
+  /// What an AHAP file plays from time 0 on.
+  ///
+  /// Throws a `CHHapticError` where the file is not a pattern.
+  public init(contentsOf url: URL) throws { self.init(try CHHapticPattern(contentsOf: url)) }
+
+  /// What was felt as AHAP text that plays the same: what a snapshot keeps.
+  ///
+  /// Values are rounded to three digits. A continuous event whose intensity or sharpness moves becomes a row of
+  /// events that follow each other without a gap, each within 0.02 of what was played.
+  public func ahap() throws -> Data {
+    var pattern = HapticPattern()
+    for event in events where event.isFelt {
+      for piece in event.pieces {
+        pattern.events.append(
+          HapticEvent(
+            kind: piece.kind == .transient ? .hapticTransient : .hapticContinuous, time: thousandth(piece.time),
+            duration: piece.kind == .transient ? nil : thousandth(piece.duration),
+            parameters: [
+              .hapticIntensity: Float(thousandth(piece.intensity)),
+              .hapticSharpness: Float(thousandth(piece.sharpness)),
+            ]))
+      }
+    }
+    return Data(try AHAPDocument(pattern: pattern).formatted())
+  }
+
+  /// Expected events, as in `[.transient(at: 0), .continuous(at: 0.5, for: 1)]`.
+  public init(arrayLiteral elements: Event...) { self.init(elements) }
 }
 
 extension PlayedHaptics.Event {
@@ -149,11 +205,87 @@ extension PlayedHaptics.Event {
     let inside = levels.filter { $0.time > start && $0.time < end }.map(\.intensity)
     return ([level(at: start).intensity, level(at: end.nextDown).intensity] + inside).max() ?? 0
   }
-}
 
-extension PlayedHaptics: ExpressibleByArrayLiteral {
-  /// Expected events, as in `[.transient(at: 0), .continuous(at: 0.5, for: 1)]`.
-  public init(arrayLiteral elements: Event...) { self.init(elements) }
+  fileprivate var name: String { "\(kind == .transient ? "transient" : "continuous event") at \(thousandths(time)) s" }
+
+  /// The event without what cannot be felt at its start and end.
+  fileprivate var trimmed: PlayedHaptics.Event {
+    guard kind == .continuous, let first = levels.firstIndex(where: { $0.intensity > 0 }),
+      let last = levels.lastIndex(where: { $0.intensity > 0 })
+    else { return self }
+    var event = self
+    let end = last + 1 < levels.count ? levels[last + 1].time : duration
+    let start = first > 0 ? levels[first - 1].time : 0
+    event.time += start
+    event.duration = end - start
+    event.levels = levels[max(0, first - 1)..<min(levels.count, last + 2)].map { $0.moved(by: -start) }
+    return event
+  }
+
+  fileprivate func differences(from expected: PlayedHaptics.Event, within tolerance: HapticTolerance) -> [String] {
+    // Sums of times are a little off, whatever the tolerance.
+    let grace = 1e-9
+    var sentences: [String] = []
+    let delay = time - expected.time
+    if abs(delay) > tolerance.seconds + grace {
+      sentences.append("The \(expected.name) is \(milliseconds(abs(delay))) \(delay > 0 ? "late" : "early").")
+    }
+    if kind == .continuous, abs(duration - expected.duration) > tolerance.seconds + grace {
+      sentences.append(
+        "The \(expected.name) lasts \(thousandths(duration)) s instead of " + "\(thousandths(expected.duration)) s.")
+    }
+    func compare(_ quality: String, _ limit: Double, _ value: (Level) -> Double) {
+      guard let (time, found, wanted) = greatestDifference(from: expected, value), abs(found - wanted) > limit + grace
+      else { return }
+      let place = kind == .transient || time == 0 ? "" : " \(thousandths(time)) s after its start"
+      sentences.append(
+        "The \(expected.name) has \(quality) \(thousandths(found)) instead of " + "\(thousandths(wanted))\(place).")
+    }
+    compare("intensity", tolerance.intensity, \.intensity)
+    compare("sharpness", tolerance.sharpness, \.sharpness)
+    return sentences
+  }
+
+  /// Where a value differs most, and both values; two steps of an event are a hundredth of a second apart.
+  private func greatestDifference(from expected: PlayedHaptics.Event, _ value: (Level) -> Double) -> (
+    time: Double, found: Double, expected: Double
+  )? {
+    let length = kind == .transient ? 0 : min(duration, expected.duration)
+    var times = [0.0]
+    // Steps lie between frames; levels are looked at in the middle of hundredths.
+    if levels.count > 1 || expected.levels.count > 1 { times += stride(from: 0.005, to: min(length, 3_600), by: 0.01) }
+    return times.map { time in (time, value(level(at: time)), value(expected.level(at: time))) }.max {
+      abs($0.1 - $0.2) < abs($1.1 - $1.2)
+    }
+  }
+
+  private static let step = 0.02
+  /// The shortest piece, in seconds.
+  private static let shortest = 0.005
+
+  var pieces: [PlayedHaptics.Event] {
+    guard kind == .continuous, levels.count > 1 else { return [self] }
+    var pieces: [PlayedHaptics.Event] = []
+    var start = 0.0
+    var level = level(at: 0)
+    func close(at end: Double) {
+      guard end > start else { return }
+      var middle = self.level(at: (start + end) / 2)
+      middle.time = 0
+      pieces.append(PlayedHaptics.Event(kind: kind, time: time + start, duration: end - start, levels: [middle]))
+    }
+    var next = Self.shortest
+    while next < duration {
+      let now = self.level(at: next)
+      if abs(now.intensity - level.intensity) >= Self.step || abs(now.sharpness - level.sharpness) >= Self.step {
+        close(at: next)
+        (start, level) = (next, now)
+      }
+      next += Self.shortest
+    }
+    close(at: duration)
+    return pieces
+  }
 }
 
 /// Times that are equal within a millisecond, so that `played.transients == [0, 0.1, 0.2]` can be written.
@@ -184,3 +316,54 @@ public struct Moments: Equatable, Sendable, ExpressibleByArrayLiteral, CustomStr
   /// The times in a line, such as `[0.000, 0.500] s`.
   public var description: String { "[\(seconds.map(thousandths).joined(separator: ", "))] s" }
 }
+
+private func thousandth(_ value: Double) -> Double { (value * 1_000).rounded() / 1_000 }
+
+extension [PlayedHaptics.Event] {
+  /// Continuous events that follow each other without a gap as one that moves.
+  var joined: [PlayedHaptics.Event] {
+    var joined: [PlayedHaptics.Event] = []
+    for event in sorted(by: { $0.time < $1.time }) {
+      guard event.kind == .continuous,
+        let index = joined.lastIndex(where: {
+          $0.kind == .continuous && abs($0.time + $0.duration - event.time) < 0.0015
+        })
+      else {
+        joined.append(event)
+        continue
+      }
+      let offset = event.time - joined[index].time
+      if let last = joined[index].levels.last, last.time < joined[index].duration {
+        var end = last
+        end.time = Swift.max(last.time, offset - 1e-6)
+        joined[index].levels.append(end)
+      }
+      joined[index].levels += event.levels.map { $0.moved(by: offset) }
+      joined[index].duration = offset + event.duration
+    }
+    return joined
+  }
+}
+
+/// How far what was played may be from what is expected.
+public struct HapticTolerance: Equatable, Sendable {
+  /// Seconds by which onsets and durations may differ.
+  public var seconds: Double
+  /// By how much intensities, 0…1, may differ.
+  public var intensity: Double
+  /// By how much sharpnesses, 0…1, may differ.
+  public var sharpness: Double
+
+  /// Makes a tolerance.
+  public init(seconds: Double, intensity: Double, sharpness: Double) {
+    (self.seconds, self.intensity, self.sharpness) = (seconds, intensity, sharpness)
+  }
+
+  /// Roundings alone: 1 ms, 0.001, 0.001.
+  public static let exact = HapticTolerance(seconds: 0.001, intensity: 0.001, sharpness: 0.001)
+
+  /// What a hand does not notice: 5 ms, 0.05, 0.1.
+  public static let perceptible = HapticTolerance(seconds: 0.005, intensity: 0.05, sharpness: 0.1)
+}
+
+private func milliseconds(_ seconds: Double) -> String { "\(Int((seconds * 1_000).rounded())) ms" }

@@ -2,11 +2,9 @@ internal import CoreHaptics
 internal import Dispatch
 internal import Glibc
 
-/// Waits until what was handed on to tasks, actors and queues has run.
-///
-/// Jobs of the concurrency runtime are counted from their enqueuing to their end, in place of its global executor, and
-/// keep the device of the work that handed them on. Once the count is in place it stays: taken away while jobs are under
-/// way, it would lose their ends.
+/// Waits until what was handed on to tasks, actors and queues has run. Jobs of the concurrency runtime are counted from
+/// their enqueuing to their end, in place of its global executor, and keep the device of the work that handed them on.
+/// Once the count is in place it stays: taken away while jobs are under way, it would lose their ends.
 package enum QuietRuntime {
   private typealias Original = @convention(thin) (UnownedJob) -> Void
   private typealias Hook = @convention(thin) (UnownedJob, Original) -> Void
@@ -20,7 +18,6 @@ package enum QuietRuntime {
   /// Rounds through the queues where jobs cannot be counted.
   private static let uncountedRounds = 4
 
-  /// Jobs that belong to no device.
   private static let others = VirtualWork()
   private static let executor = Executor()
 
@@ -51,9 +48,8 @@ package enum QuietRuntime {
     return true
   }()
 
-  /// Returns when nothing of a device's work waits or runs; false where something ran all the time.
-  ///
-  /// The watch is not a task itself, which would count its own jobs, but goes round through the queues.
+  /// Returns when nothing of a device's work waits or runs; false where something ran all the time. The watch is not a
+  /// task itself, which would count its own jobs, but goes round through the queues.
   static func settle(_ device: VirtualBackend) async -> Bool {
     let watched = EngineBackends.isShared ? [device.work] : [device.work, others]
     return await withCheckedContinuation { continuation in

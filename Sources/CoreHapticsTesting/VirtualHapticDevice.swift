@@ -1,4 +1,3 @@
-internal import Foundation
 public import CoreHaptics
 public import HapticRender
 
@@ -67,38 +66,7 @@ public final class VirtualHapticDevice: Sendable {
     engine.simulateReset()
     backend.settle()
   }
-}
 
-/// An engine of an application, as a test sees it.
-public struct EngineState: Equatable, Sendable, CustomStringConvertible {
-  /// The engine's number on its device, from 1, in the order in which engines were made.
-  public var number: Int
-  /// Whether it was started and has not stopped.
-  public var isRunning: Bool
-  /// Seconds on its own clock, `currentTime`.
-  public var currentTime: Double
-  /// Players that play, are paused, or wait for their start.
-  public var activePlayerCount: Int
-  /// Whether the application has set a reset handler.
-  public var hasResetHandler: Bool
-
-  /// One line, such as `engine 1: running, 0.500 s, 1 active player, no reset handler`.
-  public var description: String {
-    "engine \(number): \(isRunning ? "running" : "stopped"), \(thousandths(currentTime)) s, "
-      + "\(activePlayerCount) active player\(activePlayerCount == 1 ? "" : "s"), "
-      + (hasResetHandler ? "reset handler" : "no reset handler")
-  }
-}
-
-/// A number with three digits behind the point.
-func thousandths(_ value: Double) -> String {
-  guard abs(value) < 1e12 else { return "\(value)" }
-  let scaled = Int((value * 1_000).rounded())
-  let rest = String(abs(scaled) % 1_000)
-  return "\(scaled < 0 ? "-" : "")\(abs(scaled) / 1_000)." + String(repeating: "0", count: 3 - rest.count) + rest
-}
-
-extension VirtualHapticDevice {
   /// The engines that exist on the device, by number; also those that an application keeps private.
   public var engines: [EngineState] {
     backend.engineStates.map {
@@ -107,20 +75,14 @@ extension VirtualHapticDevice {
         activePlayerCount: $0.activePlayerCount, hasResetHandler: $0.hasResetHandler)
     }
   }
-}
 
-extension VirtualHapticDevice {
   /// What was asked of the device and what happened, in order.
-  public var log: HapticLog { HapticLog(backend.record) }
+  public var log: HapticLog { HapticLog(entries: backend.record) }
 
   /// What was played up to now, event by event; O(n) in what was ever played.
   public var played: PlayedHaptics { PlayedHaptics(backend.sessionRecords) }
-}
 
-extension VirtualHapticDevice {
-  /// Lets the next start of an engine fail, whichever engine it is; called again, the one after it too.
-  ///
-  /// - Parameter code: The code of the `CHHapticError` that the start throws.
+  /// Lets the next start of an engine throw this code, whichever engine it is; called again, the one after it too.
   public func failNextStart(_ code: CHHapticError.Code = .serverInitFailed) {
     backend.faults.starts.append(.fail(code))
   }
@@ -176,9 +138,7 @@ extension VirtualHapticDevice {
     let backend = backend
     backend.after(seconds) { backend.setPresent(true) }
   }
-}
 
-extension VirtualHapticDevice {
   /// Lets time go by, and waits until what handlers and waits of the application set off has run.
   ///
   /// With the trait `.virtualHaptics` of `HapticTesting`, what the application waits with (`Task.sleep`, clocks,
@@ -217,6 +177,34 @@ extension VirtualHapticDevice {
   public var clock: VirtualHapticClock { VirtualHapticClock(backend) }
 }
 
+/// An engine of an application, as a test sees it.
+public struct EngineState: Equatable, Sendable, CustomStringConvertible {
+  /// The engine's number on its device, from 1, in the order in which engines were made.
+  public var number: Int
+  /// Whether it was started and has not stopped.
+  public var isRunning: Bool
+  /// Seconds on its own clock, `currentTime`.
+  public var currentTime: Double
+  /// Players that play, are paused, or wait for their start.
+  public var activePlayerCount: Int
+  /// Whether the application has set a reset handler.
+  public var hasResetHandler: Bool
+
+  /// One line, such as `engine 1: running, 0.500 s, 1 active player, no reset handler`.
+  public var description: String {
+    "engine \(number): \(isRunning ? "running" : "stopped"), \(thousandths(currentTime)) s, "
+      + "\(activePlayerCount) active player\(activePlayerCount == 1 ? "" : "s"), "
+      + (hasResetHandler ? "reset handler" : "no reset handler")
+  }
+}
+
+func thousandths(_ value: Double) -> String {
+  guard abs(value) < 1e12 else { return "\(value)" }
+  let scaled = Int((value * 1_000).rounded())
+  let rest = String(abs(scaled) % 1_000)
+  return "\(scaled < 0 ? "-" : "")\(abs(scaled) / 1_000)." + String(repeating: "0", count: 3 - rest.count) + rest
+}
+
 /// A clock that goes on with a virtual device.
 public struct VirtualHapticClock: Clock {
   /// A time of the device.
@@ -246,40 +234,11 @@ public struct VirtualHapticClock: Clock {
   /// Returns when the device's time has come, or throws where the task is cancelled.
   public func sleep(until deadline: Instant, tolerance: Duration?) async throws {
     try Task.checkCancellation()
-    let sleeper = Sleeper()
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        sleeper.set(continuation)
-        let seconds = (deadline.offset - now.offset) / .seconds(1)
-        if seconds <= 0 { sleeper.wake() } else { backend.after(seconds) { sleeper.wake() } }
-      }
-    } onCancel: {
-      sleeper.wake()
-    }
+    // A stream ends where its reader is cancelled, too.
+    let (awaited, end) = AsyncStream<Void>.makeStream()
+    let seconds = (deadline.offset - now.offset) / .seconds(1)
+    if seconds <= 0 { end.finish() } else { backend.after(seconds) { end.finish() } }
+    for await _ in awaited {}
     try Task.checkCancellation()
-  }
-
-  private final class Sleeper: @unchecked Sendable {
-    private let lock = NSLock()
-    private var continuation: CheckedContinuation<Void, Never>?
-    private var isAwake = false
-
-    func set(_ continuation: CheckedContinuation<Void, Never>) {
-      let isAwake = lock.withLock {
-        if !self.isAwake { self.continuation = continuation }
-        return self.isAwake
-      }
-      if isAwake { continuation.resume() }
-    }
-
-    func wake() {
-      let continuation = lock.withLock {
-        let continuation = self.continuation
-        self.continuation = nil
-        isAwake = true
-        return continuation
-      }
-      continuation?.resume()
-    }
   }
 }

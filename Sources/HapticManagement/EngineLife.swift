@@ -1,10 +1,9 @@
 public import CoreHaptics
 package import Foundation
 
-/// One engine through its whole life: made once, started when first needed, restarted, replaced.
-///
-/// No call waits for the output, and none fails: what cannot be played is not played. The output is opened on
-/// the engine's own queue; what is asked for meanwhile plays as soon as it is open. Any thread may call.
+/// One engine through its whole life: made once, started when first needed, restarted, replaced. No call waits for the
+/// output, and none fails: what cannot be played is not played. The output is opened on the engine's own queue; what is
+/// asked for meanwhile plays as soon as it is open. Any thread may call.
 package final class EngineLife: @unchecked Sendable {
   /// The engine that everything in this process shares unless it brings its own; of each virtual device another.
   package static var shared: EngineLife {
@@ -25,10 +24,7 @@ package final class EngineLife: @unchecked Sendable {
   /// Playbacks that wait at most for an engine that starts; those beyond are dropped.
   static let mostWaiting = 16
 
-  private struct Playback {
-    var pattern: CHHapticPattern
-    var time: TimeInterval
-  }
+  private typealias Playback = (pattern: CHHapticPattern, time: TimeInterval)
 
   private let source: EngineProvider
   private let lock = NSRecursiveLock()
@@ -63,11 +59,9 @@ package final class EngineLife: @unchecked Sendable {
   /// Seconds on the engine's clock, which stops while the engine is stopped.
   package var currentTime: TimeInterval { lock.withLock { engine }?.currentTime ?? 0 }
 
-  // MARK: What is asked of it
-
   /// Plays a pattern once, at a time of the engine's clock; times that have passed mean now.
   package func play(_ pattern: CHHapticPattern, at time: TimeInterval = 0) {
-    let playback = Playback(pattern: pattern, time: time)
+    let playback = (pattern: pattern, time: time)
     let running: CHHapticEngine? = lock.withLock {
       if isRunning { return engine }
       if waiting.count < Self.mostWaiting { waiting.append(playback) }
@@ -76,7 +70,6 @@ package final class EngineLife: @unchecked Sendable {
     if let running { perform(playback, on: running) } else { prepare() }
   }
 
-  /// Starts the engine where it does not run.
   package func prepare() {
     guard let number = beginStart() else { return }
     do {
@@ -97,8 +90,6 @@ package final class EngineLife: @unchecked Sendable {
     }
     engine?.stop(completionHandler: nil)
   }
-
-  // MARK: Starting
 
   private func beginStart() -> Int? {
     lock.withLock {
@@ -126,8 +117,7 @@ package final class EngineLife: @unchecked Sendable {
       guard number == startNumber, isStarting else { return (nil, []) }
       isStarting = false
       isRunning = error == nil
-      let due = waiting
-      waiting.removeAll()
+      let due = exchange(&waiting, with: [])
       return isRunning ? (self.engine, due) : (nil, [])
     }
     setAvailable(lock.withLock { number == startNumber ? error == nil : storedIsAvailable })
@@ -163,8 +153,6 @@ package final class EngineLife: @unchecked Sendable {
       }
     } catch {}
   }
-
-  // MARK: What happens to it
 
   /// One attempt to go on, except where the engine merely rests: [the engine's queue].
   private func engineStopped(_ number: Int, _ reason: CHHapticEngine.StoppedReason) {
@@ -213,18 +201,12 @@ package final class EngineLife: @unchecked Sendable {
     }
     watcher?()
   }
-}
 
-extension EngineLife {
-  /// Plays a shipped pattern at a part of its strength, and writes the call down where there is a record.
-  ///
-  /// - Parameters:
-  ///   - pattern: The pattern's name.
-  ///   - name: What the call is in the record.
-  ///   - intensity: The part, 0…1; values outside are moved to the nearest bound, NaN is 0.
+  /// Plays a shipped pattern at a part of its strength, 0…1, and writes the call down by a name where there is a
+  /// record; values outside are moved to the nearest bound, NaN is 0.
   package func play(shipped pattern: String, as name: String, intensity: Double = 1) {
     let intensity = intensity.isNaN ? 0 : min(max(intensity, 0), 1)
-    EngineBackends.takeVirtual()?.note(.generatorCalled(name: name, intensity: intensity))
+    EngineBackends.takeVirtual()?.note(.generator(.init(name: name, intensity: intensity)))
     guard let found = ParsedPatternCache.shipped.pattern(named: pattern),
       let scaled = intensity < 1 ? try? found.scaled(by: Float(intensity)) : found
     else { return }
@@ -265,9 +247,7 @@ public struct EngineProvider: Sendable {
     now: @escaping @Sendable () -> Double = { ProcessInfo.processInfo.systemUptime },
     makeEngine: @escaping @Sendable () throws -> CHHapticEngine
   ) {
-    self.supportsHaptics = supportsHaptics
-    self.now = now
-    self.makeEngine = makeEngine
+    (self.supportsHaptics, self.now, self.makeEngine) = (supportsHaptics, now, makeEngine)
   }
 
   /// Engines on the output that the process has.

@@ -35,13 +35,7 @@ public import Observation
   @ObservationIgnored private let patterns: ParsedPatternCache
   @ObservationIgnored private let store: any HapticSettingStore
 
-  /// Makes a manager with an engine of its own.
-  ///
-  /// - Parameters:
-  ///   - resolver: Finds pattern files.
-  ///   - engineSource: Makes engines.
-  ///   - store: Remembers the switch.
-  ///   - isEnabledAtFirst: Where the switch is as long as nothing is remembered.
+  /// Makes a manager with an engine of its own, and with the switch as it is at first where nothing is remembered.
   public convenience init(
     resolver: PatternResolver = .shipped, engineSource: EngineProvider = .hardware,
     store: any HapticSettingStore = UserDefaults.standard, isEnabledAtFirst: Bool = true
@@ -52,16 +46,12 @@ public import Observation
   }
 
   private init(life: EngineLife, patterns: ParsedPatternCache, store: any HapticSettingStore, isEnabledAtFirst: Bool) {
-    self.life = life
-    self.patterns = patterns
-    self.store = store
+    (self.life, self.patterns, self.store) = (life, patterns, store)
     isEnabled = store.isOn(Self.settingKey) ?? isEnabledAtFirst
     life.watch(reset: { patterns.reload() }) { [weak self] in
       Task { @MainActor in self?.withMutation(keyPath: \.isEngineAvailable) {} }
     }
   }
-
-  // MARK: What can be seen
 
   /// Whether what is played can be felt, as far as is known; can be observed.
   ///
@@ -80,8 +70,6 @@ public import Observation
   /// The pattern of a name as it is played, for pictures of it.
   public func pattern(named name: String) -> CHHapticPattern? { patterns.pattern(named: name) }
 
-  // MARK: Playing
-
   /// Reads all patterns and starts the engine, so that nothing is left to do when a pattern is played.
   ///
   /// Patterns that were read are not read again; one that is broken is skipped and listed in `invalidPatterns`.
@@ -90,11 +78,7 @@ public import Observation
     if isEnabled { life.prepare() }
   }
 
-  /// Plays a pattern once, beside whatever else plays.
-  ///
-  /// - Parameters:
-  ///   - name: The name of a pattern of the manager.
-  ///   - time: A time of the engine's clock; 0 and times that have passed mean now.
+  /// Plays a pattern once, beside whatever else plays, at a time of the engine's clock; 0 and past times mean now.
   public func play(_ name: String, at time: TimeInterval = 0) {
     guard isEnabled, let pattern = patterns.pattern(named: name) else { return }
     life.play(pattern, at: time)
@@ -155,21 +139,13 @@ public import Observation
   /// Firm taps at 0 and 0.1 s, a heavy one at 0.25 s.
   public func successRhythm() { play("success-rhythm") }
 
-  /// An even row of light taps.
-  ///
-  /// - Parameters:
-  ///   - count: How many; at most 64 are played.
-  ///   - interval: Seconds from tap to tap.
+  /// An even row of light taps, at most 64, with an interval in seconds.
   public func pulse(count: Int = 1, interval: TimeInterval = 0.25) {
     let count = min(max(count, 0), Self.maximumTapCount)
     tap(.light, at: (0..<count).map { Double($0) * interval })
   }
 
-  /// A tap at each of some times.
-  ///
-  /// - Parameters:
-  ///   - timings: Milliseconds from now, in any order.
-  ///   - style: What each tap feels like.
+  /// A tap at each of some times, in milliseconds from now and in any order.
   public func triggerPattern(_ timings: [Double], style: FeedbackType = .medium) {
     tap(style, at: timings.map { $0 / 1_000 })
   }
@@ -199,9 +175,7 @@ public import Observation
   /// Plays what an event means.
   public func trigger(_ event: SemanticEvent) { play(event.patternName) }
 
-  /// Plays a coin, and at every fifth coin a celebration half a second later.
-  ///
-  /// - Parameter total: Coins earned so far, this one included.
+  /// Plays a coin, and at every fifth coin a celebration half a second later; the total counts this coin.
   public func earnCoin(total: Int) {
     guard total > 0, total.isMultiple(of: Self.milestone) else { return trigger(.coinEarned) }
     play([(SemanticEvent.coinEarned.patternName, 0), (SemanticEvent.celebration.patternName, Self.celebrationDelay)])
@@ -253,9 +227,8 @@ extension UserDefaults: HapticSettingStore {
 }
 
 extension CHHapticPattern {
-  /// One pattern of several, each from its time on, so that their distances are exact to the frame.
-  ///
-  /// A curve or parameter acts on the whole layer from its time on, as in any pattern.
+  /// One pattern of several, each from its time on, so that their distances are exact to the frame. A curve or
+  /// parameter acts on the whole layer from its time on, as in any pattern.
   static func sequence(_ steps: [(pattern: CHHapticPattern, time: TimeInterval)]) throws -> CHHapticPattern {
     var layers: [HapticComposition.Layer] = []
     for step in steps {
@@ -284,4 +257,67 @@ extension CHHapticPattern {
           ], relativeTime: 0)
       ], parameters: [])
   }
+}
+
+/// What happened in a game, said by its meaning: gentle, brief, never punishing.
+public enum SemanticEvent: String, CaseIterable, Sendable {
+  /// A button was touched: a light tap.
+  case buttonTap
+  /// An answer was right: two rising taps.
+  case correctAnswer
+  /// A coin was earned: a firm tap.
+  case coinEarned
+  /// Not yet: two calm falling taps.
+  case softFeedback
+  /// Something great: two heavy taps.
+  case celebration
+  /// A choice changed: the faintest tick.
+  case selectionChanged
+
+  /// The pattern that is played.
+  public var patternName: String { "bennie-" + rawValue.hyphenated }
+}
+
+/// The kinds of feedback in an application that teaches.
+public enum FeedbackType: String, CaseIterable, Sendable {
+  /// A light tap.
+  case light
+  /// A firm tap.
+  case medium
+  /// A heavy tap, for what matters.
+  case heavy
+  /// The faintest tick.
+  case selection
+  /// Two rising taps.
+  case success
+  /// Two falling taps.
+  case warning
+  /// Four uneven taps.
+  case error
+  /// Two quick bright taps.
+  case correctAnswer
+  /// A dull knock that sags.
+  case wrongAnswer
+  /// Three taps climb, a fourth blooms.
+  case levelUp
+  /// A rocket and its sparks.
+  case celebration
+  /// One tick of a clock.
+  case countdown
+  /// A tap that sinks.
+  case swipeDown
+  /// A brush that rises to a tap.
+  case swipeUp
+  /// A drag and a heavy stop.
+  case swipeHeavy
+
+  /// The pattern that is played.
+  public var patternName: String {
+    (self == .correctAnswer || self == .wrongAnswer ? "feedback-" : "") + rawValue.hyphenated
+  }
+}
+
+extension String {
+  /// `levelUp` as `level-up`.
+  fileprivate var hyphenated: String { map { $0.isUppercase ? "-" + $0.lowercased() : String($0) }.joined() }
 }

@@ -25,9 +25,7 @@ public struct PatternResolver: Sendable {
   public init(
     names: [String], formats: FormatRegistry = .apple, place: @escaping @Sendable (_ name: String) throws -> Place?
   ) {
-    self.names = names
-    self.formats = formats
-    self.place = place
+    (self.names, self.formats, self.place) = (names, formats, place)
   }
 
   /// The patterns that come with Temblor.

@@ -1,6 +1,5 @@
 @_exported public import CoreHapticsTesting
 internal import CoreHaptics
-public import Foundation
 public import Testing
 
 /// Gives each test, and each case of a test with arguments, a virtual device of its own.
@@ -10,11 +9,9 @@ public import Testing
 public struct VirtualHapticsTrait: TestTrait, SuiteTrait, TestScoping {
   /// Whether other tests with a device may run meanwhile.
   public enum Sharing: Sendable {
-    /// Tests run side by side; engines have to be made in tasks and on queues that the test set off, and no two tests may use
-    /// one.
+    /// Tests run side by side; engines are made in tasks and on queues that the test set off, and no two tests use one.
     case parallel
-    /// The test runs while no other test with a device does; engines may be made anywhere, and outlive their test, such
-    /// as a singleton's.
+    /// No other test with a device runs; engines may be made anywhere, and outlive their test, such as a singleton's.
     case alone
   }
 
@@ -51,17 +48,17 @@ public struct VirtualHapticsTrait: TestTrait, SuiteTrait, TestScoping {
   /// Fails the test for breaches, and for engines that cannot be attributed to a test.
   private func report(on device: VirtualHapticDevice, at location: SourceLocation) {
     device.backend.settle()
-    for breach in device.breaches { Issue.record("On a phone this fails: \(breach).", sourceLocation: location) }
+    let mistakes = device.backend.mistakes
+    func fail(_ text: String) { Issue.record("\(text)", sourceLocation: location) }
+    for breach in device.breaches { fail("On a phone this fails: \(breach).") }
     if let problem = device.ruleProblem { Issue.record("\(problem).", severity: .warning, sourceLocation: location) }
-    for other in device.backend.foreignTests { Issue.record("\(Self.foreign(other))", sourceLocation: location) }
+    for other in mistakes.foreignTests { fail(Self.foreign(other)) }
     if sharing == .parallel, device.log.contains(where: { if case .application = $0.action { true } else { false } }) {
-      Issue.record("\(Self.lifeCycle)", sourceLocation: location)
+      fail(Self.lifeCycle)
     }
-    for block in device.backend.blocks {
-      Issue.record("\(Self.blocked(block.call, seconds: block.seconds))", sourceLocation: location)
-    }
-    if device.backend.missedWaitCount > 0 { Issue.record("\(Self.missed)", sourceLocation: location) }
-    guard device.backend.strayEngineCount > 0 else { return }
+    for block in mistakes.blocks { fail(Self.blocked(block.call, seconds: block.seconds)) }
+    if mistakes.missedWaitCount > 0 { fail(Self.missed) }
+    guard mistakes.strayEngineCount > 0 else { return }
     // Where the test's own engines are there, the stray one is likely another test's.
     Issue.record(
       """
@@ -69,10 +66,7 @@ public struct VirtualHapticsTrait: TestTrait, SuiteTrait, TestScoping {
       on none of them; use .virtualHaptics(.alone).
       """, severity: device.log.engineCount == 0 ? .error : .warning, sourceLocation: location)
   }
-}
 
-extension VirtualHapticsTrait {
-  /// What a test is refused for that uses an engine of another.
   static func foreign(_ test: String) -> String {
     """
     This test used an engine of the test \(test), which was refused and is recorded nowhere. An object that both use, \
@@ -80,7 +74,6 @@ extension VirtualHapticsTrait {
     """
   }
 
-  /// What a test is refused for in which a thread was blocked.
   static func blocked(_ call: String, seconds: Double) -> String {
     """
     \(call) for \(seconds) s blocks its thread and waited in real time. Wait with Task.sleep or asyncAfter, or give the \
@@ -88,13 +81,11 @@ extension VirtualHapticsTrait {
     """
   }
 
-  /// What a test is refused for that moves time past waits without them.
   static let missed = """
     advance(seconds:) passed the end of a wait of the application (Task.sleep, asyncAfter or Timer), which it does not \
     move; use await advance(by:).
     """
 
-  /// What a test is refused for that posts notifications beside others.
   static let lifeCycle = """
     background() and foreground() post notifications of UIApplication, which the objects of all tests receive: give \
     the test, or its suite, .virtualHaptics(.alone).
@@ -105,12 +96,7 @@ extension Trait where Self == VirtualHapticsTrait {
   /// A device of the test's own; tests with it run side by side.
   public static var virtualHaptics: Self { .virtualHaptics() }
 
-  /// A device of the test's own.
-  ///
-  /// - Parameters:
-  ///   - sharing: Whether other tests with a device may run meanwhile.
-  ///   - rules: The rules of phones whose breaches fail the test, such as `.all`.
-  ///   - time: What follows the device's time.
+  /// A device of the test's own, whose test fails where it breaks one of the rules of phones, such as `.all`.
   public static func virtualHaptics(
     _ sharing: VirtualHapticsTrait.Sharing = .parallel, rules: Set<HapticRule> = [],
     time: VirtualHapticsTrait.Time = .virtual
@@ -160,15 +146,9 @@ actor DeviceGate {
   }
 }
 
-/// Expects that what was played is what its snapshot keeps, or writes the snapshot; see `HapticSnapshot` of `CoreHapticsTesting`.
+/// Expects that what was played is what its snapshot keeps, or writes the snapshot; see `HapticSnapshot`.
 ///
-/// - Parameters:
-///   - played: The record of the virtual device.
-///   - name: The name of the snapshot; by default that of the test function.
-///   - tolerance: How far what was played may be from it.
-///   - sourceLocation: Where a failure is shown.
-///   - function: The test function, which names the snapshot.
-///   - filePath: The file of the test, beside which snapshots are kept.
+/// By default the snapshot has the name of the test function; it is kept beside the file of the test.
 public func expectHaptics(
   _ played: PlayedHaptics, named name: String? = nil, within tolerance: HapticTolerance = .perceptible,
   sourceLocation: SourceLocation = #_sourceLocation, function: String = #function, filePath: String = #filePath
@@ -177,14 +157,7 @@ public func expectHaptics(
   if let failure { Issue.record("\(failure)", sourceLocation: sourceLocation) }
 }
 
-/// Expects that what was played is what an AHAP file plays.
-///
-/// - Parameters:
-///   - played: The record of the virtual device.
-///   - url: The file.
-///   - start: When it starts, in seconds of the device; what was played before is not compared.
-///   - tolerance: How far what was played may be from it.
-///   - sourceLocation: Where a failure is shown.
+/// Expects that what was played from a time of the device on, in seconds, is what an AHAP file plays.
 public func expectHaptics(
   _ played: PlayedHaptics, equal url: URL, from start: Double = 0, within tolerance: HapticTolerance = .perceptible,
   sourceLocation: SourceLocation = #_sourceLocation

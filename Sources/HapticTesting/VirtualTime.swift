@@ -2,11 +2,9 @@ internal import CVirtualTime
 internal import CoreHaptics
 internal import CoreHapticsTesting
 
-/// What an application waits with and reads the time by, in the time of its test's device.
-///
-/// Waits and clocks of Dispatch, Foundation and the concurrency runtime arrive in functions of CVirtualTime, which stand
-/// before those of the system in the test's program. The device is that of the calling task, or of the work that handed
-/// the call on.
+/// What an application waits with and reads the time by, in the time of its test's device. Waits and clocks of
+/// Dispatch, Foundation and the concurrency runtime arrive in functions of CVirtualTime, which stand before those of
+/// the system in the test's program. The device is that of the calling task, or of the work that handed the call on.
 enum VirtualTime {
   /// Whether the functions are in place; they are from the first look on.
   static let isInPlace: Bool = {
@@ -14,12 +12,7 @@ enum VirtualTime {
     let hooks = unsafe vt_hooks(
       current: { unsafe WorkMark.owner.map { unsafe Unmanaged.passUnretained($0).toOpaque() } },
       retain: { unsafe _ = reference($0)?.retain() }, release: { unsafe reference($0)?.release() },
-      clock: { device, number in
-        guard let device = unsafe backend(device),
-          let clock = SystemClock.allCases.first(where: { $0.number == number })
-        else { return 0 }
-        return device.time(on: clock)
-      },
+      clock: { device, number in unsafe backend(device)?.time(onClock: number) ?? 0 },
       schedule: { device, delay, fire, leave, context in
         nonisolated(unsafe) let context = unsafe context
         unsafe backend(device)?.wait(.nanoseconds(delay)) {

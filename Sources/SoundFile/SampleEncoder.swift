@@ -2,8 +2,7 @@ internal import CSampleKernels
 
 /// Turns samples in −1…1 into the bytes that files and devices take.
 ///
-/// One encoder serves one stream: its dither goes on from block to block, so the numbers do not depend on how
-/// a stream is cut into blocks.
+/// One encoder serves one stream: its dither goes on, so the numbers do not depend on how a stream is cut into blocks.
 public struct SampleEncoder: Sendable {
   /// How samples are laid down.
   public let encoding: SampleEncoding
@@ -11,8 +10,7 @@ public struct SampleEncoder: Sendable {
 
   /// An encoder at the beginning of a stream.
   public init(_ encoding: SampleEncoding, dither: Dither = Dither()) {
-    self.encoding = encoding
-    self.dither = dither
+    (self.encoding, self.dither) = (encoding, dither)
   }
 
   /// An encoder for another encoding that goes on with the dither of this one.
@@ -22,31 +20,21 @@ public struct SampleEncoder: Sendable {
   ///
   /// Whole numbers are clamped to the range of their size, and NaN is silent. Allocates nothing.
   public mutating func encode(_ samples: Span<Float>, into bytes: inout MutableRawSpan) {
-    precondition(bytes.byteCount >= samples.count * encoding.byteCount, "the buffer is too short")
-    // The length was checked once for all; every store below stays within it.
-    unsafe bytes.withUnsafeMutableBytes { unsafe encode(samples, unchecked: $0) }
+    unsafe bytes.withUnsafeMutableBytes { unsafe encode(samples, into: $0) }
   }
 
   /// The same into memory; it has space for all samples, at any alignment.
   public mutating func encode(_ samples: Span<Float>, into bytes: UnsafeMutableRawBufferPointer) {
+    // The length is checked once for all; every store below stays within it.
     precondition(bytes.count >= samples.count * encoding.byteCount, "the buffer is too short")
-    unsafe encode(samples, unchecked: bytes)
-  }
-
-  @unsafe private mutating func encode(_ samples: Span<Float>, unchecked bytes: UnsafeMutableRawBufferPointer) {
     guard let start = bytes.baseAddress else { return }
     switch encoding {
     case .float: unsafe samples.withUnsafeBytes { unsafe bytes.copyMemory(from: $0) }
     case .s16: unsafe dither.quantize(samples, to: start)
-    case .s32:
+    case .s32, .s24:
+      let steps = encoding == .s32 ? 2_147_483_647.0 : 8_388_607
       for index in samples.indices {
-        unsafe start.storeBytes(
-          of: Self.round(samples[index], steps: 2_147_483_647), toByteOffset: index &* 4, as: Int32.self)
-      }
-    case .s24:
-      for index in samples.indices {
-        unsafe start.storeBytes(
-          of: Self.round(samples[index], steps: 8_388_607), toByteOffset: index &* 4, as: Int32.self)
+        unsafe start.storeBytes(of: Self.round(samples[index], steps: steps), toByteOffset: index &* 4, as: Int32.self)
       }
     case .s24Packed:
       for index in samples.indices {

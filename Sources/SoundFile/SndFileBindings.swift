@@ -6,7 +6,6 @@
 
   /// The funnel to libsndfile: one function for each call, results checked, errors in our words.
   enum SndFileBindings {
-    /// Whether libsndfile is there.
     static let isThere = temblor_has_sndfile()
 
     /// `sf_format_check`: whether a format can be written.
@@ -58,7 +57,6 @@
       _ = unsafe sf_command(handle, Int32(SFC_SET_COMPRESSION_LEVEL), &level, Int32(MemoryLayout<Double>.size))
     }
 
-    /// `sf_writef_short`, `sf_writef_int` or `sf_writef_float`.
     static func write<Sample>(
       _ samples: Span<Sample>, frameCount: Int, to handle: OpaquePointer, path: String,
       with call: (OpaquePointer?, UnsafePointer<Sample>?, sf_count_t) -> sf_count_t
@@ -102,8 +100,6 @@
     }
 
     /// What the last call met: the system's reason where it gave one, else libsndfile's words.
-    ///
-    /// - Parameter said: Libsndfile's words for it.
     private static func error(_ said: @autoclosure () -> String, path: String, reading: Bool) -> SoundFileError {
       let system = errno
       if system == ENOSPC || system == EDQUOT {

@@ -18,19 +18,14 @@ public struct Sound: Equatable, Sendable {
 
   /// Makes a sound.
   public init(interleaved: [Float], channelCount: Int, rate: Double) {
-    self.interleaved = interleaved
-    self.channelCount = channelCount
-    self.rate = rate
+    (self.interleaved, self.channelCount, self.rate) = (interleaved, channelCount, rate)
   }
 
   /// Frames in the sound.
   public var frameCount: Int { interleaved.count / max(1, channelCount) }
 
-  /// Decodes a whole file.
+  /// Decodes a whole open file, which stays open; errors call it by the path.
   ///
-  /// - Parameters:
-  ///   - descriptor: An open file; it stays open.
-  ///   - path: The name the user knows the file by, for errors.
   /// - Throws: `notSound`, `damaged`, or `tooLong` before anything long is read.
   public init(readingDescriptor descriptor: Int32, path: String) throws(SoundFileError) {
     let truncation = SoundTruncation(readingDescriptor: descriptor)

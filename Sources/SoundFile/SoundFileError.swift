@@ -35,9 +35,7 @@ public struct SoundFileError: Error, Equatable, Sendable, CustomStringConvertibl
 
   /// Makes an error.
   public init(kind: Kind, path: String, description: String) {
-    self.kind = kind
-    self.path = path
-    self.description = description
+    (self.kind, self.path, self.description) = (kind, path, description)
   }
 
   /// A header without a rate or with no possible number of channels.

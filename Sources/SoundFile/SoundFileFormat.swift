@@ -3,23 +3,10 @@
 
   /// A container with a way of storing samples.
   public struct SoundFileFormat: Equatable, Sendable {
-    /// A kind of file, named by its usual ending.
-    public enum Container: String, CaseIterable, Sendable {
-      /// RIFF WAVE; beyond 4 GiB it becomes RF64 by itself.
-      case wav
-      /// Free Lossless Audio Codec.
-      case flac
-      /// Apple's and SGI's interchange format.
-      case aiff
-      /// Sony's 64-bit WAVE.
-      case w64
-      /// The 64-bit WAVE of the EBU.
-      case rf64
-      /// Apple's Core Audio Format.
-      case caf
-      /// Ogg Vorbis, which stores no whole samples and gives each stream a random serial number.
-      case ogg
-    }
+    /// A kind of file, named by its usual ending; W64 is Sony's 64-bit WAVE, RF64 that of the EBU.
+    ///
+    /// A WAVE becomes RF64 beyond 4 GiB. Ogg Vorbis stores no whole samples, and a random serial number in each stream.
+    public enum Container: String, CaseIterable, Sendable { case wav, flac, aiff, w64, rf64, caf, ogg }
 
     /// The kind of file.
     public var container: Container
@@ -27,24 +14,14 @@
     public var samples: SampleFormat
 
     /// Makes a format; whether it exists is asked when a file is opened.
-    public init(container: Container, samples: SampleFormat) {
-      self.container = container
-      self.samples = samples
-    }
+    public init(container: Container, samples: SampleFormat) { (self.container, self.samples) = (container, samples) }
 
     /// The container a file name's ending stands for, in any case, or nothing.
     public static func container(ofName name: String) -> Container? {
       guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return nil }
-      switch name[name.index(after: dot)...].lowercased() {
-      case "wav", "wave": return .wav
-      case "flac": return .flac
-      case "aif", "aiff", "aifc": return .aiff
-      case "w64": return .w64
-      case "rf64": return .rf64
-      case "caf": return .caf
-      case "ogg", "oga": return .ogg
-      default: return nil
-      }
+      let ending = name[name.index(after: dot)...].lowercased()
+      return Container(rawValue: ending)
+        ?? ["wave": Container.wav, "aif": .aiff, "aifc": .aiff, "oga": .ogg][ending]
     }
 
     /// Why no file of the format can have a rate and some channels, or nothing where it can.
@@ -99,25 +76,12 @@
     }
   }
 
-  /// How one sample is stored.
+  /// How one sample is stored: as a whole number of 16 bits, dithered, of 24 or 32 bits, or as 32-bit floating point.
   public enum SampleFormat: String, CaseIterable, Sendable {
-    /// 16-bit whole numbers, dithered.
-    case s16
-    /// 24-bit whole numbers.
-    case s24
-    /// 32-bit whole numbers.
-    case s32
-    /// 32-bit floating point.
-    case float
+    case s16, s24, s32, float
 
     /// Bytes of a sample in an uncompressed file.
-    public var byteCount: Int {
-      switch self {
-      case .s16: 2
-      case .s24: 3
-      case .s32, .float: 4
-      }
-    }
+    public var byteCount: Int { self == .s24 ? 3 : encoding.byteCount }
 
     var encoding: SampleEncoding {
       switch self {
@@ -142,9 +106,7 @@
 
     /// Makes tags; an empty text is left out.
     public init(title: String = "", software: String = "", comment: String = "") {
-      self.title = title
-      self.software = software
-      self.comment = comment
+      (self.title, self.software, self.comment) = (title, software, comment)
     }
   }
 #endif

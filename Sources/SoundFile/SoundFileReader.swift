@@ -17,11 +17,8 @@
     private let handle: OpaquePointer
     private let path: String
 
-    /// Starts to read a file.
+    /// Starts to read a file, which stays open for as long as it is read, and after; errors call it by the path.
     ///
-    /// - Parameters:
-    ///   - descriptor: An open file; it must stay open for as long as it is read, and stays so after.
-    ///   - path: The name the user knows the file by, for errors.
     /// - Throws: `notSound`.
     public init(readingDescriptor descriptor: Int32, path: String) throws(SoundFileError) {
       var info = SF_INFO()

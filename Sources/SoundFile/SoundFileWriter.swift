@@ -1,6 +1,7 @@
 #if SoundOutput
   import CSndFile
   internal import Glibc
+  internal import SystemSupport
 
   /// A sound file being written, block by block, through libsndfile; where that is not there, a plain WAV.
   @safe public struct SoundFileWriter: ~Copyable {
@@ -20,11 +21,7 @@
     /// - Parameters:
     ///   - descriptor: An open file that can be sought; it stays open after `close()`.
     ///   - path: The name the user knows the file by, for errors.
-    ///   - format: The container and samples.
-    ///   - rate: Frames per second.
-    ///   - channelCount: Samples in a frame.
     ///   - frameCount: The length to come, which decides whether a WAVE needs 64-bit sizes.
-    ///   - tags: Texts for the header.
     public init(
       descriptor: Int32, path: String, format: SoundFileFormat, rate: Int, channelCount: Int, frameCount: Int64,
       tags: SoundFileTags = SoundFileTags()
@@ -41,10 +38,7 @@
         unsafe isPlain
         ? nil : try SndFileBindings.open(descriptor: descriptor, mode: SFM_WRITE, info: &info, path: path)
       unsafe handle = opened
-      self.descriptor = descriptor
-      self.path = path
-      self.format = format
-      self.channelCount = channelCount
+      (self.descriptor, self.path, self.format, self.channelCount) = (descriptor, path, format, channelCount)
       encoder = SampleEncoder(format.samples.encoding)
       plain =
         isPlain
@@ -57,14 +51,7 @@
 
     /// Starts a file of its own, which replaces one that is there and is closed by `close()`.
     ///
-    /// - Parameters:
-    ///   - path: The file.
-    ///   - format: The container and samples.
-    ///   - rate: Frames per second.
-    ///   - channelCount: Samples in a frame.
-    ///   - frameCount: The length to come where it is known, which decides whether a WAVE needs 64-bit
-    ///     sizes.
-    ///   - tags: Texts for the header.
+    /// - Parameter frameCount: The length to come where it is known, which decides whether a WAVE needs 64-bit sizes.
     public init(
       path: String, format: SoundFileFormat, rate: Int, channelCount: Int, frameCount: Int64 = 0,
       tags: SoundFileTags = SoundFileTags()
@@ -89,8 +76,7 @@
       let frameCount = samples.count / channelCount
       switch format.samples {
       case _ where format.container == .ogg, .float:
-        try unsafe SndFileBindings.write(
-          samples, frameCount: frameCount, to: handle, path: path, with: sf_writef_float)
+        try unsafe SndFileBindings.write(samples, frameCount: frameCount, to: handle, path: path, with: sf_writef_float)
       case .s16:
         encoder.encode(samples, growing: &shorts)
         try unsafe SndFileBindings.write(
@@ -130,16 +116,11 @@
   }
 
   extension SoundFileWriter {
-    /// A whole sound file in memory, with the samples that a file on disk would hold; FLAC is compressed
-    /// as much as it can be.
+    /// A whole sound file in memory, with the samples of a file on disk; FLAC is compressed as much as it can be.
     ///
     /// - Parameters:
     ///   - samples: Interleaved samples in −1…1, a whole number of frames.
-    ///   - format: The container and samples.
-    ///   - rate: Frames per second.
-    ///   - channelCount: Samples in a frame.
     ///   - name: What errors call the file.
-    ///   - tags: Texts for the header.
     public static func bytes(
       of samples: Span<Float>, format: SoundFileFormat, rate: Int, channelCount: Int, name: String = "sound",
       tags: SoundFileTags = SoundFileTags()
@@ -155,18 +136,10 @@
       try writer.write(samples)
       try writer.close()
       let size = Int(lseek(descriptor, 0, SEEK_END))
-      guard size >= 0 else { throw SoundFileError.system(name, "cannot be read") }
-      var count = 0
-      let bytes = unsafe [UInt8](unsafeUninitializedCapacity: size) { buffer, initializedCount in
-        while count < buffer.count {
-          let part = unsafe pread(
-            descriptor, buffer.baseAddress?.advanced(by: count), buffer.count - count, off_t(count))
-          guard part > 0 else { break }
-          count += part
-        }
-        initializedCount = count
-      }
-      guard count == size else { throw SoundFileError.system(name, "cannot be read") }
+      var bytes: [UInt8] = []
+      guard size >= 0, lseek(descriptor, 0, SEEK_SET) == 0,
+        (try? FileSystem.append(to: &bytes, size, of: descriptor, name: name)) == true
+      else { throw SoundFileError.system(name, "cannot be read") }
       return bytes
     }
   }
@@ -186,9 +159,7 @@
     init(_ descriptor: Int32, path: String, samples: SampleFormat, rate: Int, channelCount: Int) {
       let encoding = samples == .s24 ? SampleEncoding.s24Packed : samples.encoding
       (self.descriptor, self.path, self.rate) = (descriptor, path, rate)
-      (sampleSize, frameSize, isFloat) = (
-        encoding.byteCount, encoding.byteCount * channelCount, samples == .float
-      )
+      (sampleSize, frameSize, isFloat) = (encoding.byteCount, encoding.byteCount * channelCount, samples == .float)
       encoder = SampleEncoder(encoding)
     }
 
@@ -215,8 +186,7 @@
       var done = 0
       while done < bytes.count {
         let count = unsafe bytes.withUnsafeBytes { buffer in
-          unsafe pwrite(
-            descriptor, buffer.baseAddress?.advanced(by: done), bytes.count - done, off_t(place + done))
+          unsafe pwrite(descriptor, buffer.baseAddress?.advanced(by: done), bytes.count - done, off_t(place + done))
         }
         if count < 0 && errno == EINTR { continue }
         guard count > 0 else { throw SoundFileError.system(path, "cannot be written") }
@@ -240,9 +210,8 @@
 
   /// The time of day in an RF64 file of floating-point samples, which libsndfile cannot leave out.
   enum PeakChunk {
-    /// Sets the time to 0, so that equal sounds are equal files.
-    ///
-    /// The chunk's fields are, after its name and size, a version and the time, four bytes each.
+    /// Sets the time to 0, so that equal sounds are equal files. The chunk's fields are, after its name and size, a
+    /// version and the time, four bytes each.
     static func erase(in descriptor: Int32, path: String) throws(SoundFileError) {
       var place = off_t(12)
       var head: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0]

@@ -1,11 +1,10 @@
 internal import Glibc
 internal import Synchronization
 
-/// A file that takes its name only when it is complete, so that failure leaves the old one whole.
-///
-/// Until `commit()` the bytes have no name where the file system supports that, so that even a process that
-/// is killed leaves nothing. Elsewhere they are in a hidden file beside, which is removed on failure and
-/// interruption, and by a later run where the process was killed.
+/// A file that takes its name only when it is complete, so that failure leaves the old one whole. Until `commit()` the
+/// bytes have no name where the file system supports that, so that even a process that is killed leaves nothing.
+/// Elsewhere they are in a hidden file beside, which is removed on failure and interruption, and by a later run where
+/// the process was killed.
 package struct AtomicFileWriter: ~Copyable {
   /// Where the bytes go; it can be sought.
   package let descriptor: Int32
@@ -18,9 +17,7 @@ package struct AtomicFileWriter: ~Copyable {
   /// Where the hidden name is noted for a signal that ends the process at once.
   private let note: Int?
 
-  /// Starts a file; its folder must exist.
-  ///
-  /// - Parameter mayBeUnnamed: False gives the bytes a hidden name at once, as on file systems that need one.
+  /// Starts a file, whose folder must exist; named, it has a hidden name at once, as on file systems that need one.
   package init(_ path: String, mayBeUnnamed: Bool = true) throws(FileError) {
     let target = try FileSystem.destination(of: path)
     switch FileSystem.entry(at: target) {
@@ -45,9 +42,7 @@ package struct AtomicFileWriter: ~Copyable {
     // Shows other processes that somebody still writes.
     flock(descriptor, LOCK_EX | LOCK_NB)
     Self.takeOver(from: target, descriptor)
-    self.descriptor = descriptor
-    self.path = path
-    self.target = target
+    (self.descriptor, self.path, self.target) = (descriptor, path, target)
     note = hidden.flatMap { SignalHandling.note(unfinishedPath: $0) }
   }
 
@@ -73,10 +68,8 @@ package struct AtomicFileWriter: ~Copyable {
     fchmod(descriptor, status.st_mode & 0o777)
   }
 
-  /// Gives the file its name.
-  ///
-  /// - Parameter isFlushed: Whether the bytes are on the disk before they replace an old file, so that not even
-  ///   a power failure loses both; needless for what can be made again.
+  /// Gives the file its name. Flushed bytes are on the disk before they replace an old file, so that not even a power
+  /// failure loses both; needless for what can be made again.
   package mutating func commit(isFlushed: Bool = true) throws(FileError) {
     let replaces = unsafe access(target, F_OK) == 0
     if replaces, isFlushed, fsync(descriptor) != 0, errno != EINVAL { throw .system(path, "cannot be written") }
@@ -130,7 +123,6 @@ enum HiddenFile {
   /// Seconds after which a file that nobody holds was left by a process that was killed.
   static let graceSeconds = 60
 
-  /// The folders that were searched for such files, each once.
   private static let searched = Mutex<Set<String>>([])
 
   /// Creates a file of a new name in a folder; nothing, with `errno`, where that cannot be.
@@ -164,15 +156,9 @@ enum HiddenFile {
 
   /// Removes what killed processes left in a folder, once for each folder.
   private static func removeStale(in folder: String) {
-    guard searched.withLock({ $0.insert(folder).inserted }), let handle = unsafe opendir(folder.isEmpty ? "." : folder)
-    else { return }
-    defer { unsafe closedir(handle) }
-    while let entry = unsafe readdir(handle) {
-      let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
-        unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
-      }
-      if isHidden(name) { removeIfStale(FileSystem.join(folder, name)) }
-    }
+    guard searched.withLock({ $0.insert(folder).inserted }) else { return }
+    let names = (try? FileSystem.entries(of: folder.isEmpty ? "." : folder)) ?? []
+    for name in names where isHidden(name) { removeIfStale(FileSystem.join(folder, name)) }
   }
 
   private static func isHidden(_ name: String) -> Bool {

@@ -12,10 +12,9 @@ package struct CSVTable: Equatable, Sendable {
     package let fields: [String]
   }
 
-  /// Why a text is not a table, and where.
   package struct Problem: Error, Equatable, CustomStringConvertible {
     package let line: Int
-    package let column: String?
+    package var column: String?
     package let reason: String
 
     /// `line 3, column 'level': …`.
@@ -33,28 +32,23 @@ package struct CSVTable: Equatable, Sendable {
   package init(_ bytes: [UInt8]) throws(Problem) {
     var reader = CSVReader(bytes)
     guard let names = try reader.row(columns: []) else {
-      throw Problem(line: 1, column: nil, reason: "the table is empty; begin it with a row of column names")
+      throw Problem(line: 1, reason: "the table is empty; begin it with a row of column names")
     }
     columns = names.fields
     for (index, name) in columns.enumerated() {
-      let reason: String? =
-        if name.isEmpty {
-          "column \(index + 1) has no name"
-        } else if columns[..<index].contains(name) {
-          "there are two columns \(name.inQuotes); rename one"
-        } else {
-          nil
-        }
-      if let reason { throw Problem(line: names.line, column: nil, reason: reason) }
+      if name.isEmpty { throw Problem(line: names.line, reason: "column \(index + 1) has no name") }
+      guard !columns[..<index].contains(name) else {
+        throw Problem(line: names.line, reason: "there are two columns \(name.inQuotes); rename one")
+      }
     }
     while let row = try reader.row(columns: columns) {
       guard row.fields.count == columns.count else {
         throw Problem(
-          line: row.line, column: nil,
+          line: row.line,
           reason: "the row has \(row.fields.count) fields, but there are \(columns.count) columns")
       }
       guard rows.count < Self.maximumRowCount else {
-        throw Problem(line: row.line, column: nil, reason: "a table holds at most \(Self.maximumRowCount) rows")
+        throw Problem(line: row.line, reason: "a table holds at most \(Self.maximumRowCount) rows")
       }
       rows.append(row)
     }
@@ -87,7 +81,6 @@ package struct CSVTable: Equatable, Sendable {
   }
 }
 
-/// The way through the bytes of a table.
 private struct CSVReader {
   private let bytes: [UInt8]
   private var index: Int
@@ -110,8 +103,7 @@ private struct CSVReader {
       let name = fields.count < columns.count ? columns[fields.count] : nil
       fields.append(try field(name))
       guard fields.count <= CSVTable.maximumColumnCount else {
-        throw .init(
-          line: line, column: nil, reason: "a table holds at most \(CSVTable.maximumColumnCount) columns")
+        throw .init(line: line, reason: "a table holds at most \(CSVTable.maximumColumnCount) columns")
       }
       if next == UInt8(ascii: ",") {
         index += 1
@@ -158,15 +150,12 @@ private struct CSVReader {
         }
       }
       guard content.count < CSVTable.maximumFieldLength else {
-        throw .init(
-          line: start, column: column, reason: "a field holds at most \(CSVTable.maximumFieldLength) bytes")
+        throw .init(line: start, column: column, reason: "a field holds at most \(CSVTable.maximumFieldLength) bytes")
       }
       content.append(byte)
       index += 1
     }
-    guard !isOpen else {
-      throw .init(line: start, column: column, reason: "a quotation mark is not closed")
-    }
+    guard !isOpen else { throw .init(line: start, column: column, reason: "a quotation mark is not closed") }
     guard let text = String(validating: content, as: UTF8.self) else {
       throw .init(line: start, column: column, reason: "the field is not UTF-8; save the table as UTF-8")
     }

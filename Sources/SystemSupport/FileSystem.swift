@@ -1,6 +1,5 @@
 internal import Glibc
 
-/// What the commands ask of the file system, in one place.
 package enum FileSystem {
   package enum Entry { case file, folder, other, nothing }
 
@@ -33,9 +32,7 @@ package enum FileSystem {
     return unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
   }
 
-  /// Reads a file, pipe or standard input (`-`) to its end.
-  ///
-  /// - Parameter limit: Bytes beyond which reading stops with an error.
+  /// Reads a file, pipe or standard input (`-`) to its end; bytes beyond a limit are an error.
   package static func read(_ path: String, limit: Int = 1 << 28) throws(FileError) -> [UInt8] {
     if path == "-" { return try read(descriptor: STDIN_FILENO, name: "standard input", limit: limit) }
     let descriptor = try open(path)
@@ -92,16 +89,21 @@ package enum FileSystem {
 
   /// The names in a folder, sorted by their bytes, without those that start with a dot.
   package static func names(in folder: String) throws(FileError) -> [String] {
+    try entries(of: folder).filter { !$0.hasPrefix(".") }.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+  }
+
+  /// All names in a folder, in any order.
+  static func entries(of folder: String) throws(FileError) -> [String] {
     guard let handle = unsafe opendir(folder) else { throw .system(folder, "cannot be opened") }
     defer { unsafe closedir(handle) }
     var names: [String] = []
     while let entry = unsafe readdir(handle) {
-      let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
-        unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
-      }
-      if !name.hasPrefix(".") { names.append(name) }
+      names.append(
+        unsafe withUnsafePointer(to: &entry.pointee.d_name) {
+          unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+        })
     }
-    return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    return names
   }
 
   /// Makes a folder and those above it, where they are missing.
@@ -165,10 +167,7 @@ public struct FileError: Error, Equatable, CustomStringConvertible {
   public var reason: String
 
   /// An error about a file.
-  public init(_ path: String, _ reason: String) {
-    self.path = path
-    self.reason = reason
-  }
+  public init(_ path: String, _ reason: String) { (self.path, self.reason) = (path, reason) }
 
   package static func system(_ path: String, _ what: String, code: Int32 = errno) -> FileError {
     let reason = unsafe String(cString: strerror(code))
@@ -181,21 +180,15 @@ public struct FileError: Error, Equatable, CustomStringConvertible {
 
 /// By what a changed or replaced file is distinguished from the old one.
 package struct FileStamp: Equatable {
-  private let device: dev_t
-  private let number: ino_t
-  private let size: off_t
-  private let seconds: Int
-  private let nanoseconds: Int
+  /// Device, number, size, seconds and nanoseconds of the last change.
+  private let figures: [Int]
 
   /// The stamp of a file, links followed, or nothing where there is none.
   package init?(_ path: String) {
     var status = stat()
     guard unsafe stat(path, &status) == 0 else { return nil }
-    device = status.st_dev
-    number = status.st_ino
-    size = status.st_size
-    seconds = status.st_mtim.tv_sec
-    nanoseconds = status.st_mtim.tv_nsec
+    let (device, number) = (Int(truncatingIfNeeded: status.st_dev), Int(truncatingIfNeeded: status.st_ino))
+    figures = [device, number, status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec]
   }
 }
 
@@ -208,8 +201,7 @@ package struct FileIdentity: Hashable, Sendable {
   package init?(_ path: String) {
     var status = stat()
     guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFDIR else { return nil }
-    device = status.st_dev
-    number = status.st_ino
+    (device, number) = (status.st_dev, status.st_ino)
   }
 }
 
@@ -247,7 +239,6 @@ package struct OutputGuard: Sendable {
   }
 }
 
-/// A moment as calendars tell it.
 package struct CalendarTime: Equatable, Sendable {
   /// Seconds since the beginning of 1970, in universal time.
   package var seconds: Int
@@ -262,9 +253,7 @@ package struct CalendarTime: Equatable, Sendable {
   /// `20260131-120000`: what the name of a file may hold.
   package var fileText: String { formatted("%Y%m%d-%H%M%S") }
 
-  /// - Parameters:
-  ///   - format: As strftime(3) takes it; at most 31 bytes of text.
-  ///   - isLocal: Whether it is the time where the user is.
+  /// The time, or that where the user is, in a format of strftime(3) that makes 31 bytes of text at most.
   package func formatted(_ format: String, isLocal: Bool = false) -> String {
     var moment = time_t(seconds)
     var fields = unsafe tm()

@@ -1,22 +1,16 @@
 internal import Glibc
 
-/// Reports when files were written or removed, without looking at them in between.
-///
-/// The folders are watched, so a file may be replaced, as editors do, and may come and go with its folder.
-/// A link is followed, and watched itself; links among the folders above are followed once.
+/// Reports when files were written or removed, without looking at them in between. The folders are watched, so a file
+/// may be replaced, as editors do, and may come and go with its folder. A link is followed, and watched itself; links
+/// among the folders above are followed once.
 package final class FileWatch {
-  /// A file that is not as it was.
   package struct Change: Equatable {
     package enum Kind { case written, removed }
 
     package var path: String
-    /// What became of it.
     package var kind: Kind
 
-    package init(path: String, kind: Kind) {
-      self.path = path
-      self.kind = kind
-    }
+    package init(path: String, kind: Kind) { (self.path, self.kind) = (path, kind) }
   }
 
   /// Readable when something happened, which may be nothing that matters.
@@ -123,7 +117,6 @@ package final class FileWatch {
     }
   }
 
-  /// One file, and what is going on with it.
   struct File {
     /// A name in a folder, by its whole path.
     struct Place: Equatable {
@@ -131,19 +124,13 @@ package final class FileWatch {
       var name: String
     }
 
-    /// What happens in a row to one file.
-    struct Burst {
-      var start: Duration
-      var end: Duration
-    }
-
     let path: String
     /// Where the file is: by its name and, for a link, by what it leads to.
     var places: [Place] = []
     /// How the file was when its last change was reported; nothing where it was missing.
     var stamp: FileStamp?
-    /// Events that have not settled yet.
-    var burst: Burst?
+    /// From when to when events happen in a row that have not settled yet.
+    var burst: (start: Duration, end: Duration)?
 
     init(_ path: String) { self.path = path }
 
@@ -174,7 +161,7 @@ package final class FileWatch {
       // Nobody writes to a link; it is complete when it is there.
       let isOpen = isUnfinished && !FileSystem.isLink(path)
       let end = now + (isOpen ? max(settling, Self.patience) : settling)
-      burst = Burst(start: start, end: min(end, start + Self.longest))
+      burst = (start, min(end, start + Self.longest))
     }
 
     /// The change, where the burst is over and there is one to tell.
@@ -191,7 +178,6 @@ package final class FileWatch {
 
 /// What happens in folders, as the system reports it through inotify(7).
 final class FolderWatches {
-  /// What is reported of a folder.
   enum Interest {
     /// That it is moved or removed itself; quiet otherwise.
     case itself
@@ -200,7 +186,6 @@ final class FolderWatches {
     case files
   }
 
-  /// Something that happened.
   enum Event: Equatable {
     /// A file or folder of this name; `isUnfinished` where more is likely to be written.
     case name(String, folders: [String], isUnfinished: Bool)
@@ -212,7 +197,6 @@ final class FolderWatches {
   let descriptor: Int32
   private var folders: [Int32: [String]] = [:]
 
-  /// Watches nothing yet.
   init() throws(FileError) {
     descriptor = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
     guard descriptor >= 0 else {
@@ -222,9 +206,7 @@ final class FolderWatches {
 
   deinit { close(descriptor) }
 
-  /// Watches a folder, in addition to what is reported of it already.
-  ///
-  /// - Returns: False where there is no such folder.
+  /// Watches a folder, in addition to what is reported of it already; false where there is none.
   func add(_ folder: String, _ interest: Interest) throws(FileError) -> Bool {
     let own = IN_MOVE_SELF | IN_DELETE_SELF
     let arrivals = IN_CREATE | IN_MOVED_TO
@@ -251,7 +233,6 @@ final class FolderWatches {
     }
   }
 
-  /// Watches nothing any more.
   func removeAll() {
     for watch in folders.keys { inotify_rm_watch(descriptor, watch) }
     folders = [:]

@@ -1,9 +1,7 @@
 package import Reading
 
-/// A value of an object that is written as JSON.
 package protocol JSONPrintable { var json: JSONPiece { get } }
 
-/// A value on its way into a text.
 package enum JSONPiece: JSONPrintable {
   case null
   case text(String)

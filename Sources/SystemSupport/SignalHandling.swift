@@ -1,11 +1,9 @@
 internal import Glibc
 internal import Synchronization
 
-/// Lets work be ended in order when Ctrl-C, termination or hang-up end the program.
-///
-/// While no file is unfinished and nobody asked for notice, a signal ends the program as it ends any
-/// other, even one that waits for its standard input. A second signal ends it in any case, and removes files
-/// that are unfinished.
+/// Lets work be ended in order when Ctrl-C, termination or hang-up end the program. While no file is unfinished and
+/// nobody asked for notice, a signal ends the program as it ends any other, even one that waits for its standard input.
+/// A second signal ends it in any case, and removes files that are unfinished.
 package enum SignalHandling {
   package static var isRequested: Bool { interrupted.load(ordering: .relaxed) }
 
@@ -16,7 +14,7 @@ package enum SignalHandling {
     _ = unfinished.load(ordering: .relaxed)
     _ = listeners.load(ordering: .relaxed)
     _ = noted.load(ordering: .relaxed)
-    _ = unfinishedPaths.count
+    _ = unfinishedPaths[0].load(ordering: .relaxed)
     TerminalMode.prepare()
     // A file beyond the shell's limit is then an error of the write that can be reported and cleaned up after.
     _ = signal(SIGXFSZ, SIG_IGN)
@@ -30,9 +28,7 @@ package enum SignalHandling {
     return unsafe handler == unsafeBitCast(SIG_IGN, to: Int.self)
   }
 
-  /// Announces a file that must be finished or removed, or answers that it is too late to begin one.
-  ///
-  /// Only where the answer is true must `end()` follow.
+  /// Announces a file that must be finished or removed, which `end()` follows; false where it is too late to begin one.
   static func begin() -> Bool {
     unfinished.add(1, ordering: .sequentiallyConsistent)
     if !interrupted.load(ordering: .sequentiallyConsistent) { return true }
@@ -42,9 +38,7 @@ package enum SignalHandling {
 
   static func end() { unfinished.subtract(1, ordering: .sequentiallyConsistent) }
 
-  /// Notes the path of a file that is to be removed where the process is ended at once.
-  ///
-  /// - Returns: What `forget` takes; nil where too many are noted.
+  /// Notes a file that is to be removed where the process is ended at once; what `forget` takes, nil beyond the limit.
   static func note(unfinishedPath path: String) -> Int? {
     // Never moved while noted, since a handler may be reading it.
     let text = unsafe strdup(path)
@@ -77,7 +71,6 @@ package enum SignalHandling {
     return descriptor
   }
 
-  /// Ends what `addListener()` began.
   static func removeListener() { listeners.subtract(1, ordering: .sequentiallyConsistent) }
 
   /// Ends the process by the signal a listener was notified of, so that a shell sees it; else returns.
@@ -120,28 +113,15 @@ package enum SignalHandling {
 }
 
 /// Paths of unfinished files, as addresses of C strings, in memory that a signal handler can read.
-@safe private struct UnfinishedPaths: @unchecked Sendable {
-  let count = 256
-  private let paths: UnsafeMutablePointer<Atomic<UInt>>
-
-  init() {
-    unsafe paths = .allocate(capacity: count)
-    for place in 0..<count { unsafe (paths + place).initialize(to: Atomic(0)) }
-  }
-
-  subscript(place: Int) -> Atomic<UInt> { unsafeAddress { unsafe UnsafePointer(paths + place) } }
-}
-
-private let unfinishedPaths = UnfinishedPaths()
+private let unfinishedPaths = InlineArray<256, Atomic<UInt>> { _ in Atomic(0) }
 private let interrupted = Atomic(false)
 private let unfinished = Atomic(0)
 private let listeners = Atomic(0)
 private let noted = Atomic<Int32>(0)
 private let call = SignalFlag()
 
-/// Tells a verb of the first signal that asks to stop, so that it can fade out and end; a second ends it at once.
-///
-/// When the verb returns, the program ends by that signal.
+/// Tells a verb of the first signal that asks to stop, so that it can fade out and end; a second ends it at once. When
+/// the verb returns, the program ends by that signal.
 package struct InterruptSignal: ~Copyable {
   /// Readable from the first signal on; nothing is to be read from it. Below zero where none was left.
   package let descriptor: Int32

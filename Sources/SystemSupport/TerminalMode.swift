@@ -1,13 +1,11 @@
 internal import Glibc
 internal import Synchronization
 
-/// The terminal's modes while keys are read singly, kept where a signal handler can give them back.
-///
-/// While in force, Ctrl-Z and a quit signal give the usual modes back first, and continuing takes them again.
-/// Nothing touches a terminal that another job has.
+/// The terminal's modes while keys are read singly, kept where a signal handler can give them back. While in force,
+/// Ctrl-Z and a quit signal give the usual modes back first, and continuing takes them again. Nothing touches a
+/// terminal that another job has.
 package enum TerminalMode {
-  /// Readable when the process was continued, perhaps with the terminal in its hands again, and when the
-  /// window changed its size.
+  /// Readable when the process was continued, perhaps with the terminal again, and when the window changed its size.
   package static var wakeDescriptor: Int32 { continued.descriptor }
 
   package static func lowerWake() { continued.lower() }
@@ -18,9 +16,8 @@ package enum TerminalMode {
     _ = isLineShown.load(ordering: .relaxed)
   }
 
-  /// Takes charge of a terminal, whose modes change with the first `enter()`; one at a time.
-  ///
-  /// - Returns: False where it is not a terminal, not the one that controls this process, or taken already.
+  /// Takes charge of a terminal, whose modes change with the first `enter()`; one at a time. False where it is not a
+  /// terminal, not the one that controls this process, or taken already.
   package static func begin(on descriptor: Int32) -> Bool {
     prepare()
     guard isatty(descriptor) == 1, tcgetpgrp(descriptor) >= 0 else { return false }
@@ -80,7 +77,6 @@ package enum TerminalMode {
     if unsafe modes.pointee.areKnown { _ = enter() }
   }
 
-  /// What is in force, or nothing.
   private static var current: UnsafeMutablePointer<Modes>? {
     unsafe UnsafeMutablePointer(bitPattern: inForce.load(ordering: .sequentiallyConsistent))
   }

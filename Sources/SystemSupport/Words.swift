@@ -2,65 +2,46 @@ internal import CMath
 
 extension String {
   /// The text on one line, safe on a terminal: what a file is called or says of itself may hold controls.
-  package var printable: String {
-    var text = ""
-    for scalar in unicodeScalars {
-      switch scalar.properties.generalCategory {
-      case .control, .format, .lineSeparator, .paragraphSeparator: text += scalar.escaped(asASCII: true)
-      default: text.unicodeScalars.append(scalar)
-      }
-    }
-    return text
-  }
+  package var printable: String { unicodeScalars.map(\.printable).joined() }
 
   /// The text between quotes, safe on a terminal: control characters escaped, at most 80 characters.
   package var inQuotes: String {
-    var text = "'"
-    for (index, scalar) in unicodeScalars.enumerated() {
-      if index == 80 {
-        text += "…"
-        break
-      }
-      switch scalar.properties.generalCategory {
-      case .control, .format, .lineSeparator, .paragraphSeparator: text += scalar.escaped(asASCII: true)
-      default: text.unicodeScalars.append(scalar)
-      }
-    }
-    return text + "'"
+    "'" + unicodeScalars.prefix(80).map(\.printable).joined() + (unicodeScalars.count > 80 ? "…'" : "'")
   }
-}
 
-extension String {
+  private static let signs: [Unicode.Scalar: String] = [
+    "–": "-", "−": "-", "…": "...", "→": "->", "±": "+/-", "×": "x", "·": ".", "µ": "u", "Ω": "ohm", "π": "pi",
+    "²": "^2",
+  ]
+
   /// The text with the program's own signs in ASCII; what files are called or say of themselves stays as it is.
   package var asASCII: String {
     if utf8.allSatisfy({ $0 < 0x80 }) { return self }
     var text = ""
     for scalar in unicodeScalars {
       switch scalar {
-      case "–", "−": text += "-"
-      case "…": text += "..."
-      case "→": text += "->"
-      case "±": text += "+/-"
-      case "×": text += "x"
-      case "·": text += "."
-      case "µ": text += "u"
-      case "Ω": text += "ohm"
-      case "π": text += "pi"
-      case "²": text += "^2"
       // Bars of block elements: under half of a column, and more.
       case "\u{2581}"..."\u{2583}", "\u{258D}"..."\u{258F}": text += ":"
       case "\u{2584}"..."\u{258C}": text += "#"
-      default: text.unicodeScalars.append(scalar)
+      default: if let sign = Self.signs[scalar] { text += sign } else { text.unicodeScalars.append(scalar) }
       }
     }
     return text
   }
 }
 
+extension Unicode.Scalar {
+  fileprivate var printable: String {
+    switch properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator: escaped(asASCII: true)
+    default: String(self)
+    }
+  }
+}
+
 extension StringProtocol {
-  /// Where a text that is not empty first stands in this one, byte for byte, or nil.
-  ///
-  /// The search of the standard library comes with its regular expressions, a megabyte of the program.
+  /// Where a text that is not empty first stands in this one, byte for byte, or nil. The search of the standard library
+  /// comes with its regular expressions, a megabyte of the program.
   package func place(of text: String) -> Range<Index>? {
     for start in utf8.indices where utf8[start...].starts(with: text.utf8) {
       return start..<utf8.index(start, offsetBy: text.utf8.count)
@@ -78,7 +59,6 @@ extension [String] {
   }
 }
 
-/// Finds the name someone probably meant.
 package enum Suggestion {
   /// `; did you mean '--output'?`, or nothing where no name is near.
   package static func question(_ word: String, among names: [String]) -> String {
@@ -125,7 +105,6 @@ package enum Suggestion {
   }
 }
 
-/// Numbers as people read them.
 package enum NumberFormatting {
   /// `2.22 s`.
   package static func seconds(_ seconds: Double) -> String { "\(rounded(seconds, places: 3)) s" }

@@ -3,15 +3,10 @@ internal import Synchronization
 
 /// Runs independent work on all cores.
 package enum WorkerPool {
-  /// How many threads can run at once.
   package static var count: Int { max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
 
-  /// Does pieces of work on as many threads as there are cores and returns when all are done.
-  ///
-  /// - Parameters:
-  ///   - pieces: How many pieces there are.
-  ///   - work: Does one piece; called on several threads at once.
-  ///   - meanwhile: Called on the calling thread now and then with the number of pieces done.
+  /// Does pieces of work on as many threads as there are cores and returns when all are done; meanwhile another closure
+  /// is called on the calling thread now and then, with the number of pieces done.
   package static func run(_ pieces: Int, work: @escaping @Sendable (Int) -> Void, meanwhile: (Int) -> Void) {
     let crew = WorkQueue(pieces: pieces, work: work)
     var threads: [pthread_t] = []
@@ -30,7 +25,8 @@ package enum WorkerPool {
     if threads.isEmpty { crew.workOn() }
     while crew.doneCount < pieces {
       meanwhile(crew.doneCount)
-      crew.waitBriefly()
+      // Short beside any batch, long beside the cost of looking.
+      usleep(3_000)
     }
     for thread in threads { pthread_join(thread, nil) }
   }
@@ -41,10 +37,7 @@ package enum WorkerPool {
     private let next = Atomic(0)
     private let done = Atomic(0)
 
-    init(pieces: Int, work: @escaping @Sendable (Int) -> Void) {
-      self.pieces = pieces
-      self.work = work
-    }
+    init(pieces: Int, work: @escaping @Sendable (Int) -> Void) { (self.pieces, self.work) = (pieces, work) }
 
     var doneCount: Int { done.load(ordering: .acquiring) }
 
@@ -56,9 +49,6 @@ package enum WorkerPool {
         done.add(1, ordering: .releasing)
       }
     }
-
-    /// A few milliseconds: short beside any batch, long beside the cost of looking.
-    func waitBriefly() { usleep(3_000) }
   }
 }
 

@@ -47,16 +47,6 @@ import Testing
     #expect(outputs.isAvailable(outputs.name("null")))
   }
 
-  @Test(arguments: [
-    (ALSAError.Kind.deviceBusy, OutputError.Kind.busy), (.noSuchDevice, .notFound),
-    (.deviceDisconnected, .disconnected), (.serverUnavailable, .serverUnavailable),
-    (.permissionDenied, .permissionDenied), (.notPlayback, .notPlayback), (.notCapture, .other), (.overrun, .other),
-    (.unsupportedFormat, .unsupportedFormat), (.other, .other),
-  ]) func errorsOfDevicesKeepTheirKind(kind: ALSAError.Kind, wanted: OutputError.Kind) {
-    #expect(
-      OutputError(ALSAError(kind: kind, device: "hw:1", description: "d")) == OutputError(wanted, output: "hw:1", "d"))
-  }
-
   @Test func outputsAreListed() {
     let names = outputs.outputs(probing: false).map(\.name)
     #expect(names.first == "default")

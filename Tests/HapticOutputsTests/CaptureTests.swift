@@ -6,11 +6,11 @@ import Testing
 @testable import HapticOutputs
 
 @Suite struct CaptureTests {
-  private func refusal(_ make: () throws -> Void) -> ALSAError? {
+  private func refusal(_ make: () throws -> Void) -> OutputError? {
     do {
       try make()
       return nil
-    } catch { return error as? ALSAError }
+    } catch { return error as? OutputError }
   }
 
   @Test func aDeviceWithoutAPaceIsReadAsTimeGoesBy() throws {
@@ -38,30 +38,30 @@ import Testing
     var samples: [Float] = []
     #expect(
       refusal { try capture.read(into: &samples) }
-        == ALSAError(
-          kind: .overrun, device: "null",
-          description: "overrun: the recording has a gap; close other programs and record again"))
+        == OutputError(
+          .overrun, output: "null",
+          "overrun: the recording has a gap; close other programs and record again"))
   }
 
   @Test(arguments: [
     (
-      EBUSY, ALSAError.Kind.deviceBusy,
+      EBUSY, OutputError.Kind.busy,
       "device busy: another program records from it; close that program or choose another device"
     ), (EACCES, .permissionDenied, "permission denied; this user must be in the group 'audio' to record from it"),
-    (ENOENT, .noSuchDevice, "no such device; run 'aplay -L' to list devices"),
-  ]) func whatStandsInTheWayIsTold(code: Int32, kind: ALSAError.Kind, text: String) {
+    (ENOENT, .notFound, "no such device; run 'aplay -L' to list devices"),
+  ]) func whatStandsInTheWayIsTold(code: Int32, kind: OutputError.Kind, text: String) {
     let blocked = PCMInterception(open: { _ in .refused(code) })
     #expect(
       refusal {
         _ = try ALSACapture(
           "hw:9", rate: 8_000, channelCount: 1, timekeeper: VirtualTimeSource(), interception: blocked)
-      } == ALSAError(kind: kind, device: "hw:9", description: text))
+      } == OutputError(kind, output: "hw:9", text))
   }
 
   @Test func samplesOfAnyKindAreBroughtToOne() {
     func decoded(_ encoding: SampleEncoding, _ bytes: [UInt8]) -> [Float] {
       var samples: [Float] = []
-      SampleDecoder(encoding).decode(bytes.span, into: &samples)
+      SampleDecoder(encoding: encoding).decode(bytes.span, into: &samples)
       return samples
     }
     #expect(decoded(.s16, [0x00, 0x40, 0x00, 0x80, 0x01]) == [0.5, -1])
@@ -115,8 +115,7 @@ import Testing
   @Test func lostFramesAreToldOnceAndTheDeviceGoesOn() throws {
     let time = VirtualTimeSource()
     let isLate = Locked(true)
-    let interception = PCMInterception(
-      result: { $0 == .read && isLate.withLock { $0 } ? Int(-EPIPE) : nil })
+    let interception = PCMInterception(result: { $0 == .read && isLate.withLock { $0 } ? Int(-EPIPE) : nil })
     let capture = try LiveCapture("null", rates: [48_000], period: 0.005, time: time, interception: interception)
     var samples: [Float] = []
     wait(time, 0.1)
@@ -126,7 +125,7 @@ import Testing
   }
 
   @Test func aRateThatTheDeviceLacksIsLookedForAmongOthers() throws {
-    #expect(throws: ALSAError.self) {
+    #expect(throws: OutputError.self) {
       _ = try LiveCapture("no-such-device", rates: [48_000], period: 0.005, time: VirtualTimeSource())
     }
   }

@@ -1,4 +1,5 @@
 @testable import HapticOutputs
+import HapticPlayback
 import TestSupport
 import Testing
 
@@ -58,7 +59,7 @@ import Testing
 
   @Test func aDeviceByALastingNameThatIsAwayIsSaidToBeAway() {
     #expect { try ALSASink(PCMRequest(device: "usb:ffff:ffff:none")) } throws: {
-      ($0 as? ALSAError)?.kind == .noSuchDevice
+      ($0 as? OutputError)?.kind == .notFound
     }
   }
 }

@@ -36,8 +36,7 @@ import Testing
   }
 
   private static func transfers(_ name: String, _ code: Int32) -> Case {
-    Case(
-      name: name, faults: [(.failTransfers(code: code, count: .max >> 32), at: 700)], isHeardToTheEnd: false)
+    Case(name: name, faults: [(.failTransfers(code: code, count: .max >> 32), at: 700)], isHeardToTheEnd: false)
   }
 
   private static func once(_ name: String, _ code: Int32) -> Case {
@@ -204,8 +203,7 @@ import Testing
   {
     let device = FaultyDevice()
     let time = DeviceTime(device)
-    let sink = try ALSASink(
-      PCMRequest(device: "faulty"), timekeeper: time, interception: device.interception())
+    let sink = try ALSASink(PCMRequest(device: "faulty"), timekeeper: time, interception: device.interception())
     let engine = PlaybackEngine(routing: OutputRouting(channelCount: 2))
     let loop = RenderLoop(engine: engine, sink: sink, time: time)
     for (duration, moment) in [(5, 0), (70, 500), (20, 900)] {

@@ -38,7 +38,7 @@ import Testing
     #expect(sink.granted.access == access)
     #expect(sink.granted.encoding == encoding)
     #expect(sink.granted.isPaced)
-    #expect(!sink.isHardware)
+    #expect(!sink.granted.isHardware)
   }
 
   @Test func playsInTime() throws {

@@ -9,11 +9,11 @@ import Testing
   private func refusal(
     _ change: (inout PCMRequest) -> Void, abilities: (inout FaultyDevice.Capabilities) -> Void = { _ in },
     results: @escaping @Sendable (PCMCall) -> Int? = { _ in nil }
-  ) -> ALSAError? {
+  ) -> OutputError? {
     do {
       _ = try Playback(change, abilities: abilities, results: results)
       return nil
-    } catch { return error as? ALSAError }
+    } catch { return error as? OutputError }
   }
 
   @Test func ratesThatWorkAreTold() {
@@ -23,9 +23,9 @@ import Testing
       } abilities: {
         $0.rates = [48_000, 96_000, 192_000]
       }
-        == ALSAError(
-          kind: .unsupportedFormat, device: "faulty",
-          description: "does not support 44100 Hz; supported: 48000, 96000 and 192000 Hz"))
+        == OutputError(
+          .unsupportedFormat, output: "faulty",
+          "does not support 44100 Hz; supported: 48000, 96000 and 192000 Hz"))
   }
 
   @Test func anotherRateIsTakenWhereAllowed() throws {
@@ -110,56 +110,53 @@ import Testing
   }
 
   @Test(arguments: [
-    (EBUSY, ALSAError.Kind.deviceBusy), (ENOENT, .noSuchDevice), (ENODEV, .noSuchDevice), (EACCES, .permissionDenied),
+    (EBUSY, OutputError.Kind.busy), (ENOENT, .notFound), (ENODEV, .notFound), (EACCES, .permissionDenied),
     (EPERM, .permissionDenied), (ECONNREFUSED, .serverUnavailable), (ENOMEM, .other),
-  ]) func refusedOpeningHasAKind(code: Int32, kind: ALSAError.Kind) {
+  ]) func refusedOpeningHasAKind(code: Int32, kind: OutputError.Kind) {
     let interception = PCMInterception(open: { _ in .refused(code) })
-    let error = #expect(throws: ALSAError.self) {
+    let error = #expect(throws: OutputError.self) {
       try ALSASink(PCMRequest(device: "no-such-device"), timekeeper: ClockTime(), interception: interception)
     }
     #expect(error?.kind == kind)
-    #expect(error?.device == "no-such-device")
+    #expect(error?.output == "no-such-device")
   }
 
   @Test(arguments: ["no-such-device", "hw:31", "hw:Nowhere", "plughw:31,7"]) func unknownDevicesAreAbsent(name: String)
   {
-    let error = #expect(throws: ALSAError.self) { try ALSASink(PCMRequest(device: name)) }
-    #expect(error?.kind == .noSuchDevice)
+    let error = #expect(throws: OutputError.self) { try ALSASink(PCMRequest(device: name)) }
+    #expect(error?.kind == .notFound)
   }
 
   /// The null device can be recorded from, so it stands for one that can do no more.
   @Test func recordersAreNoPlayers() {
     let interception = PCMInterception(open: { _ in .refused(ENOENT) })
-    let error = #expect(throws: ALSAError.self) {
+    let error = #expect(throws: OutputError.self) {
       try ALSASink(PCMRequest(device: "null"), timekeeper: ClockTime(), interception: interception)
     }
-    #expect(error == ALSAError(kind: .notPlayback, device: "null", description: "capture only; choose another device"))
+    #expect(error == OutputError(.notPlayback, output: "null", "capture only; choose another device"))
   }
 
   @Test func jackWithoutItsServerIsTold() {
     let interception = PCMInterception(open: { _ in .refused(ENOENT) })
-    let error = #expect(throws: ALSAError.self) {
+    let error = #expect(throws: OutputError.self) {
       try ALSASink(PCMRequest(device: "jack"), timekeeper: ClockTime(), interception: interception)
     }
-    #expect(
-      error
-        == ALSAError(
-          kind: .serverUnavailable, device: "jack", description: "the sound server does not respond; start it"))
+    #expect(error == OutputError(.serverUnavailable, output: "jack", "the sound server does not respond; start it"))
   }
 
   @Test func anUnknownFailureNamesItsReason() {
     #expect(
       refusal({ _ in }, results: { $0 == .hardwareParameters ? -Int(EPROTO) : nil })
-        == ALSAError(
-          kind: .other, device: "faulty",
-          description: "the device fails (protocol error); reconnect it, or choose another"))
+        == OutputError(
+          .other, output: "faulty",
+          "the device fails (protocol error); reconnect it, or choose another"))
   }
 
   @Test func aLackOfMemorySaysWhatHelps() {
     #expect(
       refusal({ _ in }, results: { $0 == .hardwareParameters ? -Int(ENOMEM) : nil })
-        == ALSAError(
-          kind: .other, device: "faulty",
-          description: "the system has no memory for this; use a smaller buffer or close other programs"))
+        == OutputError(
+          .other, output: "faulty",
+          "the system has no memory for this; use a smaller buffer or close other programs"))
   }
 }

@@ -33,7 +33,7 @@ import Testing
     try play(into: memory, time: time)
     let file = ScratchFile()
     let fileTime = VirtualTimeSource()
-    let sink = try SoundFileSink(format, to: file.descriptor, path: "a.wav", storedAs: floats, time: fileTime)
+    let sink = try SoundFileSink(format, path: file.path, storedAs: floats, time: fileTime)
     try play(into: sink, time: fileTime)
     let sound = try file.sound()
     #expect(sound.rate == 48_000)
@@ -47,7 +47,7 @@ import Testing
   @Test func missedTimeIsSilenceInTheFile() throws {
     let time = VirtualTimeSource()
     let file = ScratchFile()
-    let sink = try SoundFileSink(format, to: file.descriptor, path: "a.wav", storedAs: floats, time: time)
+    let sink = try SoundFileSink(format, path: file.path, storedAs: floats, time: time)
     let wake = try WakeSignal()
     #expect(sink.wait(wake) == .room(frameCount: 480))
     sink.write([Float](repeating: 0.5, count: 960).span)
@@ -60,15 +60,14 @@ import Testing
 
   @Test func aFullDiskEndsTheSinkWithANotice() throws {
     let file = ScratchFile()
-    let sink = try SoundFileSink(
-      format, to: file.descriptor, path: "a.wav", storedAs: floats, time: VirtualTimeSource())
+    let sink = try SoundFileSink(format, path: file.path, storedAs: floats, time: VirtualTimeSource())
     file.fill()
     let wake = try WakeSignal()
     _ = sink.wait(wake)
     sink.write([Float](repeating: 0.5, count: 960).span)
     #expect(
       sink.takeEvents() == [
-        SinkEvent(.failed, text: "a.wav: the disk is full; free some space or choose another folder")
+        SinkEvent(.failed, text: "\(file.path): the disk is full; free some space or choose another folder")
       ])
     #expect(sink.wait(wake) == .ended)
   }
@@ -108,6 +107,7 @@ import Testing
 /// A file without a name, deleted when it is released.
 final class ScratchFile {
   let descriptor: Int32
+  var path: String { "/proc/self/fd/\(descriptor)" }
 
   init() {
     var template = Array("/tmp/sound-XXXXXX".utf8CString)

@@ -38,17 +38,17 @@ private func inTest(
         #expect(
           error?.localizedDescription
             == "the engine belongs to the test first(); give both tests, or their suites, .virtualHaptics(.alone)")
-        #expect(second.backend.foreignTests == ["first()"])
+        #expect(second.backend.mistakes.foreignTests == ["first()"])
         #expect(second.log.isEmpty)
       }
       first.advance(seconds: 0.1)
       #expect(first.played.transients == [0])
-      #expect(first.backend.foreignTests == [])
+      #expect(first.backend.mistakes.foreignTests == [])
     }
     // The order in which tests come changes nothing.
     inTest("third()") { third in
       #expect(throws: CHHapticError.self) { try shared?.tap() }
-      #expect(third.backend.foreignTests == ["first()"])
+      #expect(third.backend.mistakes.foreignTests == ["first()"])
     }
     #expect(
       VirtualHapticsTrait.foreign("first()")
@@ -68,7 +68,7 @@ private func inTest(
           let code = (error as? CHHapticError)?.code
           #expect(code == .operationNotPermitted)
         }
-        #expect(second.backend.foreignTests == ["first()"])
+        #expect(second.backend.mistakes.foreignTests == ["first()"])
       }
       first.advance(seconds: 0.1)
       #expect(first.played.isEmpty)
@@ -83,7 +83,7 @@ private func inTest(
         try shared?.tap()
         device.advance(seconds: 0.1)
         #expect(device.played.transients == [0])
-        #expect(device.backend.foreignTests == [])
+        #expect(device.backend.mistakes.foreignTests == [])
       }
     }
   }

@@ -25,8 +25,8 @@ import Testing
   @Test func aThreadThatSleepsIsNoted() async {
     await inTest { device in
       block()
-      #expect(device.backend.blocks.map(\.call) == ["Thread.sleep", "usleep"])
-      #expect(device.backend.blocks.map(\.seconds) == [0.001, 0.001])
+      #expect(device.backend.mistakes.blocks.map(\.call) == ["Thread.sleep", "usleep"])
+      #expect(device.backend.mistakes.blocks.map(\.seconds) == [0.001, 0.001])
     }
     #expect(
       VirtualHapticsTrait.blocked("Thread.sleep", seconds: 0.2)
@@ -38,9 +38,9 @@ import Testing
     await inTest { device in
       DispatchQueue.main.asyncAfter(deadline: .now() + 0.5) {}
       device.advance(seconds: 0.4)
-      #expect(device.backend.missedWaitCount == 0)
+      #expect(device.backend.mistakes.missedWaitCount == 0)
       device.advance(seconds: 0.4)
-      #expect(device.backend.missedWaitCount == 1)
+      #expect(device.backend.mistakes.missedWaitCount == 1)
       await device.advance(by: .zero)
     }
   }

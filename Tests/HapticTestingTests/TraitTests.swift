@@ -152,8 +152,8 @@ func startBlocking(_ engine: CHHapticEngine) throws { try engine.start() }
     }
     #expect(hapticDevice.log.actions == [.engineMade])
     #expect(VirtualHapticDevice(other).log.actions == [])
-    #expect(hapticDevice.backend.strayEngineCount == 1)
-    #expect(other.strayEngineCount == 1)
+    #expect(hapticDevice.backend.mistakes.strayEngineCount == 1)
+    #expect(other.mistakes.strayEngineCount == 1)
     withExtendedLifetime(engine) {}
   }
 

@@ -75,7 +75,7 @@ import Testing
 
   @Test func whatCannotBeFollowedIsSaid() {
     let words = ["--from", "hw:9", "--no-config"]
-    let refusal = ALSAError(kind: .noSuchDevice, device: "hw:9", description: "no such device")
+    let refusal = OutputError(.notFound, output: "hw:9", "no such device")
     #expect {
       try follow(words, on: VirtualStage(), source: { throw refusal })
     } throws: { Failure.message($0) == "hw:9: no such device" }

@@ -45,14 +45,10 @@ open class AVAudioPlayer: NSObject, @unchecked Sendable {
     self.url = url
     let sound = try? Sound(contentsOf: url.path)
     duration = sound.map { Double($0.frameCount) / $0.rate } ?? 0
-    super.init()
   }
 
   /// Makes a player of data, whose length is not known.
-  public init(data: Data) throws {
-    (url, duration) = (nil, 0)
-    super.init()
-  }
+  public init(data: Data) throws { (url, duration) = (nil, 0) }
 
   /// Returns true.
   @discardableResult open func prepareToPlay() -> Bool { true }
@@ -64,9 +60,7 @@ open class AVAudioPlayer: NSObject, @unchecked Sendable {
   }
 
   /// Stops, and stays where it is.
-  open func pause() {
-    lock.withLock { (state.offset, state.start) = (seconds(of: state) ?? state.offset, nil) }
-  }
+  open func pause() { lock.withLock { (state.offset, state.start) = (seconds(of: state) ?? state.offset, nil) } }
 
   /// Stops, and stays where it is.
   open func stop() { pause() }

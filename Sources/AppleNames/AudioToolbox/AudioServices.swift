@@ -13,8 +13,8 @@ public let kSystemSoundID_Vibrate: SystemSoundID = 4095
 /// 1519 is a light tap, 1520 a heavy one and 1521 three quick ones, as programs that use them describe them; Apple
 /// publishes none of the three. Any thread may call; returns at once.
 public func AudioServicesPlaySystemSound(_ inSystemSoundID: SystemSoundID) {
-  EngineBackends.takeVirtual()?.note(.systemSoundPlayed(Int(inSystemSoundID)))
-  guard let pattern = SystemHaptics.pattern(of: inSystemSoundID) else { return }
+  EngineBackends.takeVirtual()?.note(.systemSound(Int(inSystemSoundID)))
+  guard let pattern = haptics(of: inSystemSoundID) else { return }
   EngineLife.shared.play(pattern)
 }
 
@@ -32,21 +32,15 @@ public func AudioServicesPlayAlertSound(_ inSystemSoundID: SystemSoundID) {
   AudioServicesPlaySystemSound(inSystemSoundID)
 }
 
-/// The haptics behind numbers.
-private enum SystemHaptics {
-  static func pattern(of number: SystemSoundID) -> CHHapticPattern? {
-    switch number {
-    case 1519: ParsedPatternCache.shipped.pattern(named: "light")
-    case 1520: ParsedPatternCache.shipped.pattern(named: "heavy")
-    case 1521: ParsedPatternCache.shipped.pattern(named: "triple-tap")
-    case kSystemSoundID_Vibrate: vibration
-    default: nil
-    }
-  }
-
-  private static var vibration: CHHapticPattern? {
+private func haptics(of number: SystemSoundID) -> CHHapticPattern? {
+  switch number {
+  case 1519: return ParsedPatternCache.shipped.pattern(named: "light")
+  case 1520: return ParsedPatternCache.shipped.pattern(named: "heavy")
+  case 1521: return ParsedPatternCache.shipped.pattern(named: "triple-tap")
+  case kSystemSoundID_Vibrate:
     let intensity = CHHapticEventParameter(parameterID: .hapticIntensity, value: 1)
     let event = CHHapticEvent(eventType: .hapticContinuous, parameters: [intensity], relativeTime: 0, duration: 0.4)
     return try? CHHapticPattern(events: [event], parameters: [])
+  default: return nil
   }
 }

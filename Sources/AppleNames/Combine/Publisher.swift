@@ -1,4 +1,5 @@
-public import Foundation
+@_exported public import Foundation
+@_exported public import Observation
 
 /// Values over time, as far as haptic code follows settings and notifications.
 ///
@@ -31,14 +32,7 @@ public final class AnyCancellable: Cancellable, Hashable, @unchecked Sendable {
   deinit { cancel() }
 
   /// Ends the subscription.
-  public func cancel() {
-    let end = lock.withLock {
-      let end = self.end
-      self.end = nil
-      return end
-    }
-    end?()
-  }
+  public func cancel() { lock.withLock { exchange(&end, with: nil) }?() }
 
   /// Keeps the subscription in a set.
   public func store(in set: inout Set<AnyCancellable>) { set.insert(self) }
@@ -148,3 +142,168 @@ extension NotificationCenter {
     }
   }
 }
+
+/// A publisher that a program sends values through.
+public protocol Subject<Output, Failure>: AnyObject, Publisher {
+  /// Sends a value to all that follow it, in the order in which they came, on this thread.
+  func send(_ value: Output)
+}
+
+extension Subject where Output == Void {
+  /// Sends a signal.
+  public func send() { send(()) }
+}
+
+/// Sends values to those who follow it at the time.
+public final class PassthroughSubject<Output, Failure: Error>: Subject, @unchecked Sendable {
+  private let lock = NSLock()
+  private var followers: [Int: (Output) -> Void] = [:]
+  private var count = 0
+
+  /// A subject that nobody follows.
+  public init() {}
+
+  /// Sends a value.
+  public func send(_ value: Output) {
+    for follower in lock.withLock({ followers.sorted { $0.key < $1.key } }) { follower.value(value) }
+  }
+
+  /// Calls a closure for each value.
+  public func sink(receiveValue: @escaping (Output) -> Void) -> AnyCancellable {
+    let number = lock.withLock {
+      count += 1
+      followers[count] = receiveValue
+      return count
+    }
+    return AnyCancellable { [weak self] in
+      guard let self else { return }
+      _ = lock.withLock { self.followers.removeValue(forKey: number) }
+    }
+  }
+}
+
+/// Keeps the last value, which those who come receive first.
+public final class CurrentValueSubject<Output, Failure: Error>: Subject, @unchecked Sendable {
+  private let changes = PassthroughSubject<Output, Failure>()
+  private let lock = NSLock()
+  private var stored: Output
+
+  /// A subject with its first value.
+  public init(_ value: Output) { stored = value }
+
+  /// The last value; setting it sends it.
+  public var value: Output {
+    get { lock.withLock { stored } }
+    set {
+      lock.withLock { stored = newValue }
+      changes.send(newValue)
+    }
+  }
+
+  /// Sends a value.
+  public func send(_ value: Output) { self.value = value }
+
+  /// Calls a closure for the last value and those to come.
+  public func sink(receiveValue: @escaping (Output) -> Void) -> AnyCancellable {
+    receiveValue(value)
+    return changes.sink(receiveValue: receiveValue)
+  }
+}
+
+/// An object whose changes can be followed.
+public protocol ObservableObject: AnyObject {
+  /// What sends a signal before the object changes.
+  associatedtype ObjectWillChangePublisher: Publisher = ObservableObjectPublisher
+  where ObjectWillChangePublisher.Failure == Never
+
+  /// Sends a signal before a property changes that is `Published`.
+  var objectWillChange: ObjectWillChangePublisher { get }
+}
+
+/// Sends a signal before an object changes.
+public typealias ObservableObjectPublisher = PassthroughSubject<Void, Never>
+
+extension ObservableObject where ObjectWillChangePublisher == ObservableObjectPublisher {
+  /// The object's own publisher, made when it is first asked for.
+  public var objectWillChange: ObservableObjectPublisher { ChangePublishers.shared.publisher(of: self) }
+}
+
+/// The publishers of objects, for as long as these are there.
+private final class ChangePublishers: @unchecked Sendable {
+  static let shared = ChangePublishers()
+
+  private struct Entry {
+    weak var object: AnyObject?
+    var publisher: ObservableObjectPublisher
+  }
+
+  private let lock = NSLock()
+  private var entries: [ObjectIdentifier: Entry] = [:]
+
+  func publisher(of object: AnyObject) -> ObservableObjectPublisher {
+    let (publisher, isNew) = lock.withLock {
+      let id = ObjectIdentifier(object)
+      if let entry = entries[id], entry.object === object { return (entry.publisher, false) }
+      entries = entries.filter { $0.value.object != nil }
+      let publisher = ObservableObjectPublisher()
+      entries[id] = Entry(object: object, publisher: publisher)
+      return (publisher, true)
+    }
+    guard isNew else { return publisher }
+    var mirror: Mirror? = Mirror(reflecting: object)
+    while let current = mirror {
+      for child in current.children { (child.value as? any ChangeSource)?.announce(to: publisher) }
+      mirror = current.superclassMirror
+    }
+    return publisher
+  }
+}
+
+private protocol ChangeSource { func announce(to publisher: ObservableObjectPublisher) }
+
+/// A property whose changes can be followed, by itself as `$name` and with its object.
+@propertyWrapper public struct Published<Value>: ChangeSource {
+  /// The values of a property: that of now first, and each new one before it is set.
+  public typealias Publisher = AnyPublisher<Value, Never>
+
+  private final class Storage: @unchecked Sendable {
+    let lock = NSLock()
+    var value: Value
+    let changes = PassthroughSubject<Value, Never>()
+    weak var object: ObservableObjectPublisher?
+
+    init(_ value: Value) { self.value = value }
+  }
+
+  private let storage: Storage
+
+  /// Makes a property.
+  public init(wrappedValue: Value) { storage = Storage(wrappedValue) }
+
+  /// Makes a property.
+  public init(initialValue: Value) { storage = Storage(initialValue) }
+
+  /// The value.
+  public var wrappedValue: Value {
+    get { storage.lock.withLock { storage.value } }
+    nonmutating set {
+      storage.lock.withLock { storage.object }?.send()
+      storage.changes.send(newValue)
+      storage.lock.withLock { storage.value = newValue }
+    }
+  }
+
+  /// The values of the property.
+  public var projectedValue: Publisher {
+    Publisher { receive in
+      receive(wrappedValue)
+      return storage.changes.sink(receiveValue: receive)
+    }
+  }
+
+  fileprivate func announce(to publisher: ObservableObjectPublisher) {
+    storage.lock.withLock { storage.object = publisher }
+  }
+}
+
+extension Published: @unchecked Sendable where Value: Sendable {}

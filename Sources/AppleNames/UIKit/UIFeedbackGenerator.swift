@@ -17,10 +17,7 @@ package import HapticManagement
   var life: EngineLife { ownLife ?? .shared }
 
   /// Makes a generator.
-  public nonisolated override init() {
-    ownLife = nil
-    super.init()
-  }
+  public nonisolated override init() { ownLife = nil }
 
   /// Makes a generator for a view, which is not regarded; iOS 17.5.
   public convenience init(view: UIView) {
@@ -28,27 +25,19 @@ package import HapticManagement
     EngineBackends.noteNewAPI("UIFeedbackGenerator(view:)", iOS: 17, 5)
   }
 
-  package nonisolated init(life: EngineLife) {
-    ownLife = life
-    super.init()
-  }
+  package nonisolated init(life: EngineLife) { ownLife = life }
 
   /// Starts the engine, so that the first feedback comes without delay; need not be called.
   open func prepare() {
-    EngineBackends.virtual?.note(.generatorPrepared(name: kind))
+    EngineBackends.virtual?.note(.prepared(.init(name: kind)))
     life.prepare()
   }
 
-  /// What the record calls the generator.
   nonisolated var kind: String { "generator" }
 
   /// Plays a shipped pattern at a part of its strength, 0…1, and writes the call down where there is a record.
-  ///
-  /// - Parameter name: What the call is, where several play one pattern.
   func play(_ pattern: String, as name: String? = nil, intensity: CGFloat = 1) {
-    if !MainQueue.isCurrent {
-      EngineBackends.virtual?.note(.breach(.generatorOffMainThread(name: name ?? pattern)))
-    }
+    if !MainQueue.isCurrent { EngineBackends.virtual?.note(.breach(.generatorOffMainThread)) }
     life.play(shipped: pattern, as: name ?? pattern, intensity: Double(intensity))
   }
 }
@@ -62,4 +51,106 @@ private enum MainQueue {
   }()
 
   static var isCurrent: Bool { DispatchQueue.getSpecific(key: key) == true || Thread.isMainThread }
+}
+
+/// Feedback for a collision: one tap.
+open class UIImpactFeedbackGenerator: UIFeedbackGenerator {
+  /// The weight of what collides, or its stiffness: soft things give way, rigid ones do not.
+  public enum FeedbackStyle: Int, Sendable { case light, medium, heavy, soft, rigid }
+
+  private nonisolated let style: FeedbackStyle
+
+  /// Makes a generator of the medium style.
+  public nonisolated override init() {
+    style = .medium
+    super.init()
+  }
+
+  /// Makes a generator of a style.
+  public init(style: UIImpactFeedbackGenerator.FeedbackStyle) {
+    self.style = style
+    super.init()
+  }
+
+  /// Makes a generator of a style for a view, which is not regarded; iOS 17.5.
+  public convenience init(style: UIImpactFeedbackGenerator.FeedbackStyle, view: UIView) {
+    self.init(style: style)
+    EngineBackends.noteNewAPI("UIImpactFeedbackGenerator(style:view:)", iOS: 17, 5)
+  }
+
+  package nonisolated init(style: UIImpactFeedbackGenerator.FeedbackStyle, life: EngineLife) {
+    self.style = style
+    super.init(life: life)
+  }
+
+  nonisolated override var kind: String { "\(style)" }
+
+  /// Plays the style's tap.
+  open func impactOccurred() { play("\(style)") }
+
+  /// Plays the style's tap at a part of its strength, 0…1; values outside are moved into it, NaN plays nothing.
+  open func impactOccurred(intensity: CGFloat) { play("\(style)", intensity: intensity) }
+
+  /// Plays the style's tap; the place is not regarded; iOS 17.5.
+  open func impactOccurred(at location: CGPoint) {
+    EngineBackends.noteNewAPI("impactOccurred(at:)", iOS: 17, 5)
+    impactOccurred()
+  }
+
+  /// Plays the style's tap at a part of its strength; the place is not regarded; iOS 17.5.
+  open func impactOccurred(intensity: CGFloat, at location: CGPoint) {
+    EngineBackends.noteNewAPI("impactOccurred(intensity:at:)", iOS: 17, 5)
+    impactOccurred(intensity: intensity)
+  }
+}
+
+/// Feedback for how something ended.
+open class UINotificationFeedbackGenerator: UIFeedbackGenerator {
+  /// How it ended: well or with something to mind, two taps, or not at all, four taps.
+  public enum FeedbackType: Int, Sendable { case success, warning, error }
+
+  nonisolated override var kind: String { "notification" }
+
+  /// Plays the taps.
+  open func notificationOccurred(_ notificationType: UINotificationFeedbackGenerator.FeedbackType) {
+    play("\(notificationType)")
+  }
+
+  /// Plays the taps; the place is not regarded; iOS 17.5.
+  open func notificationOccurred(_ notificationType: UINotificationFeedbackGenerator.FeedbackType, at location: CGPoint)
+  {
+    EngineBackends.noteNewAPI("notificationOccurred(_:at:)", iOS: 17, 5)
+    notificationOccurred(notificationType)
+  }
+}
+
+/// Feedback for a choice that changes: the faintest tick.
+open class UISelectionFeedbackGenerator: UIFeedbackGenerator {
+  nonisolated override var kind: String { "selection" }
+
+  /// Plays the tick.
+  open func selectionChanged() { play("selection") }
+
+  /// Plays the tick; the place is not regarded; iOS 17.5.
+  open func selectionChanged(at location: CGPoint) {
+    EngineBackends.noteNewAPI("selectionChanged(at:)", iOS: 17, 5)
+    selectionChanged()
+  }
+}
+
+/// Feedback for drawing; iOS 17.5. Apple publishes nothing about how it feels.
+open class UICanvasFeedbackGenerator: UIFeedbackGenerator {
+  nonisolated override var kind: String { "canvas" }
+
+  /// Plays the tick of a selection: an object came into line.
+  open func alignmentOccurred(at location: CGPoint) {
+    EngineBackends.noteNewAPI("UICanvasFeedbackGenerator", iOS: 17, 5)
+    play("selection", as: "alignment")
+  }
+
+  /// Plays a light tap: a path was closed.
+  open func pathCompleted(at location: CGPoint) {
+    EngineBackends.noteNewAPI("UICanvasFeedbackGenerator", iOS: 17, 5)
+    play("light", as: "path-completed")
+  }
 }

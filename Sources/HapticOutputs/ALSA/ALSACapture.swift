@@ -1,7 +1,7 @@
 internal import Glibc
-public import HapticPlayback
 internal import SoundFile
 internal import SystemSupport
+public import HapticPlayback
 
 /// A recording device of ALSA that is emptied whenever there is time.
 ///
@@ -23,37 +23,29 @@ public final class ALSACapture {
   private var bytes: [UInt8]
   private var started: Duration?
 
-  /// Opens a device; it records from `start()` on.
-  public convenience init(
-    _ device: String, rate: Int, channelCount: Int, timekeeper: any TimeSource = SystemTimeSource()
-  ) throws(ALSAError) {
-    try self.init(device, rate: rate, channelCount: channelCount, timekeeper: timekeeper, interception: nil)
-  }
-
-  /// - Parameters:
-  ///   - period: Seconds between two deliveries, about.
-  ///   - patience: Seconds that the device may hold: a busy machine has that long to come back.
+  /// Opens a device; it records from `start()` on, delivers about every period, and holds what comes in the time of
+  /// patience, both in seconds: a busy machine has that long to come back.
   package init(
     _ device: String, rate: Int, channelCount: Int, period: Double = 0.01, patience: Double = 2,
-    timekeeper: any TimeSource, interception: PCMInterception?
-  ) throws(ALSAError) {
+    timekeeper: any TimeSource = SystemTimeSource(), interception: PCMInterception? = nil
+  ) throws(OutputError) {
     do {
       let pcm = try PCMBindings(opening: device, for: .capture, interception: interception)
       let granted = try Self.negotiate(
         pcm, device: device, rate: rate, channelCount: channelCount, period: period, patience: patience)
       self.pcm = pcm
-      decoder = SampleDecoder(granted.encoding)
+      decoder = SampleDecoder(encoding: granted.encoding)
       frameSize = granted.encoding.byteCount * channelCount
       bytes = Array(repeating: 0, count: granted.periodSize * frameSize)
       isPaced = pcm.anatomy().mentions("Null PCM")
-    } catch let failure as PCMFailure { throw Self.error(failure, device: device) } catch let error as ALSAError {
+    } catch let failure as PCMFailure { throw Self.error(failure, device: device) } catch let error as OutputError {
       throw error
-    } catch { throw ALSAError(kind: .other, device: device, description: "\(error)") }
+    } catch { throw OutputError(.other, output: device, "\(error)") }
     (self.device, self.rate, self.channelCount, self.timekeeper) = (device, rate, channelCount, timekeeper)
   }
 
   /// Begins to record.
-  public func start() throws(ALSAError) {
+  public func start() throws(OutputError) {
     do {
       try pcm.start()
       started = timekeeper.now
@@ -63,7 +55,7 @@ public final class ALSACapture {
   /// Appends what was recorded since the last call; never waits.
   ///
   /// - Throws: `gap` where the device lost frames, because this was called too seldom.
-  public func read(into samples: inout [Float]) throws(ALSAError) {
+  public func read(into samples: inout [Float]) throws(OutputError) {
     do {
       while true {
         let most = min(bytes.count / frameSize, room)
@@ -98,7 +90,7 @@ public final class ALSACapture {
   private static func negotiate(
     _ pcm: PCMBindings, device: String, rate: Int, channelCount: Int, period: Double, patience: Double
   ) throws -> (encoding: SampleEncoding, periodSize: Int) {
-    func refusal(_ text: String) -> ALSAError { ALSAError(kind: .unsupportedFormat, device: device, description: text) }
+    func refusal(_ text: String) -> OutputError { OutputError(.unsupportedFormat, output: device, text) }
     try pcm.startNegotiation()
     guard pcm.offers(.readWrite) else { throw refusal("does not support interleaved capture") }
     try pcm.set(PCMAccess.readWrite)
@@ -126,19 +118,19 @@ public final class ALSACapture {
     return (encoding, max(1, periodSize))
   }
 
-  private static func error(_ failure: PCMFailure, device: String) -> ALSAError {
-    var error = ALSAError(failure, device: device)
+  private static func error(_ failure: PCMFailure, device: String) -> OutputError {
+    var error = OutputError(failure, device: device)
     switch error.kind {
-    case .deviceBusy:
+    case .busy:
       error.description = "device busy: another program records from it; close that program or choose another device"
     case .permissionDenied:
       error.description = "permission denied; this user must be in the group 'audio' to record from it"
     default: break
     }
     if failure.code == EPIPE || failure.code == ESTRPIPE {
-      error = ALSAError(
-        kind: .overrun, device: device,
-        description: "overrun: the recording has a gap; close other programs and record again")
+      error = OutputError(
+        .overrun, output: device,
+        "overrun: the recording has a gap; close other programs and record again")
     }
     return error
   }
@@ -146,9 +138,7 @@ public final class ALSACapture {
 
 /// Brings what a device recorded into −1…1.
 struct SampleDecoder {
-  private let encoding: SampleEncoding
-
-  init(_ encoding: SampleEncoding) { self.encoding = encoding }
+  let encoding: SampleEncoding
 
   /// Appends the samples of some bytes, whole ones only.
   func decode(_ bytes: Span<UInt8>, into samples: inout [Float]) {
@@ -173,6 +163,78 @@ struct SampleDecoder {
     // The upper byte of four may hold anything.
     case .s24, .s24Packed: Float(Int32(bitPattern: number << 8)) / 2_147_483_648
     case .s16: Float(Int16(truncatingIfNeeded: number)) / 32_768
+    }
+  }
+}
+
+/// A recording device of ALSA that goes on by itself where it loses frames, is unplugged or its server ends.
+///
+/// Opened again at most twice a second. Belongs to one thread, which a device that hangs keeps.
+public final class LiveCapture: CaptureSource {
+  /// Frames per second.
+  public let rate: Double
+  /// Interleaved channels: 2, or 1.
+  public let channelCount: Int
+
+  private let make: () throws(OutputError) -> ALSACapture
+  private let time: any TimeSource
+  private var capture: ALSACapture?
+  private var lost: Duration?
+  private var nextTry: Duration = .zero
+
+  private static let pause = Duration.milliseconds(500)
+  /// Seconds that the device may hold.
+  private static let patience = 0.25
+
+  /// Opens a device with two channels, or one where it has no other, at the first of the rates that it has, and begins
+  /// to record; it delivers about every period, in seconds.
+  ///
+  /// - Throws: `OutputError` of the first rate where no combination is to be had.
+  package init(
+    _ device: String, rates: [Int], period: Double, time: any TimeSource = SystemTimeSource(),
+    interception: PCMInterception? = nil
+  ) throws(OutputError) {
+    var refusal: OutputError?
+    for (rate, channelCount) in rates.flatMap({ [($0, 2), ($0, 1)] }) {
+      do throws(OutputError) {
+        let open = { () throws(OutputError) in
+          let capture = try ALSACapture(
+            device, rate: rate, channelCount: channelCount, period: period, patience: Self.patience, timekeeper: time,
+            interception: interception)
+          try capture.start()
+          return capture
+        }
+        capture = try open()
+        (self.rate, self.channelCount, self.time, make) = (Double(rate), channelCount, time, open)
+        return
+      } catch {
+        refusal = refusal ?? error
+        guard error.kind == .unsupportedFormat else { throw error }
+      }
+    }
+    throw refusal ?? OutputError(.unsupportedFormat, output: device, "has no usable rate")
+  }
+
+  deinit { capture?.stop() }
+
+  /// Appends what was recorded since the last call, or tries to open a device that is lost.
+  public func read(into samples: inout [Float]) -> CaptureEvent? {
+    do throws(OutputError) {
+      if let capture {
+        try capture.read(into: &samples)
+        return nil
+      }
+      guard time.now >= nextTry else { return nil }
+      nextTry = time.now + Self.pause
+      capture = try make()
+      defer { lost = nil }
+      return .resumed(lost.map { time.now - $0 } ?? .zero)
+    } catch {
+      capture?.stop()
+      capture = nil
+      guard lost == nil else { return nil }
+      lost = time.now
+      return .interrupted(error.kind == .overrun ? "overrun: frames of the source were lost" : error.description)
     }
   }
 }

@@ -49,8 +49,7 @@ extension ALSASink {
     } catch { lose(error, now: now) }
   }
 
-  /// Why frames came too late: the process did not run, the device did not ask for them in time, or the
-  /// thread did not come to them.
+  /// Why frames came too late: the process did not run, the device did not ask in time, or the thread did not come.
   func lateCause(now: Duration) -> SinkEvent.Cause {
     if oversleep.length > .milliseconds(250), now - oversleep.end < .milliseconds(100) { return .stoppedProcess }
     // A device that runs dry before its time, or before it was started, does so by itself, too.
@@ -58,9 +57,8 @@ extension ALSASink {
     return isByItself ? .lateDevice : .lateDelivery
   }
 
-  /// Frames in the device that would be lost now: rendered, and not heard yet.
-  ///
-  /// A device that stood still when it was last looked at has played nothing up to then.
+  /// Frames in the device that would be lost now: rendered, and not heard yet. A device that stood still when it was
+  /// last looked at has played nothing up to then.
   func droppedCount(now: Duration) -> Int {
     guard isStarted, let end else { return max(0, waitingCount - silentWaitingCount) }
     if granted.isPaced { return max(0, time.frameCount(in: end - max(now, silenceEnd))) }
@@ -115,9 +113,8 @@ extension ALSASink {
     return nil
   }
 
-  /// Sets the sink's time right after an interruption, and reports it with all that was not heard.
-  ///
-  /// - Parameter queuedCount: Frames of before that the device will still play; nil where it lost them.
+  /// Sets the sink's time right after an interruption, and reports it with all that was not heard. The device will
+  /// still play the frames of before that are queued; nil where it lost them.
   func tellMissed(_ kind: SinkEvent.Kind, cause: SinkEvent.Cause?, queuedCount: Int?, now: Duration, _ text: String) {
     if leadInState != nil { return restartLeadIn(now: now) }
     let lost = passOver(queuedCount: queuedCount, now: now)
@@ -164,9 +161,7 @@ extension ALSASink {
     }
     return max(0, count) + dropped + silenced
   }
-}
 
-extension ALSASink {
   static var retryInterval: Duration { .milliseconds(500) }
   /// Time after which frames that went by are reported while a device is disconnected.
   static var absenceInterval: Duration { .milliseconds(20) }
@@ -187,13 +182,11 @@ extension ALSASink {
     lastAbsence = nil
     lostMoment = now
     phase = .disconnected(nextAttempt: lastAttempt.map { max(now, $0 + Self.retryInterval) } ?? now)
-    sinkEvents.add(.disconnected, text: "\(request.device): \(ALSAError(failure, device: request.device))")
+    sinkEvents.add(.disconnected, text: "\(request.device): \(OutputError(failure, device: request.device))")
   }
 
-  /// How long a device that is being closed is waited for before it is opened again.
-  ///
-  /// libjack frees the clients of a server that is gone when another is opened; one that is just being closed
-  /// would be freed twice.
+  /// How long a device that is being closed is waited for before it is opened again. libjack frees the clients of a
+  /// server that is gone when another is opened; one that is just being closed would be freed twice.
   private var closingPatience: Duration {
     granted.isJACKClient ? .seconds(30) : Self.retryInterval + Self.retryInterval
   }
@@ -222,23 +215,22 @@ extension ALSASink {
   }
 
   /// Takes a device that was opened again where it is as it was.
-  private func accept(_ result: Result<DeviceReopening.Opened, ALSAError>) -> Bool {
-    do throws(ALSAError) {
+  private func accept(_ result: Result<DeviceReopening.Opened, OutputError>) -> Bool {
+    do throws(OutputError) {
       let opened = try result.get()
       let granted = opened.granted
       // What the sink promised when it was made, not what a device had in between.
       guard Double(granted.rate) == format.rate, granted.channelCount == format.channelCount else {
         reopening.close(opened.pcm)
-        throw ALSAError(
-          kind: .unsupportedFormat, device: request.device,
-          description:
-            "reconnected with \(granted.channelCount) channels at \(granted.rate) Hz instead of \(format.channelCount) at \(Int(format.rate)) Hz; restart playback to use it"
+        throw OutputError(
+          .unsupportedFormat, output: request.device,
+          "reconnected with \(granted.channelCount) channels at \(granted.rate) Hz instead of \(format.channelCount) at \(Int(format.rate)) Hz; restart playback to use it"
         )
       }
       accept(opened.pcm, granted)
       return true
     } catch {
-      if error != lastAbsence, error.kind != .noSuchDevice {
+      if error != lastAbsence, error.kind != .notFound {
         sinkEvents.add(.degraded, text: "\(request.device): \(error.description)")
       }
       lastAbsence = error
@@ -247,8 +239,7 @@ extension ALSASink {
   }
 
   private func accept(_ pcm: PCMBindings, _ granted: PCMConfiguration) {
-    self.pcm = pcm
-    self.granted = granted
+    (self.pcm, self.granted) = (pcm, granted)
     encoder = encoder.continued(as: granted.encoding)
     // What waits in the old form becomes silence.
     lostCount += passOver(silentCount: leadIn, now: timekeeper.now)
@@ -261,18 +252,12 @@ extension ALSASink {
   }
 }
 
-/// Opens a device again and closes what was lost, beside the thread that renders: either may take seconds,
-/// or never return.
-///
-/// With an interception, as tests have, both happen at once on the caller's thread.
+/// Opens a device again and closes what was lost, beside the thread that renders: either may take seconds, or never
+/// return. With an interception, as tests have, both happen at once on the caller's thread.
 final class DeviceReopening: Sendable {
-  /// A device that was opened.
-  struct Opened {
-    var pcm: PCMBindings
-    var granted: PCMConfiguration
-  }
+  typealias Opened = (pcm: PCMBindings, granted: PCMConfiguration)
 
-  private struct Outcome: @unchecked Sendable { var result: Result<Opened, ALSAError> }
+  private struct Outcome: @unchecked Sendable { var result: Result<Opened, OutputError> }
 
   private enum State {
     case idle, running
@@ -288,8 +273,7 @@ final class DeviceReopening: Sendable {
   private let closing = Atomic<Int>(0)
 
   init(_ request: PCMRequest, interception: PCMInterception?) {
-    self.request = request
-    self.interception = interception
+    (self.request, self.interception) = (request, interception)
   }
 
   /// Whether an attempt has begun and its result was not taken.
@@ -307,16 +291,13 @@ final class DeviceReopening: Sendable {
   }
 
   private func attempt() {
-    let outcome: Outcome
-    do throws(ALSAError) {
-      let (pcm, granted) = try PCMNegotiation(request).open(interception: interception)
-      outcome = Outcome(result: .success(Opened(pcm: pcm, granted: granted)))
-    } catch { outcome = Outcome(result: .failure(error)) }
+    let outcome = Outcome(
+      result: Result { () throws(OutputError) in try PCMNegotiation(request: request).open(interception: interception) }
+    )
     state.withLock { $0 = .done(outcome) }
   }
 
-  /// The result of an attempt that is done, once.
-  func take() -> Result<Opened, ALSAError>? {
+  func take() -> Result<Opened, OutputError>? {
     state.withLock { state -> Outcome? in
       guard case .done(let outcome) = state else { return nil }
       state = .idle
@@ -324,10 +305,9 @@ final class DeviceReopening: Sendable {
     }?.result
   }
 
-  /// Closes a device that can no longer be used; the caller has no other use for it.
-  ///
-  /// Closed by a call of its own, not with its last reference: the thread's own may outlive the thread's
-  /// work, and libjack frees a client twice where another is opened meanwhile.
+  /// Closes a device that can no longer be used; the caller has no other use for it. Closed by a call of its own, not
+  /// with its last reference: the thread's own may outlive the thread's work, and libjack frees a client twice where
+  /// another is opened meanwhile.
   func close(_ pcm: PCMBindings) {
     nonisolated(unsafe) let pcm = pcm
     closing.add(1, ordering: .relaxed)

@@ -37,10 +37,8 @@ extension ALSASink {
     }
   }
 
-  /// One look at an open device, and one wait where there is no space.
-  ///
-  /// A device that says it is ready and has no space would make the thread spin: after such a wait, the next
-  /// one goes by the clock alone.
+  /// One look at an open device, and one wait where there is no space. A device that says it is ready and has no space
+  /// would make the thread spin: after such a wait, the next one goes by the clock alone.
   private func waitForRoom(_ wake: WakeSignal, isFutile: inout Bool) throws(PCMFailure) -> SinkReadiness? {
     guard let pcm else { return .ended }
     let now = timekeeper.now
@@ -149,10 +147,9 @@ extension ALSASink {
     throw PCMFailure(.available, code: code)
   }
 
-  /// Follows the device's clock, which differs a little from that of the machine; a leap is an interruption.
-  ///
-  /// Leaps that are too small to be reported add up, so that many of them are; and they are forgotten as fast as
-  /// clocks may differ, 200 parts in a million. Some sound servers play on without a word when they run dry.
+  /// Follows the device's clock, which differs a little from that of the machine; a leap is an interruption. Leaps that
+  /// are too small to be reported add up, so that many of them are; and they are forgotten as fast as clocks may
+  /// differ, 200 parts in a million. Some sound servers play on without a word when they run dry.
   private func follow(available: Int, now: Duration) {
     defer { lastFollowed = now }
     let queued = granted.bufferSize - available
@@ -212,7 +209,6 @@ extension ALSASink {
   var stallLimit: Duration { time.duration(of: 2 * granted.bufferSize) + .seconds(isSettled && !isFresh ? 1 : 3) }
 }
 
-/// Frames as time, and back.
 struct FrameTime {
   /// Frames per second.
   let rate: Double
@@ -220,9 +216,7 @@ struct FrameTime {
   /// How long frames last; a negative number gives a negative time.
   func duration(of frameCount: Int) -> Duration { .seconds(Double(frameCount) / rate) }
 
-  /// Whole frames that a time holds, rounded down but for a hundredth.
-  ///
-  /// A time that came from frames is a little shorter or longer than they are.
+  /// Whole frames that a time holds, rounded down but for a hundredth: a time that came from frames is a little off.
   func frameCount(in duration: Duration) -> Int { Int(((seconds(duration) * rate) + 0.01).rounded(.down)) }
 
   /// Frames that a time touches, rounded up but for a hundredth.

@@ -16,7 +16,6 @@ internal import SoundFile
 ///
 /// Belongs to one thread at a time. `wait` and `write` allocate nothing while all is well.
 public final class ALSASink: AudioSink {
-  /// Where the sink stands.
   enum Phase {
     case open
     case resting
@@ -25,7 +24,6 @@ public final class ALSASink: AudioSink {
     case ended
   }
 
-  /// How sound was interrupted.
   enum Discontinuity {
     /// The device stood still or lost what it had: what follows begins from silence.
     case broken
@@ -36,9 +34,9 @@ public final class ALSASink: AudioSink {
   /// What was granted when the sink was made. After a reconnection, periods and buffer may differ inside.
   public let format: SinkFormat
   /// What the device that is open, or was last, granted.
-  public internal(set) var granted: PCMConfiguration
+  package internal(set) var granted: PCMConfiguration
   /// What was asked for, at first and at every reconnection.
-  public let request: PCMRequest
+  package let request: PCMRequest
 
   let time: FrameTime
   let timekeeper: any TimeSource
@@ -55,7 +53,6 @@ public final class ALSASink: AudioSink {
   var end: Duration?
   /// Whether the device has run steadily since its first start.
   var isSettled = false
-  /// Since when it has done so.
   var settlingSince: Duration?
   /// Whether the device runs; until it does, what it took only waits.
   var isStarted = false
@@ -65,7 +62,6 @@ public final class ALSASink: AudioSink {
   var lag = Duration.zero
   /// What is known of a lead-in; nil when it is over, or there is none.
   var leadInState: LeadInState?
-  /// When the device's clock was last looked at.
   var lastFollowed = Duration.zero
   /// What was not yet reported of the last interruption.
   var interruption: Discontinuity?
@@ -105,20 +101,16 @@ public final class ALSASink: AudioSink {
   /// Recoveries in a row that led to nothing.
   var recoveryCount = 0
   var recoveriesSince = Duration.zero
-  /// When the device was last looked for.
   var lastAttempt: Duration?
-  /// When the device was last lost.
   var lostMoment = Duration.zero
   /// What was last reported about a device that does not come back.
-  var lastAbsence: ALSAError?
+  var lastAbsence: OutputError?
 
   /// Opens a device; priorities and locked memory are matters of the thread that renders.
-  public convenience init(_ request: PCMRequest, timekeeper: any TimeSource = SystemTimeSource()) throws(ALSAError) {
-    try self.init(request, timekeeper: timekeeper, interception: nil)
-  }
-
-  package init(_ request: PCMRequest, timekeeper: any TimeSource, interception: PCMInterception?) throws(ALSAError) {
-    let (pcm, granted) = try PCMNegotiation(request).open(interception: interception)
+  package init(
+    _ request: PCMRequest, timekeeper: any TimeSource = SystemTimeSource(), interception: PCMInterception? = nil
+  ) throws(OutputError) {
+    let (pcm, granted) = try PCMNegotiation(request: request).open(interception: interception)
     (self.request, self.granted, self.timekeeper) = (request, granted, timekeeper)
     reopening = DeviceReopening(request, interception: interception)
     format = SinkFormat(
@@ -134,8 +126,7 @@ public final class ALSASink: AudioSink {
     beginLeadIn()
   }
 
-  /// A sink that goes on in the place of one whose calls do not return: its device is away until it can be
-  /// opened again.
+  /// A sink in the place of one whose calls do not return: its device is away until it can be opened again.
   init(
     succeeding request: PCMRequest, granted: PCMConfiguration, format: SinkFormat, timekeeper: any TimeSource,
     due: Duration, lostCount: Int, interception: PCMInterception? = nil
@@ -165,9 +156,6 @@ public final class ALSASink: AudioSink {
 
   /// The thread by which libpulse speaks with its server, as it names it; libjack and PipeWire see to theirs.
   public var carrierThreadNames: [String] { granted.isHardware || granted.isPaced ? [] : ["threaded-ml"] }
-
-  /// Whether a sound card plays the frames without a sound server between.
-  public var isHardware: Bool { granted.isHardware }
 
   /// Frames handed over and not yet heard, at most a second more than the buffer holds.
   public var delay: Int {
@@ -207,10 +195,7 @@ public final class ALSASink: AudioSink {
     var total = 0
     var isSilence = owedSilence > 0
     while isSilence || staged.count > 0 {
-      let taken =
-        isSilence
-        ? try staged.pushSilence(owedSilence, to: pcm, access: granted.access)
-        : try staged.push(to: pcm, access: granted.access)
+      let taken = try staged.push(silentCount: isSilence ? owedSilence : nil, to: pcm, access: granted.access)
       if taken == 0 { break }
       if isSilence { owedSilence -= taken }
       total += taken
@@ -277,7 +262,6 @@ public final class ALSASink: AudioSink {
     phase = .ended
   }
 
-  /// A pause that is long for a device.
   var patience: Duration { time.duration(of: granted.bufferSize) + .milliseconds(250) }
 
   /// Waits for the end of the sound, and returns how many frames were not heard by then.
@@ -290,7 +274,7 @@ public final class ALSASink: AudioSink {
     while now < limit {
       _ = try push(to: pcm)
       while staged.count == 0, padding > 0 {
-        let taken = try staged.pushSilence(padding, to: pcm, access: granted.access)
+        let taken = try staged.push(silentCount: padding, to: pcm, access: granted.access)
         if taken == 0 { break }
         padding -= taken
       }
@@ -315,6 +299,73 @@ public final class ALSASink: AudioSink {
     }
     return time.duration(of: delay)
   }
+
+  /// Stops the device, so that it and its server may sleep; the next wait starts it again.
+  ///
+  /// Nothing that was handed over is still to be heard. What sounds after a rest is led in like the first frame.
+  public func rest() -> Bool {
+    guard case .open = phase, isStarted, let pcm, trouble == nil, interruption == nil, staged.count == 0,
+      !granted.isJACKClient
+    else { return false }
+    pcm.drop()
+    phase = .resting
+    return true
+  }
+
+  /// Makes the device ready to be filled, as if it had just been opened.
+  func resumeFromRest() {
+    guard let pcm else { return phase = .ended }
+    let now = timekeeper.now
+    end = nil
+    isSettled = false
+    settlingSince = nil
+    lag = .zero
+    lastReturn = nil
+    do {
+      try pcm.prepare()
+      restart()
+      beginLeadIn()
+    } catch { lose(error, now: now) }
+  }
+
+  /// The longest lead-in: what comes then is played however unsteady the device is.
+  private static var longestLeadIn: Duration { .seconds(2) }
+
+  /// Frames of silence before the first frame where a sound server may swallow them.
+  var leadIn: Int { granted.isHardware || granted.isPaced ? 0 : time.frameCount(in: request.leadIn) }
+
+  /// Leads in to the first frame of a stream. A buffer that is much longer than the lead-in bridges what a server
+  /// swallows, and would make the wait for the first frame long.
+  func beginLeadIn() {
+    owedSilence = leadIn
+    leadInState = leadIn > 0 && granted.bufferSize <= 2 * leadIn ? LeadInState() : nil
+  }
+
+  /// Notes that the device is not steady yet; only silence was lost.
+  func restartLeadIn(now: Duration) {
+    leadInState?.steadySince = now
+    end = nil
+    lag = .zero
+  }
+
+  /// Goes on with silence until the device, which has space for some frames, has taken them in time for long enough.
+  func continueLeadIn(available: Int, now: Duration) {
+    guard var state = leadInState else { return }
+    if isStarted {
+      if state.start == nil {
+        state.start = now
+        state.steadySince = now
+      }
+      let start = state.start ?? now
+      if now - state.steadySince >= request.leadIn || now - start >= Self.longestLeadIn {
+        leadInState = nil
+        owedSilence = 0
+        return
+      }
+      leadInState = state
+    }
+    owedSilence = max(owedSilence, available)
+  }
 }
 
 /// Events that wait to be taken: a bounded number, so that a device in trouble cannot flood.
@@ -326,11 +377,9 @@ struct SinkEventQueue {
   private var surplus = 0
   private var surplusFrames = 0
 
-  /// An empty queue, with all its memory.
   init() { events.reserveCapacity(Self.capacity + 1) }
 
-  /// Adds an event. When the queue is full, only its frames are kept; losing and finding a device, and the
-  /// end, always find a place.
+  /// Adds an event; of a full queue only its frames are kept, but for a lost or found device, and the end.
   mutating func add(_ kind: SinkEvent.Kind, cause: SinkEvent.Cause? = nil, missedFrameCount: Int = 0, text: String) {
     if events.count >= Self.capacity {
       guard kind != .underrun, kind != .suspended,
@@ -360,7 +409,6 @@ struct SinkEventQueue {
   }
 }
 
-/// What is known of a lead-in while it goes on.
 struct LeadInState {
   /// When the device was first seen to run.
   var start: Duration?
@@ -368,87 +416,8 @@ struct LeadInState {
   var steadySince = Duration.zero
 }
 
-extension ALSASink {
-  /// The longest lead-in: what comes then is played however unsteady the device is.
-  private static var longestLeadIn: Duration { .seconds(2) }
-
-  /// Frames of silence before the first frame where a sound server may swallow them.
-  var leadIn: Int { granted.isHardware || granted.isPaced ? 0 : time.frameCount(in: request.leadIn) }
-
-  /// Leads in to the first frame of a stream.
-  ///
-  /// A buffer that is much longer than the lead-in bridges what a server swallows, and would make the wait
-  /// for the first frame long.
-  func beginLeadIn() {
-    owedSilence = leadIn
-    leadInState = leadIn > 0 && granted.bufferSize <= 2 * leadIn ? LeadInState() : nil
-  }
-
-  /// Notes that the device is not steady yet; only silence was lost.
-  func restartLeadIn(now: Duration) {
-    leadInState?.steadySince = now
-    end = nil
-    lag = .zero
-  }
-
-  /// Goes on with silence until the device has taken frames in time for long enough.
-  ///
-  /// - Parameter available: Frames for which there is space.
-  func continueLeadIn(available: Int, now: Duration) {
-    guard var state = leadInState else { return }
-    if isStarted {
-      if state.start == nil {
-        state.start = now
-        state.steadySince = now
-      }
-      let start = state.start ?? now
-      if now - state.steadySince >= request.leadIn || now - start >= Self.longestLeadIn {
-        leadInState = nil
-        owedSilence = 0
-        return
-      }
-      leadInState = state
-    }
-    owedSilence = max(owedSilence, available)
-  }
-}
-
-extension ALSASink {
-  /// Stops the device, so that it and its server may sleep; the next wait starts it again.
-  ///
-  /// Nothing that was handed over may still be to be heard. What sounds after a rest is led in like the first
-  /// frame.
-  public func rest() -> Bool {
-    guard case .open = phase, isStarted, let pcm, trouble == nil, interruption == nil, staged.count == 0,
-      !granted.isJACKClient
-    else { return false }
-    pcm.drop()
-    phase = .resting
-    return true
-  }
-
-  /// Makes the device ready to be filled, as if it had just been opened.
-  func resumeFromRest() {
-    guard let pcm else { return phase = .ended }
-    let now = timekeeper.now
-    end = nil
-    isSettled = false
-    settlingSince = nil
-    lag = .zero
-    lastReturn = nil
-    do {
-      try pcm.prepare()
-      restart()
-      beginLeadIn()
-    } catch { lose(error, now: now) }
-  }
-}
-
-/// Frames in the form a device takes, on their way into its buffer: memory taken once.
-///
-/// What the device did not take at once stays here until it does.
+/// Frames in the form a device takes, until it takes them: memory taken once.
 @safe struct PendingFrames: ~Copyable {
-  /// Frames that wait.
   private(set) var count = 0
   private var first = 0
   private let bytes: UnsafeMutableRawBufferPointer
@@ -459,8 +428,7 @@ extension ALSASink {
 
   init(capacity: Int, silenceCapacity: Int, channelCount: Int, encoding: SampleEncoding) {
     frameSize = channelCount * encoding.byteCount
-    self.capacity = capacity
-    self.silenceCapacity = silenceCapacity
+    (self.capacity, self.silenceCapacity) = (capacity, silenceCapacity)
     unsafe bytes = .allocate(byteCount: capacity * frameSize, alignment: 16)
     unsafe silence = .allocate(byteCount: silenceCapacity * frameSize, alignment: 16)
     // Touched, so that the first period meets no page fault.
@@ -483,41 +451,28 @@ extension ALSASink {
     count += frameCount
   }
 
-  /// Gives up the oldest frames.
   mutating func drop(_ frameCount: Int) {
     let dropped = min(frameCount, count)
     first += dropped
     count -= dropped
   }
 
-  /// Hands the oldest frames to a device: the number it took.
-  mutating func push(to pcm: PCMBindings, access: PCMAccess) throws(PCMFailure) -> Int {
-    guard count > 0 else { return 0 }
-    let taken = try unsafe Self.push(
-      bytes.baseAddress.unsafelyUnwrapped + first * frameSize, frameCount: count, frameSize: frameSize, to: pcm,
-      access: access)
-    drop(taken)
-    return taken
-  }
-
-  /// Hands silence to a device: the number of frames it took.
-  func pushSilence(_ frameCount: Int, to pcm: PCMBindings, access: PCMAccess) throws(PCMFailure) -> Int {
+  /// Hands the oldest frames, or some of silence, to a device: the number it took.
+  mutating func push(silentCount: Int? = nil, to pcm: PCMBindings, access: PCMAccess) throws(PCMFailure) -> Int {
+    let frameCount = silentCount.map { min($0, silenceCapacity) } ?? count
     guard frameCount > 0 else { return 0 }
-    return try unsafe Self.push(
-      silence.baseAddress.unsafelyUnwrapped, frameCount: min(frameCount, silenceCapacity), frameSize: frameSize,
-      to: pcm, access: access)
-  }
-
-  private static func push(
-    _ bytes: UnsafeRawPointer, frameCount: Int, frameSize: Int, to pcm: PCMBindings, access: PCMAccess
-  ) throws(PCMFailure) -> Int {
+    let source = unsafe silentCount == nil ? bytes : silence
+    let start = unsafe source.baseAddress.unsafelyUnwrapped + (silentCount == nil ? first * frameSize : 0)
+    var taken = 0
     switch access {
-    case .readWrite: return try unsafe min(frameCount, pcm.write(bytes, frameCount: frameCount))
+    case .readWrite: taken = try unsafe min(frameCount, pcm.write(start, frameCount: frameCount))
     case .memoryMapped:
       guard let area = try unsafe pcm.mapBegin(frameCount: frameCount) else { return 0 }
       let count = unsafe min(frameCount, area.frameCount)
-      unsafe area.start.copyMemory(from: bytes, byteCount: count * frameSize)
-      return try unsafe min(count, pcm.mapCommit(offset: area.offset, frameCount: count))
+      unsafe area.start.copyMemory(from: start, byteCount: count * frameSize)
+      taken = try unsafe min(count, pcm.mapCommit(offset: area.offset, frameCount: count))
     }
+    if silentCount == nil { drop(taken) }
+    return taken
   }
 }

@@ -4,9 +4,8 @@ internal import HapticPlayback
 internal import SoundFile
 internal import Synchronization
 
-/// An open PCM and the funnel to it: one function for each call of the library, results checked.
-///
-/// A call that a signal interrupted is made again. Nothing here waits, allocates or frees except where it says.
+/// An open PCM and the funnel to it: one function for each call of the library, results checked. A call that a signal
+/// interrupted is made again. Nothing here waits, allocates or frees except where it says.
 @safe final class PCMBindings {
   enum State { case prepared, running, underrun, suspended, disconnected, other }
 
@@ -36,9 +35,7 @@ internal import Synchronization
 
   deinit { close() }
 
-  /// `snd_pcm_close`: returns when the device is closed, also where others refer to it; no call may follow.
-  ///
-  /// Later calls do nothing.
+  /// `snd_pcm_close`: returns when the device is closed, also where others refer to it; later calls do nothing.
   func close() {
     guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
     unsafe snd_pcm_hw_params_free(parameters)
@@ -80,7 +77,6 @@ internal import Synchronization
     }
   }
 
-  /// `snd_pcm_state`.
   var state: State {
     switch unsafe snd_pcm_state(pcm) {
     case SND_PCM_STATE_PREPARED: .prepared
@@ -105,13 +101,11 @@ internal import Synchronization
   /// `snd_pcm_prepare`: empties the buffer and makes the PCM ready to be filled.
   func prepare() throws(PCMFailure) { try check(.prepare) { unsafe snd_pcm_prepare(pcm) } }
 
-  /// `snd_pcm_start`.
   func start() throws(PCMFailure) { try check(.start) { unsafe snd_pcm_start(pcm) } }
 
   /// `snd_pcm_resume`: goes on after a suspension with what the buffer holds.
   func resume() throws(PCMFailure) { try check(.resume) { unsafe snd_pcm_resume(pcm) } }
 
-  /// `snd_pcm_drop`: stops at once.
   func drop() { _ = unsafe snd_pcm_drop(pcm) }
 
   /// `snd_pcm_writei`: frames taken, none where there is no space.
@@ -132,7 +126,6 @@ internal import Synchronization
     return unsafe (start: start + first, offset: Int(offset), frameCount: Int(count))
   }
 
-  /// `snd_pcm_mmap_commit`: frames taken.
   func mapCommit(offset: Int, frameCount: Int) throws(PCMFailure) -> Int {
     try checkTransfer(.mapCommit) {
       unsafe snd_pcm_mmap_commit(pcm, snd_pcm_uframes_t(offset), snd_pcm_uframes_t(frameCount))
@@ -147,7 +140,6 @@ internal import Synchronization
     }
   }
 
-  /// `snd_pcm_poll_descriptors_count`.
   var descriptorCount: Int { max(0, Int(unsafe snd_pcm_poll_descriptors_count(pcm))) }
 
   /// `snd_pcm_poll_descriptors`: puts what is to be watched at the end of an array, from an index on.
@@ -177,9 +169,7 @@ internal import Synchronization
     return Int16(truncatingIfNeeded: events)
   }
 
-  /// `snd_pcm_readi`: frames that were there, none where there are none yet.
-  ///
-  /// - Parameter bytes: Space for all the frames that are asked for.
+  /// `snd_pcm_readi`: frames that were there, none where there are none yet; there is space for all that are asked for.
   func read(into bytes: inout MutableSpan<UInt8>, frameCount: Int) throws(PCMFailure) -> Int {
     let frames = snd_pcm_uframes_t(frameCount)
     return try checkTransfer(.read) {
@@ -189,174 +179,59 @@ internal import Synchronization
       }
     }
   }
-}
 
-/// The calls of the library that can fail, by the names its documentation has.
-package enum PCMCall: String, CaseIterable, Sendable {
-  case open = "snd_pcm_open"
-  case close = "snd_pcm_close"
-  case hardwareParametersAny = "snd_pcm_hw_params_any"
-  case setResampling = "snd_pcm_hw_params_set_rate_resample"
-  case setAccess = "snd_pcm_hw_params_set_access"
-  case setFormat = "snd_pcm_hw_params_set_format"
-  case setChannels = "snd_pcm_hw_params_set_channels"
-  case setRate = "snd_pcm_hw_params_set_rate"
-  case setPeriodSize = "snd_pcm_hw_params_set_period_size_near"
-  case setBufferSize = "snd_pcm_hw_params_set_buffer_size_near"
-  case getParameter = "snd_pcm_hw_params_get"
-  case hardwareParameters = "snd_pcm_hw_params"
-  case softwareParameters = "snd_pcm_sw_params"
-  case descriptors = "snd_pcm_poll_descriptors"
-  case receivedEvents = "snd_pcm_poll_descriptors_revents"
-  case available = "snd_pcm_avail"
-  case delay = "snd_pcm_delay"
-  case prepare = "snd_pcm_prepare"
-  case start = "snd_pcm_start"
-  case resume = "snd_pcm_resume"
-  case write = "snd_pcm_writei"
-  case read = "snd_pcm_readi"
-  case mapBegin = "snd_pcm_mmap_begin"
-  case mapCommit = "snd_pcm_mmap_commit"
-}
-
-/// A call that failed, and the number the system has for the reason.
-package struct PCMFailure: Error, Equatable, Sendable {
-  package var call: PCMCall
-  /// The reason, positive, as errno has it.
-  package var code: Int32
-
-  package init(_ call: PCMCall, code: Int32) {
-    (self.call, self.code) = (call, code)
-  }
-}
-
-/// Stands between a sink and the library, so that tests can force what a device seldom does.
-package struct PCMInterception: Sendable {
-  /// What became of opening a device.
-  @safe package enum Opening {
-    /// The library shall open it.
-    case passed
-    /// A PCM that was made elsewhere and is closed by who asked for it.
-    case opened(OpaquePointer)
-    /// Refused, with the reason as errno has it.
-    case refused(Int32)
-  }
-
-  /// Opens a device by its name.
-  package var open: @Sendable (_ device: String) -> Opening
-  /// The result of a call instead of calling, as the library gives it: an error below zero.
-  package var result: @Sendable (PCMCall) -> Int?
-  /// Whether opening again and closing, beside the thread that renders, ever return.
-  package var returns: @Sendable (PCMCall) -> Bool = { _ in true }
-
-  /// An interception that passes everything it is not told of.
-  package init(
-    open: @escaping @Sendable (String) -> Opening = { _ in .passed },
-    result: @escaping @Sendable (PCMCall) -> Int? = { _ in nil }
-  ) {
-    (self.open, self.result) = (open, result)
-  }
-}
-
-/// What libraries say on their own account: the program's messages are the only ones.
-enum LibraryErrors {
-  private static let silenced: Void = temblor_alsa_be_silent()
-  private static let silencedJack: Void = { _ = silenceJack(RTLD_NOW) }()
-  private static let isJackSilenced = Atomic<Bool>(false)
-
-  /// `snd_lib_error_set_handler`, once.
-  static func silence() { _ = silenced }
-
-  /// `jack_set_error_function` and `jack_set_info_function`, once, where the plug-in's library is there.
-  static func silenceJack() { _ = silencedJack }
-
-  /// The same where the library has been loaded, for a device of any name.
-  static func silenceLoadedJack() {
-    guard !isJackSilenced.load(ordering: .relaxed) else { return }
-    isJackSilenced.store(silenceJack(RTLD_NOW | RTLD_NOLOAD), ordering: .relaxed)
-  }
-
-  /// Returns whether the library is there; it stays loaded then, so that it stays silent.
-  private static func silenceJack(_ mode: Int32) -> Bool {
-    typealias Handler = @convention(c) (UnsafePointer<CChar>?) -> Void
-    typealias Setter = @convention(c) (Handler?) -> Void
-    let silent: Handler = { _ in }
-    guard let library = unsafe dlopen("libjack.so.0", mode) else { return false }
-    for name in ["jack_set_error_function", "jack_set_info_function"] {
-      guard let symbol = unsafe dlsym(library, name) else { continue }
-      unsafe unsafeBitCast(symbol, to: Setter.self)(silent)
-    }
-    return true
-  }
-}
-
-/// The funnel's calls that negotiate.
-extension PCMBindings {
   /// `snd_pcm_hw_params_any`, then `…_set_rate_resample`: everything the device can do by itself.
   func startNegotiation() throws(PCMFailure) {
     try check(.hardwareParametersAny) { unsafe snd_pcm_hw_params_any(pcm, parameters) }
     try check(.setResampling) { unsafe snd_pcm_hw_params_set_rate_resample(pcm, parameters, 0) }
   }
 
-  /// `snd_pcm_hw_params_test_access`.
   func offers(_ access: PCMAccess) -> Bool { unsafe snd_pcm_hw_params_test_access(pcm, parameters, access.code) == 0 }
 
-  /// `snd_pcm_hw_params_test_format`.
   func offers(_ encoding: SampleEncoding) -> Bool {
     unsafe snd_pcm_hw_params_test_format(pcm, parameters, encoding.code) == 0
   }
 
-  /// `snd_pcm_hw_params_test_rate`.
   func offers(rate: Int) -> Bool { unsafe snd_pcm_hw_params_test_rate(pcm, parameters, UInt32(clamping: rate), 0) == 0 }
 
-  /// `snd_pcm_hw_params_test_channels`.
   func offers(channelCount: Int) -> Bool {
     unsafe snd_pcm_hw_params_test_channels(pcm, parameters, UInt32(clamping: channelCount)) == 0
   }
 
-  /// `snd_pcm_hw_params_set_access`.
   func set(_ access: PCMAccess) throws(PCMFailure) {
     try check(.setAccess) { unsafe snd_pcm_hw_params_set_access(pcm, parameters, access.code) }
   }
 
-  /// `snd_pcm_hw_params_set_format`.
   func set(_ encoding: SampleEncoding) throws(PCMFailure) {
     try check(.setFormat) { unsafe snd_pcm_hw_params_set_format(pcm, parameters, encoding.code) }
   }
 
-  /// `snd_pcm_hw_params_set_channels`.
   func set(channelCount: Int) throws(PCMFailure) {
     try check(.setChannels) { unsafe snd_pcm_hw_params_set_channels(pcm, parameters, UInt32(clamping: channelCount)) }
   }
 
-  /// `snd_pcm_hw_params_set_rate`.
   func set(rate: Int) throws(PCMFailure) {
     try check(.setRate) { unsafe snd_pcm_hw_params_set_rate(pcm, parameters, UInt32(clamping: rate), 0) }
   }
 
-  /// `snd_pcm_hw_params_set_rate_near`: the rate that was taken.
   func set(rateNear rate: Int) throws(PCMFailure) -> Int {
     var rate = UInt32(clamping: rate)
     try check(.setRate) { unsafe snd_pcm_hw_params_set_rate_near(pcm, parameters, &rate, nil) }
     return Int(rate)
   }
 
-  /// `snd_pcm_hw_params_set_period_size_near`.
   func set(periodLengthNear length: Int) throws(PCMFailure) {
     var length = snd_pcm_uframes_t(clamping: length)
     try check(.setPeriodSize) { unsafe snd_pcm_hw_params_set_period_size_near(pcm, parameters, &length, nil) }
   }
 
-  /// `snd_pcm_hw_params_set_buffer_size_near`.
   func set(bufferLengthNear length: Int) throws(PCMFailure) {
     var length = snd_pcm_uframes_t(clamping: length)
     try check(.setBufferSize) { unsafe snd_pcm_hw_params_set_buffer_size_near(pcm, parameters, &length) }
   }
 
-  /// `snd_pcm_hw_params_set_periods_integer`, where the device can.
   func preferWholePeriods() { _ = unsafe snd_pcm_hw_params_set_periods_integer(pcm, parameters) }
 
-  /// `snd_pcm_hw_params_get_channels_min` and `…_max`.
   func channelCounts() throws(PCMFailure) -> ClosedRange<Int> {
     var (least, most): (UInt32, UInt32) = (0, 0)
     try check(.getParameter) { unsafe snd_pcm_hw_params_get_channels_min(parameters, &least) }
@@ -364,7 +239,6 @@ extension PCMBindings {
     return Int(least)...max(Int(least), Int(most))
   }
 
-  /// `snd_pcm_hw_params_get_rate_min` and `…_max`.
   func rates() throws(PCMFailure) -> ClosedRange<Int> {
     var (least, most): (UInt32, UInt32) = (0, 0)
     try check(.getParameter) { unsafe snd_pcm_hw_params_get_rate_min(parameters, &least, nil) }
@@ -372,7 +246,6 @@ extension PCMBindings {
     return Int(least)...max(Int(least), Int(most))
   }
 
-  /// `snd_pcm_hw_params_get_period_size_min` and `…_max`.
   func periodLengths() throws(PCMFailure) -> ClosedRange<Int> {
     var (least, most): (snd_pcm_uframes_t, snd_pcm_uframes_t) = (0, 0)
     try check(.getParameter) { unsafe snd_pcm_hw_params_get_period_size_min(parameters, &least, nil) }
@@ -431,6 +304,99 @@ extension PCMBindings {
     // The library does not end this text with a zero.
     let bytes = unsafe UnsafeBufferPointer(start: text, count: Int(length))
     return unsafe String(decoding: UnsafeRawBufferPointer(bytes), as: UTF8.self)
+  }
+}
+
+/// The calls of the library that can fail, by the names its documentation has.
+package enum PCMCall: String, CaseIterable, Sendable {
+  case open = "snd_pcm_open"
+  case close = "snd_pcm_close"
+  case hardwareParametersAny = "snd_pcm_hw_params_any"
+  case setResampling = "snd_pcm_hw_params_set_rate_resample"
+  case setAccess = "snd_pcm_hw_params_set_access"
+  case setFormat = "snd_pcm_hw_params_set_format"
+  case setChannels = "snd_pcm_hw_params_set_channels"
+  case setRate = "snd_pcm_hw_params_set_rate"
+  case setPeriodSize = "snd_pcm_hw_params_set_period_size_near"
+  case setBufferSize = "snd_pcm_hw_params_set_buffer_size_near"
+  case getParameter = "snd_pcm_hw_params_get"
+  case hardwareParameters = "snd_pcm_hw_params"
+  case softwareParameters = "snd_pcm_sw_params"
+  case descriptors = "snd_pcm_poll_descriptors"
+  case receivedEvents = "snd_pcm_poll_descriptors_revents"
+  case available = "snd_pcm_avail"
+  case delay = "snd_pcm_delay"
+  case prepare = "snd_pcm_prepare"
+  case start = "snd_pcm_start"
+  case resume = "snd_pcm_resume"
+  case write = "snd_pcm_writei"
+  case read = "snd_pcm_readi"
+  case mapBegin = "snd_pcm_mmap_begin"
+  case mapCommit = "snd_pcm_mmap_commit"
+}
+
+package struct PCMFailure: Error, Equatable, Sendable {
+  package var call: PCMCall
+  /// The reason, positive, as errno has it.
+  package var code: Int32
+
+  package init(_ call: PCMCall, code: Int32) { (self.call, self.code) = (call, code) }
+}
+
+/// Stands between a sink and the library, so that tests can force what a device seldom does.
+package struct PCMInterception: Sendable {
+  /// What became of opening a device.
+  @safe package enum Opening {
+    case passed
+    /// A PCM that was made elsewhere and is closed by who asked for it.
+    case opened(OpaquePointer)
+    /// Refused, with the reason as errno has it.
+    case refused(Int32)
+  }
+
+  package var open: @Sendable (_ device: String) -> Opening
+  /// The result of a call instead of calling, as the library gives it: an error below zero.
+  package var result: @Sendable (PCMCall) -> Int?
+  /// Whether opening again and closing, beside the thread that renders, ever return.
+  package var returns: @Sendable (PCMCall) -> Bool = { _ in true }
+
+  package init(
+    open: @escaping @Sendable (String) -> Opening = { _ in .passed },
+    result: @escaping @Sendable (PCMCall) -> Int? = { _ in nil }
+  ) {
+    (self.open, self.result) = (open, result)
+  }
+}
+
+/// What libraries say on their own account: the program's messages are the only ones.
+enum LibraryErrors {
+  private static let silenced: Void = temblor_alsa_be_silent()
+  private static let silencedJack: Void = { _ = silenceJack(RTLD_NOW) }()
+  private static let isJackSilenced = Atomic<Bool>(false)
+
+  /// `snd_lib_error_set_handler`, once.
+  static func silence() { _ = silenced }
+
+  /// `jack_set_error_function` and `jack_set_info_function`, once, where the plug-in's library is there.
+  static func silenceJack() { _ = silencedJack }
+
+  /// The same where the library has been loaded, for a device of any name.
+  static func silenceLoadedJack() {
+    guard !isJackSilenced.load(ordering: .relaxed) else { return }
+    isJackSilenced.store(silenceJack(RTLD_NOW | RTLD_NOLOAD), ordering: .relaxed)
+  }
+
+  /// Returns whether the library is there; it stays loaded then, so that it stays silent.
+  private static func silenceJack(_ mode: Int32) -> Bool {
+    typealias Handler = @convention(c) (UnsafePointer<CChar>?) -> Void
+    typealias Setter = @convention(c) (Handler?) -> Void
+    let silent: Handler = { _ in }
+    guard let library = unsafe dlopen("libjack.so.0", mode) else { return false }
+    for name in ["jack_set_error_function", "jack_set_info_function"] {
+      guard let symbol = unsafe dlsym(library, name) else { continue }
+      unsafe unsafeBitCast(symbol, to: Setter.self)(silent)
+    }
+    return true
   }
 }
 

@@ -1,36 +1,33 @@
 internal import Glibc
-public import HapticPlayback
-public import SoundFile
+package import HapticPlayback
+package import SoundFile
 internal import SystemSupport
 
-/// What is asked of a device.
-public struct PCMRequest: Equatable, Sendable {
+package struct PCMRequest: Equatable, Sendable {
   /// The name of the device as ALSA's configuration has it, or one that lasts: `card:ID`, `usb:VENDOR:PRODUCT` or
   /// `usb:VENDOR:PRODUCT:SERIAL`, which is looked for at each opening.
-  public var device: String
+  package var device: String
   /// Frames per second.
-  public var rate: Int
+  package var rate: Int
   /// Whether the device's nearest rate will do where it refuses this one.
-  public var allowsOtherRate: Bool
-  /// How many channels are wanted.
-  public var channels: OutputRequest.Channels
+  package var allowsOtherRate: Bool
+  package var channels: OutputRequest.Channels
   /// How samples are stored; nothing takes the best that the device has itself.
-  public var encoding: SampleEncoding?
+  package var encoding: SampleEncoding?
   /// How frames get there; nothing takes mapped memory where the device has it.
-  public var access: PCMAccess?
+  package var access: PCMAccess?
   /// Frames between two wake-ups at the rate asked for; at another, as many as last as long.
-  public var periodSize: Int
+  package var periodSize: Int
   /// Frames that fit in all at the rate asked for; at another, as many as last as long.
-  public var bufferSize: Int
-  /// Silence before the first frame, and after a reconnection, on devices that are not sound cards.
-  ///
-  /// A sound server that starts a stream reads what it is behind by at once, and drops what comes too late
-  /// for that: milliseconds, or half a second on a busy machine. Silence therefore goes on until the device
-  /// has taken frames in time for as long as this.
-  public var leadIn: Duration
+  package var bufferSize: Int
+  /// Silence before the first frame, and after a reconnection, on devices that are not sound cards. A sound server that
+  /// starts a stream reads what it is behind by at once, and drops what comes too late for that: milliseconds, or half
+  /// a second on a busy machine. Silence therefore goes on until the device has taken frames in time for as long as
+  /// this.
+  package var leadIn: Duration
 
   /// Makes a request; by default for a buffer of 20 ms in four periods, at any rate.
-  public init(
+  package init(
     device: String = "default", rate: Int = 48_000, allowsOtherRate: Bool = false,
     channels: OutputRequest.Channels = .atLeast(2), encoding: SampleEncoding? = nil, access: PCMAccess? = nil,
     periodSize: Int? = nil, bufferSize: Int? = nil, leadIn: Duration = .zero
@@ -41,78 +38,55 @@ public struct PCMRequest: Equatable, Sendable {
     self.bufferSize = bufferSize ?? rate / 50
     self.leadIn = leadIn
   }
-
-  /// The lead-in of devices that programs open by name: several times what PulseAudio was seen to swallow.
-  static let usualLeadIn = Duration.milliseconds(50)
-
-  init(device: String, _ request: OutputRequest, encoding: SampleEncoding?) {
-    self.init(
-      device: device, rate: request.rate, allowsOtherRate: request.allowsOtherRate, channels: request.channels,
-      encoding: encoding, periodSize: request.periodSize, bufferSize: request.bufferSize, leadIn: Self.usualLeadIn)
-  }
 }
 
 /// What a device granted, read back from it.
-public struct PCMConfiguration: Equatable, Sendable {
-  /// Frames per second.
-  public var rate: Int
-  /// Interleaved channels.
-  public var channelCount: Int
-  /// How samples are stored.
-  public var encoding: SampleEncoding
-  /// How frames get there.
-  public var access: PCMAccess
-  /// Frames between two wake-ups.
-  public var periodSize: Int
-  /// Frames that fit in all.
-  public var bufferSize: Int
+package struct PCMConfiguration: Equatable, Sendable {
+  package var rate: Int
+  package var channelCount: Int
+  package var encoding: SampleEncoding
+  package var access: PCMAccess
+  package var periodSize: Int
+  package var bufferSize: Int
   /// Whether a sound card plays the frames without a sound server between.
-  public var isHardware: Bool
+  package var isHardware: Bool
   /// Whether the device takes frames faster than time goes by, so that the clock holds them back.
-  public var isPaced: Bool
+  package var isPaced: Bool
   /// Whether the device is a client of JACK, which loses its connections when it is stopped.
-  public var isJACKClient: Bool
+  package var isJACKClient: Bool
 }
 
-/// How frames get into a device's buffer.
-public enum PCMAccess: String, CaseIterable, Sendable {
-  /// Laid into the buffer itself.
+package enum PCMAccess: String, CaseIterable, Sendable {
   case memoryMapped
-  /// Handed over by a call that copies them.
   case readWrite
 }
 
-/// The negotiation with a device: asks, reads back, adapts.
 struct PCMNegotiation {
   /// Rates that are tried one by one to find what a device supports.
   static let commonRates = [8_000, 11_025, 16_000, 22_050, 32_000, 44_100, 48_000, 88_200, 96_000, 176_400, 192_000]
 
-  private let request: PCMRequest
+  let request: PCMRequest
 
-  init(_ request: PCMRequest) { self.request = request }
-
-  /// Opens the device of the request and makes it ready to be filled.
-  func open(interception: PCMInterception?) throws(ALSAError) -> (pcm: PCMBindings, grant: PCMConfiguration) {
+  func open(interception: PCMInterception?) throws(OutputError) -> DeviceReopening.Opened {
     do {
       // Looked for at each opening.
       guard let name = LastingName.resolved(request.device) else {
-        throw ALSAError(PCMFailure(.open, code: ENOENT), device: request.device)
+        throw OutputError(PCMFailure(.open, code: ENOENT), device: request.device)
       }
       let pcm = try PCMBindings(opening: name, interception: interception)
       return (pcm, try negotiate(pcm))
-    } catch let failure as PCMFailure { throw error(for: failure) } catch let error as ALSAError { throw error } catch {
-      throw ALSAError(kind: .other, device: request.device, description: "\(error)")
-    }
+    } catch let failure as PCMFailure { throw error(for: failure) } catch let error as OutputError { throw error } catch
+    { throw OutputError(.other, output: request.device, "\(error)") }
   }
 
-  private func error(for failure: PCMFailure) -> ALSAError {
-    let error = ALSAError(failure, device: request.device)
+  private func error(for failure: PCMFailure) -> OutputError {
+    let error = OutputError(failure, device: request.device)
     if failure == PCMFailure(.open, code: ENOENT), request.device.prefix(while: { $0 != ":" }) == "jack" {
       // The plug-in tells so of a server that does not run.
-      return ALSAError(PCMFailure(.open, code: ECONNREFUSED), device: request.device)
+      return OutputError(PCMFailure(.open, code: ECONNREFUSED), device: request.device)
     }
-    guard failure.call == .open, error.kind == .noSuchDevice, PCMBindings.records(request.device) else { return error }
-    return ALSAError(kind: .notPlayback, device: request.device, description: "capture only; choose another device")
+    guard failure.call == .open, error.kind == .notFound, PCMBindings.records(request.device) else { return error }
+    return OutputError(.notPlayback, output: request.device, "capture only; choose another device")
   }
 
   private func negotiate(_ pcm: PCMBindings) throws -> PCMConfiguration {
@@ -160,9 +134,8 @@ struct PCMNegotiation {
     case .exactly(let count):
       guard pcm.offers(channelCount: count) else {
         let offered = Self.channelCounts(of: pcm, in: range)
-        let one = offered == [1]
-        throw refusal(
-          "does not support \(count) channels; supported: \(Self.list(offered)) \(one ? "channel" : "channels")")
+        let noun = offered == [1] ? "channel" : "channels"
+        throw refusal("does not support \(count) channels; supported: \(Self.list(offered)) \(noun)")
       }
       try pcm.set(channelCount: count)
       return count
@@ -199,9 +172,7 @@ struct PCMNegotiation {
     return encoding
   }
 
-  private func refusal(_ text: String) -> ALSAError {
-    ALSAError(kind: .unsupportedFormat, device: request.device, description: text)
-  }
+  private func refusal(_ text: String) -> OutputError { OutputError(.unsupportedFormat, output: request.device, text) }
 
   /// The counts a device has within a range, up to 64.
   static func channelCounts(of pcm: PCMBindings, in range: ClosedRange<Int>) -> [Int] {
@@ -227,74 +198,35 @@ struct PCMNegotiation {
   }
 }
 
-/// Why a device cannot be played on.
-public struct ALSAError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// What can be done about it.
-  public enum Kind: String, Sendable {
-    /// Something else plays on it: end that, or choose another.
-    case deviceBusy
-    /// No device has this name: connect it, or choose another.
-    case noSuchDevice
-    /// It went away while it was open: connect it again.
-    case deviceDisconnected
-    /// The sound server behind the name does not run: start it.
-    case serverUnavailable
-    /// The system does not let this user have it.
-    case permissionDenied
-    /// It does not answer: connect it again, restart its sound server, or choose another.
-    case unresponsive
-    /// It records only: choose another.
-    case notPlayback
-    /// It plays only: choose another.
-    case notCapture
-    /// What it recorded was not taken in time: leave the machine more time.
-    case overrun
-    /// It refuses the rate, the channels, the samples or the access: ask for what it has.
-    case unsupportedFormat
-    /// The system refused for another reason, which the description names.
-    case other
-  }
-
-  /// What can be done about it.
-  public var kind: Kind
-  /// The device, as the user named it.
-  public var device: String
-  /// One line for the user, without the device's name.
-  public var description: String
-
-  /// Makes an error.
-  public init(kind: Kind, device: String, description: String) {
-    (self.kind, self.device, self.description) = (kind, device, description)
-  }
-
+extension OutputError {
   /// The error that a failed call amounts to; the one place where error numbers get a meaning.
   init(_ failure: PCMFailure, device: String) {
     let (kind, text) = Self.meaning(of: failure)
-    self.init(kind: kind, device: device, description: text)
+    self.init(kind, output: device, text)
   }
 
   private static func meaning(of failure: PCMFailure) -> (Kind, String) {
     let isOpening = failure.call == .open
     switch failure.code {
     case EBUSY:
-      return (.deviceBusy, "device busy: another program uses it; close that program or choose another device")
-    case ENOENT: return (.noSuchDevice, "no such device; run 'aplay -L' to list devices")
+      return (.busy, "device busy: another program uses it; close that program or choose another device")
+    case ENOENT: return (.notFound, "no such device; run 'aplay -L' to list devices")
     case ENODEV where isOpening, ENXIO where isOpening:
-      return (.noSuchDevice, "device not connected; connect it or choose another device")
+      return (.notFound, "device not connected; connect it or choose another device")
     case EIO where isOpening:
       return (.other, "the device reports an input/output error; reconnect it, or restart its sound server")
     case ENOMEM: return (.other, "the system has no memory for this; use a smaller buffer or close other programs")
     case EMFILE, ENFILE: return (.other, "too many open files; close some, or raise the limit with 'ulimit -n'")
-    case ENODEV, ENXIO, ENOTTY, EBADF, EBADFD, EIO: return (.deviceDisconnected, "device disconnected; reconnect it")
+    case ENODEV, ENXIO, ENOTTY, EBADF, EBADFD, EIO: return (.disconnected, "device disconnected; reconnect it")
     case ECONNREFUSED, ECONNRESET, ECONNABORTED, ENOTCONN, EHOSTDOWN:
       return (.serverUnavailable, "the sound server does not respond; start it")
     case EACCES, EPERM:
       return (.permissionDenied, "permission denied; this user must be in the group 'audio' to play on it")
-    case ETIMEDOUT: return (.deviceDisconnected, "device stopped accepting frames; reconnect it")
+    case ETIMEDOUT: return (.disconnected, "device stopped accepting frames; reconnect it")
     case EINVAL where failure.call == .write || failure.call == .mapCommit:
       return (.other, "the device refuses frames; it is opened again")
     case EINVAL where isOpening:
-      return (.noSuchDevice, "device not defined in the ALSA configuration; choose another device")
+      return (.notFound, "device not defined in the ALSA configuration; choose another device")
     case EPIPE: return (.other, "the device runs dry again and again; it is opened again")
     case ESTRPIPE: return (.other, "the device stays suspended; it is opened again")
     default:

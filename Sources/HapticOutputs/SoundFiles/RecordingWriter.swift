@@ -128,14 +128,9 @@ public final class RecordingWriter: Sendable {
   /// Starts a file and the thread that fills it.
   ///
   /// - Parameters:
-  ///   - recording: The buffer that the render thread fills.
-  ///   - rate: Frames per second.
   ///   - descriptor: An open file that can be sought; it stays open.
-  ///   - path: The name the user knows the file by, for errors.
-  ///   - format: The container and samples of the file.
   ///   - maximumFrameCount: Frames beyond which nothing is recorded, or the next file is; nil means no limit but the
   ///     format's.
-  ///   - tags: Texts for the header.
   ///   - failureHandler: Called when nothing more is written, on the writing thread: at most once for a file.
   ///   - change: Opens the next file; nil where there is one. No frame is lost between two.
   public init(

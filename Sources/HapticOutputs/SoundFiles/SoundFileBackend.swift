@@ -25,8 +25,7 @@ public final class SoundFileBackend: OutputBackend {
 
   /// Starts a file, by default of 16 bits; one that is there is replaced.
   ///
-  /// A path that was opened before gets a number before its extension, so that no file of a run replaces
-  /// another.
+  /// A path that was opened before gets a number before its extension: no file of a run replaces another.
   public func open(_ name: String, _ request: OutputRequest, time: any TimeSource) throws(OutputError)
     -> sending OpenedOutput
   {
@@ -79,41 +78,13 @@ public final class SoundFileSink: AudioSink {
   private var events: [SinkEvent] = []
   private let silence: [Float]
 
-  /// Starts a file of the sink's rate and channels.
-  ///
-  /// - Parameters:
-  ///   - format: Rate and channels.
-  ///   - descriptor: An open file that can be sought; it stays open behind `finish(draining:)`.
-  ///   - path: The name the user knows the file by, for events.
-  ///   - fileFormat: The container and samples of the file.
-  ///   - tags: Texts for the header.
-  ///   - frameCount: The length to come where it is known, which decides whether a WAVE needs 64-bit sizes.
-  ///   - time: The clock by which it takes frames.
-  public convenience init(
-    _ format: SinkFormat, to descriptor: Int32, path: String, storedAs fileFormat: SoundFileFormat,
-    tags: SoundFileTags = SoundFileTags(), frameCount: Int64 = 0, time: any TimeSource = SystemTimeSource()
-  ) throws(SoundFileError) {
-    let writer = try SoundFileWriter(
-      descriptor: descriptor, path: path, format: fileFormat, rate: Int(format.rate), channelCount: format.channelCount,
-      frameCount: frameCount, tags: tags)
-    self.init(format, path: path, writer: writer, time: time)
-  }
-
   /// Starts a file at a path, replacing one that is there; `finish(draining:)` closes it.
-  public convenience init(
-    _ format: SinkFormat, path: String, storedAs fileFormat: SoundFileFormat, tags: SoundFileTags = SoundFileTags(),
-    time: any TimeSource = SystemTimeSource()
+  public init(
+    _ format: SinkFormat, path: String, storedAs fileFormat: SoundFileFormat, time: any TimeSource = SystemTimeSource()
   ) throws(SoundFileError) {
-    let writer = try SoundFileWriter(
-      path: path, format: fileFormat, rate: Int(format.rate), channelCount: format.channelCount, tags: tags)
-    self.init(format, path: path, writer: writer, time: time)
-  }
-
-  private init(_ format: SinkFormat, path: String, writer: consuming SoundFileWriter, time: any TimeSource) {
-    self.format = format
-    self.path = path
-    self.writer = consume writer
-    pace = SinkPacer(format, time: time)
+    writer = try SoundFileWriter(
+      path: path, format: fileFormat, rate: Int(format.rate), channelCount: format.channelCount)
+    (self.format, self.path, pace) = (format, path, SinkPacer(format, time: time))
     silence = Array(repeating: 0, count: format.periodSize * format.channelCount)
   }
 
@@ -149,10 +120,7 @@ public final class SoundFileSink: AudioSink {
   }
 
   /// Takes what went wrong.
-  public func takeEvents() -> [SinkEvent] {
-    defer { events = [] }
-    return events
-  }
+  public func takeEvents() -> [SinkEvent] { exchange(&events, with: []) }
 
   private func store(_ frames: Span<Float>) {
     do { try writer?.write(frames) } catch {

@@ -10,15 +10,13 @@ public final class PatternPlayer: Sendable {
   /// The shortest pass of a loop, in seconds.
   public static let shortestLoop = 0.01
 
-  let core: PlayerCore
+  private let all: PlayerSet
+  var core: PlayerCore { all.cores[0] }
   /// The part that lays the audio.
   package var firstPart: RenderPlayer { core.parts[0] }
-  let engine: PlaybackEngine
+  private var engine: PlaybackEngine { all.engine }
 
-  init(_ core: PlayerCore, of engine: PlaybackEngine) {
-    self.core = core
-    self.engine = engine
-  }
+  init(_ core: PlayerCore, of engine: PlaybackEngine) { all = PlayerSet(cores: [core], engine: engine) }
 
   deinit {
     // Nobody could end it any more, so the running pass is the last.
@@ -26,8 +24,6 @@ public final class PatternPlayer: Sendable {
     core.withState { $0.isOrphaned = true }
     engine.update()
   }
-
-  // MARK: What it does
 
   /// What the player does, as of the last block.
   public var phase: PlayerStatus.Phase { core.phase }
@@ -59,7 +55,6 @@ public final class PatternPlayer: Sendable {
     set { core.withState { $0.endHandler = newValue } }
   }
 
-  /// A number for one that waits for an end.
   package func makeWaiter() -> Int {
     core.withState { state in
       state.waiterSerial += 1
@@ -74,75 +69,48 @@ public final class PatternPlayer: Sendable {
     core.resumeWaiters()
   }
 
-  /// Calls one that waits.
   package func resume(_ waiter: Int) { core.withState { $0.waiters.removeValue(forKey: waiter)?.resume }?() }
 
-  // MARK: Transport
-
-  /// Plays from the beginning, or from where the last seek led; a player that plays restarts.
-  ///
-  /// - Parameters:
-  ///   - time: When it starts.
-  ///   - offset: Seconds of the pattern to start at, instead.
+  /// Plays from the beginning, from where the last seek led, or from a time of the pattern; restarts where it plays.
   public func start(at time: PlaybackTime = .now, from offset: Double? = nil) throws(PlaybackError) {
-    let frame = time.frame(rate: engine.rate)
-    let entries = offset.map { self.entries(at: $0) }
-    core.withState { $0.startCount += 1 }
-    do throws(PlaybackError) { try send(keeping: entries ?? []) { .start($1, at: frame, from: entries?[$0]) } } catch {
-      core.withState { $0.startCount -= 1 }
-      throw error
-    }
+    try all.start(at: time, from: offset)
   }
 
   /// Ends playing; what sounds fades out within 2 ms.
-  public func stop(at time: PlaybackTime = .now) throws(PlaybackError) {
-    let frame = time.frame(rate: engine.rate)
-    try send { .stop($1, at: frame) }
-  }
+  public func stop(at time: PlaybackTime = .now) throws(PlaybackError) { try all.send(at: time) { .stop($0, at: $1) } }
 
   /// Pauses the pattern.
   public func pause(at time: PlaybackTime = .now) throws(PlaybackError) {
-    let frame = time.frame(rate: engine.rate)
-    try send { .pause($1, at: frame) }
+    try all.send(at: time) { .pause($0, at: $1) }
   }
 
   /// Resumes a paused pattern.
   public func resume(at time: PlaybackTime = .now) throws(PlaybackError) {
-    let frame = time.frame(rate: engine.rate)
-    try send { .resume($1, at: frame) }
+    try all.send(at: time) { .resume($0, at: $1) }
   }
 
   /// Goes on at a time of the pattern; a player that does not play starts there next.
   ///
-  /// At or behind the end the player ends, or, in a loop, returns to its beginning. Costs a look at every
-  /// event before the place.
+  /// At or behind the end it ends, or, in a loop, returns to its beginning. Looks at every event before the place.
   public func seek(to offset: Double, at time: PlaybackTime = .now) throws(PlaybackError) {
-    let frame = time.frame(rate: engine.rate)
-    let entries = entries(at: offset)
-    try send(keeping: entries) { .seek($1, to: entries[$0], at: frame) }
+    try all.seek(to: offset, at: time)
   }
 
   /// Stops at once and forgets every call that waits for its time.
-  public func cancel() throws(PlaybackError) { try send { .cancel($1) } }
+  public func cancel() throws(PlaybackError) { try all.send(at: .now) { part, _ in .cancel(part) } }
 
-  // MARK: How it plays
-
-  /// Sets how often a start runs through the pattern, and where a pass ends.
+  /// Sets how often a start runs through the pattern, the running pass included, or nothing for endlessly; what sounds
+  /// where a further pass begins fades in.
   ///
-  /// - Parameters:
-  ///   - passCount: Passes, the running one included, or nothing for endlessly.
-  ///   - start: Seconds of the pattern at which further passes begin, or nothing for its loop point or its
-  ///     beginning; what sounds there fades in.
-  ///   - end: Seconds of the pattern at which a pass that is not the last ends, or nothing for its loop point
-  ///     or its own end.
-  ///   - time: When it takes effect.
+  /// Without a start further passes begin at the pattern's loop point or its beginning; without an end those that are
+  /// not the last end at its loop point or its own end. Both are in seconds of the pattern.
   public func loop(passCount: Int?, from start: Double? = nil, end: Double? = nil, at time: PlaybackTime = .now)
     throws(PlaybackError)
   {
     let frame = time.frame(rate: engine.rate)
     let region = LoopRegion(from: start, end: end, of: core, rate: engine.rate)
-    try send(keeping: region.entries) {
-      .loop($1, passCount: passCount, from: region.entry($0), end: region.end, at: frame)
+    try all.send(keeping: region.entries) {
+      .loop($0.part, passCount: passCount, from: region.entry($0.index), end: region.end, at: frame)
     }
     core.withState { $0.isEndless = passCount == nil }
   }
@@ -152,16 +120,10 @@ public final class PatternPlayer: Sendable {
   /// A rate that is not positive is ignored.
   public func setPlaybackRate(_ rate: Double, at time: PlaybackTime = .now) throws(PlaybackError) {
     guard rate > 0 else { return }
-    let frame = time.frame(rate: engine.rate)
-    try send { .playbackRate($1, rate, at: frame) }
+    try all.send(at: time) { .playbackRate($0, rate, at: $1) }
   }
 
-  /// Moves the player's own gain, 0 or more.
-  ///
-  /// - Parameters:
-  ///   - gain: The new gain, 0 or more.
-  ///   - ramp: Seconds over which it moves, or nothing for 2 ms, which do not click.
-  ///   - time: When the move starts.
+  /// Moves the player's own gain, 0 or more, over some seconds, or over 2 ms, which do not click.
   public func setGain(_ gain: Double, over ramp: Double? = nil, at time: PlaybackTime = .now) throws(PlaybackError) {
     let gain = gain.isFinite ? max(0, gain) : 0
     let isMuted = core.withState { state in
@@ -184,9 +146,8 @@ public final class PatternPlayer: Sendable {
   ///
   /// Attack, decay and release act on events that start later.
   public func set(_ id: DynamicParameterID, to value: Float, at time: PlaybackTime = .now) throws(PlaybackError) {
-    let frame = time.frame(rate: engine.rate)
     let value = id.clamped(value)
-    try send { .control($1, id, value: value, at: frame) }
+    try all.send(at: time) { .control($0, id, value: value, at: $1) }
   }
 
   /// Runs a parameter curve from a time on; its own time is not regarded.
@@ -214,30 +175,15 @@ public final class PatternPlayer: Sendable {
       })
   }
 
-  // MARK: -
-
-  private func send(keeping entries: [SharedCuePoint] = [], _ command: (Int, RenderPlayer) -> RenderCommand)
-    throws(PlaybackError)
-  { try engine.send([core], commandCount: 1, core.parts.enumerated().map(command), keeping: entries) }
-
   private func sendGain(_ gain: Double, over ramp: Double? = nil, at time: PlaybackTime) throws(PlaybackError) {
-    let frame = time.frame(rate: engine.rate)
     let length = ramp.map { Int(FrameConversion.frame(seconds: max(0, $0), rate: engine.rate)) }
-    try send { .gain($1, gain, over: length, at: frame) }
-  }
-
-  private func entries(at offset: Double) -> [SharedCuePoint] {
-    core.entries(at: FrameConversion.frame(seconds: max(0, offset), rate: engine.rate))
+    try all.send(at: time) { .gain($0, gain, over: length, at: $1) }
   }
 
   /// Moves what each haptic bus gets of the pattern, all in the same frames; audio stays as it is.
   ///
-  /// A later call takes the place of an earlier one whose moves are not over.
-  ///
-  /// - Parameters:
-  ///   - steps: Factors for the buses, one list after the other; each takes an equal part of the ramp.
-  ///   - ramp: Seconds for all; 0 sets the last list at once.
-  ///   - time: When the first move starts.
+  /// Each list of factors for the buses takes an equal part of the ramp, in seconds; 0 sets the last list at once. A
+  /// later call takes the place of an earlier one whose moves are not over.
   public func setSendGains(_ steps: [[Double]], over ramp: Double = 0, at time: PlaybackTime = .now)
     throws(PlaybackError)
   {
@@ -312,5 +258,143 @@ public enum PlaybackTime: Equatable, Sendable {
       // Thirty years fit, and no session lasts as long.
       return Int64((min(seconds, 1e9) * rate).rounded())
     }
+  }
+}
+
+/// Players that are commanded together, all their parts in one frame.
+struct PlayerSet: Sendable {
+  let cores: [PlayerCore]
+  let engine: PlaybackEngine
+
+  /// A part with the number of its player, and its own among all parts.
+  struct Member {
+    let player: Int
+    let part: RenderPlayer
+    let index: Int
+  }
+
+  var members: [Member] {
+    let all = cores.enumerated().flatMap { player, core in core.parts.map { (player, $0) } }
+    return all.enumerated().map { Member(player: $1.0, part: $1.1, index: $0) }
+  }
+
+  func start(at time: PlaybackTime, from offset: Double?) throws(PlaybackError) {
+    let frame = time.frame(rate: engine.rate)
+    let entries = offset.map { self.entries(at: $0) }
+    for core in cores { core.withState { $0.startCount += 1 } }
+    do throws(PlaybackError) {
+      try send(keeping: entries ?? []) { .start($0.part, at: frame, from: entries?[$0.index]) }
+    } catch {
+      for core in cores { core.withState { $0.startCount -= 1 } }
+      throw error
+    }
+  }
+
+  func seek(to offset: Double, at time: PlaybackTime) throws(PlaybackError) {
+    let frame = time.frame(rate: engine.rate)
+    let entries = entries(at: offset)
+    try send(keeping: entries) { .seek($0.part, to: entries[$0.index], at: frame) }
+  }
+
+  func send(at time: PlaybackTime, _ command: (RenderPlayer, Int64) -> RenderCommand) throws(PlaybackError) {
+    let frame = time.frame(rate: engine.rate)
+    try send { command($0.part, frame) }
+  }
+
+  func send(keeping entries: [SharedCuePoint] = [], _ command: (Member) -> RenderCommand) throws(PlaybackError) {
+    try engine.send(cores, commandCount: 1, members.map(command), keeping: entries)
+  }
+
+  private func entries(at offset: Double) -> [SharedCuePoint] {
+    let frame = FrameConversion.frame(seconds: max(0, offset), rate: engine.rate)
+    return cores.flatMap { $0.entries(at: frame) }
+  }
+}
+
+/// Players that run in step: what is asked of the group is done to all in one frame, and each has its gain.
+///
+/// So several patterns can be heard in turn under one play head. While a group is used, its players
+/// must not be commanded by anything else. Every call may come from any thread and returns at once.
+public final class PlayerGroup: Sendable {
+  /// The players, in the order of their gains.
+  public let players: [PatternPlayer]
+  private let all: PlayerSet
+  private var engine: PlaybackEngine { all.engine }
+  private var cores: [PlayerCore] { all.cores }
+
+  /// A group of players of one engine, at least one.
+  public init(_ players: [PatternPlayer], of engine: PlaybackEngine) {
+    precondition(!players.isEmpty, "a group has a player")
+    self.players = players
+    all = PlayerSet(cores: players.map(\.core), engine: engine)
+  }
+
+  /// What the players do, as of the last block.
+  public var phase: PlayerStatus.Phase { cores[0].phase }
+
+  /// Seconds that have run, as of the last block.
+  public var position: Double { cores[0].position }
+
+  /// The frame of the last start, or nothing before the first.
+  public var startFrame: Int64? { cores[0].startFrame }
+
+  /// Plays from a time of the patterns; players that play restart.
+  public func start(at time: PlaybackTime = .now, from offset: Double = 0) throws(PlaybackError) {
+    try all.start(at: time, from: offset)
+  }
+
+  /// Pauses the patterns.
+  public func pause(at time: PlaybackTime = .now) throws(PlaybackError) {
+    try all.send(at: time) { .pause($0, at: $1) }
+  }
+
+  /// Resumes paused patterns.
+  public func resume(at time: PlaybackTime = .now) throws(PlaybackError) {
+    try all.send(at: time) { .resume($0, at: $1) }
+  }
+
+  /// Goes on at a time of the patterns; behind the end of a loop, at its start.
+  public func seek(to offset: Double, at time: PlaybackTime = .now) throws(PlaybackError) {
+    try all.seek(to: offset, at: time)
+  }
+
+  /// Repeats a region endlessly; where it lies behind the end of a pattern it is silent.
+  ///
+  /// The running pass goes on, and is over at once where it is beyond the end.
+  public func loop(from start: Double = 0, end: Double, at time: PlaybackTime = .now) throws(PlaybackError) {
+    let frame = time.frame(rate: engine.rate)
+    let regions = cores.map { LoopRegion(from: start, end: end, of: $0, rate: engine.rate) }
+    let entries = regions.flatMap(\.entries)
+    try all.send(keeping: entries) {
+      .loop($0.part, passCount: nil, from: entries.isEmpty ? nil : entries[$0.index], end: regions[0].end, at: frame)
+    }
+    for core in cores { core.withState { $0.isEndless = true } }
+  }
+
+  /// Moves the gain of each player, 0 or more, over some seconds.
+  public func setGains(_ gains: [Double], over ramp: Double, at time: PlaybackTime = .now) throws(PlaybackError) {
+    try setGains([(gains, time)], over: ramp)
+  }
+
+  /// Silences all players and then moves each to its gain, so that no two are ever heard at once; each of the two moves
+  /// lasts for the ramp, in seconds. Frames that have been rendered when the first begins are lost to it.
+  public func setGainsViaSilence(_ gains: [Double], over ramp: Double, at time: PlaybackTime) throws(PlaybackError) {
+    let length = FrameConversion.frame(seconds: max(0, ramp), rate: engine.rate)
+    let second = time.frame(rate: engine.rate) + length
+    try setGains([(gains.map { _ in 0 }, time), (gains, .frame(second))], over: ramp)
+  }
+
+  private func setGains(_ moves: [(gains: [Double], time: PlaybackTime)], over ramp: Double) throws(PlaybackError) {
+    let length = Int(FrameConversion.frame(seconds: max(0, ramp), rate: engine.rate))
+    let commands = moves.flatMap { gains, time in
+      let frame = time.frame(rate: engine.rate)
+      return all.members.map { member in
+        let gain = gains[member.player]
+        return RenderCommand.gain(member.part, gain.isFinite ? max(0, gain) : 0, over: length, at: frame)
+      }
+    }
+    try engine.send(cores, commandCount: moves.count, commands)
+    guard let last = moves.last else { return }
+    for (core, gain) in zip(cores, last.gains) { core.withState { $0.gain = gain } }
   }
 }

@@ -26,24 +26,17 @@ public final class PlaybackEngine: Sendable {
     var players: [PlayerCore] = []
     var entries: [SharedCuePoint] = []
     var voices: [LiveVoice] = []
-    /// Voices that fade out.
     var leaving: [LiveVoice] = []
     var strength: Float
     var isMuted = false
-    /// Whether the driver has ended.
     var isStopped = false
     var updateHandler: (@Sendable () -> Void)?
     var restDelay: Duration?
   }
 
-  /// An engine at frame 0.
+  /// An engine at frame 0, at the rate of the sink that plays it, with a strength of 0…1.
   ///
-  /// - Parameters:
-  ///   - rate: Frames per second, of the sink that plays it.
-  ///   - routing: What each channel of the output carries.
-  ///   - profiles: The profile of each haptic bus that the routing names; the last serves those beyond. Where one has
-  ///     hardware, its channels are fitted to it and protect it.
-  ///   - strength: The factor on everything, 0…1.
+  /// The last profile serves the buses beyond. Where one has hardware, its channels are fitted to it and protect it.
   public init(
     rate: Double = 48_000, routing: OutputRouting = OutputRouting(), profiles: [TransducerProfile] = [.phone],
     strength: Float = 1
@@ -124,12 +117,7 @@ public final class PlaybackEngine: Sendable {
     }
   }
 
-  /// Moves the factor on everything; `strength` is the new one at once.
-  ///
-  /// - Parameters:
-  ///   - strength: 0…1.
-  ///   - ramp: Seconds over which it moves, at least 10 ms.
-  ///   - time: When the move starts.
+  /// Moves the factor on everything, 0…1, over some seconds, at least 10 ms; `strength` is the new one at once.
   public func setStrength(_ strength: Float, over ramp: Double = strengthRamp, at time: PlaybackTime = .now)
     throws(PlaybackError)
   {
@@ -165,22 +153,15 @@ public final class PlaybackEngine: Sendable {
   /// Frames over which a mute moves: none where there is nothing that could click.
   private var muteRamp: Int { voiceCount == 0 ? 0 : Int(Self.strengthRamp * rate) }
 
-  /// Compiles a pattern, once for each haptic bus, and loads it.
-  ///
-  /// - Parameters:
-  ///   - pattern: The pattern.
-  ///   - samples: The sound files of the pattern by the path it names, at the engine's rate.
+  /// Compiles a pattern, once for each haptic bus, and loads it with its sound files at the engine's rate, by path.
   public func player(for pattern: HapticPattern, samples: [String: AudioBuffer] = [:]) throws -> PatternPlayer {
     try player(for: HapticComposition(pattern), samples: samples)
   }
 
   /// Compiles the layers of a composition, once for each haptic bus, and loads them as one player.
   ///
-  /// What is sent to the player acts on every layer. Its loop points are the defaults of `loop(passCount:from:end:at:)`.
-  ///
-  /// - Parameters:
-  ///   - composition: Its layers sound together.
-  ///   - samples: The sound files by the path that names them, at the engine's rate.
+  /// What is sent to the player acts on every layer. Its loop points are the defaults of
+  /// `loop(passCount:from:end:at:)`. Samples are the sound files, at the engine's rate, by the paths that name them.
   public func player(for composition: HapticComposition, samples: [String: AudioBuffer] = [:]) throws -> PatternPlayer {
     var plans: [RenderPlan] = []
     for (bus, profile) in profiles.enumerated() {
@@ -194,20 +175,12 @@ public final class PlaybackEngine: Sendable {
     return try player(for: plans, duration: composition.duration)
   }
 
-  /// Loads plans that were compiled before: one for each haptic bus, at the engine's rate.
-  ///
-  /// - Parameters:
-  ///   - plans: One for each haptic bus.
-  ///   - duration: Seconds of the pattern.
-  ///   - shares: The send gain of each haptic bus over the pattern; none for 1.
-  public func player(for plans: [RenderPlan], duration: Double, shares: [SendAutomation] = []) throws(PlaybackError)
-    -> PatternPlayer
-  { try player(for: plans, duration: duration, shares: shares, keepsChanges: false) }
-
-  /// - Parameter keepsChanges: Whether the first part reports what it does.
-  package func player(for plans: [RenderPlan], duration: Double, shares: [SendAutomation] = [], keepsChanges: Bool)
-    throws(PlaybackError) -> PatternPlayer
-  {
+  /// Loads plans that were compiled before: one for each haptic bus, at the engine's rate, of a pattern of some
+  /// seconds. Shares are the send gains of the buses over the pattern, none for 1; where changes are kept, the first
+  /// part has a record of what it does.
+  public func player(
+    for plans: [RenderPlan], duration: Double, shares: [SendAutomation] = [], keepsChanges: Bool = false
+  ) throws(PlaybackError) -> PatternPlayer {
     precondition(plans.count == profiles.count, "one plan for each haptic bus")
     precondition(plans.allSatisfy { $0.rate == rate }, "plans at the engine's rate")
     let core = PlayerCore(plans: plans, duration: duration, shares: shares, keepsChanges: keepsChanges)
@@ -240,9 +213,8 @@ public final class PlaybackEngine: Sendable {
     }
   }
 
-  /// Makes the renderer that does what this engine is asked; there must be no more than one.
-  ///
-  /// - Parameter isOpen: Whether sound passes from the first frame, or once the driver opens the gate.
+  /// Makes the renderer that does what this engine is asked; there must be no more than one. Where it is not open,
+  /// sound passes once the driver opens the gate.
   func makeRenderer(isOpen: Bool) -> Renderer {
     Renderer(rate: rate, settings: RenderSettings(routing: routing, gain: strength), link: link, isOpen: isOpen)
   }
@@ -283,9 +255,7 @@ public final class PlaybackEngine: Sendable {
     for core in cores { core.noteStopped() }
   }
 
-  /// Sends commands to the parts of players together, and keeps what they point to until it is released.
-  ///
-  /// - Parameter commandCount: How many commands there are for each part.
+  /// Sends a number of commands to each part of players together, and keeps what they point to until it is released.
   func send(
     _ cores: [PlayerCore], commandCount: Int, _ commands: [RenderCommand], keeping entries: [SharedCuePoint] = []
   ) throws(PlaybackError) {

@@ -18,9 +18,7 @@ final class PlayerCore: Sendable {
     var waiterSerial = 0
     /// Whether no end comes any more, because nothing drives the engine.
     var isStopped = false
-    /// Commands that were sent to each part.
     var commandCount = 1
-    /// Starts that were sent.
     var startCount = 0
     /// Whether the player was released by its owner.
     var isOrphaned = false
@@ -129,9 +127,8 @@ struct LoopRegion {
   /// Where further passes begin, one for each part; none for the pattern's beginning.
   let entries: [SharedCuePoint]
 
-  /// A region in seconds; one that is shorter than the shortest loop is made as long.
-  ///
-  /// Without a start or an end it has that of the composition's loop points, if there are any.
+  /// A region in seconds; one that is shorter than the shortest loop is made as long. Without a start or an end it has
+  /// that of the composition's loop points, if there are any.
   init(from start: Double?, end: Double?, of core: PlayerCore, rate: Double) {
     let range = core.parts.first?.plan.loopRange
     let begin = start ?? range.map { Double($0.lowerBound) / rate } ?? 0
@@ -144,15 +141,12 @@ struct LoopRegion {
     entries = start > 0 ? core.entries(at: FrameConversion.frame(seconds: start, rate: rate)) : []
   }
 
-  /// Where further passes of a part begin, or nothing for the beginning.
   func entry(_ part: Int) -> SharedCuePoint? { entries.isEmpty ? nil : entries[part] }
 }
 
-/// How warm transducers were when they were last driven, for whatever drives them next in this process.
-///
-/// A transducer is known by its profile and its channel. Those of other processes are not known.
+/// How warm transducers were when they were last driven, for whatever drives them next in this process. A transducer is
+/// known by its profile and its channel. Those of other processes are not known.
 final class ThermalStateStore: Sendable {
-  /// The memory of this process.
   static let shared = ThermalStateStore()
 
   private struct Entry {

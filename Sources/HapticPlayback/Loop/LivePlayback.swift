@@ -1,4 +1,5 @@
 internal import Glibc
+internal import HapticRender
 internal import RealtimeMemory
 internal import Synchronization
 
@@ -31,8 +32,6 @@ public final class LivePlayback: Sendable {
   /// What all threads and the owner use; it outlives whichever is last.
   private final class Shared: @unchecked Sendable {
     let loop: RenderLoop
-    let engine: PlaybackEngine
-    let time: any TimeSource
     let changes: WakeSignal
     let isOver = Atomic<Bool>(false)
     let isStopping = Atomic<Bool>(false)
@@ -44,18 +43,13 @@ public final class LivePlayback: Sendable {
     let renderThread = Locked<BackgroundThread?>(nil)
 
     init(
-      loop: RenderLoop, engine: PlaybackEngine, time: any TimeSource, wantsRealTime: Bool, successor: SinkSuccessor?,
-      carrierThreadNames: [String], handler: @escaping EventHandler
+      loop: RenderLoop, wantsRealTime: Bool, successor: SinkSuccessor?, carrierThreadNames: [String],
+      handler: @escaping EventHandler
     ) throws(PlaybackError) {
       guard loop.wake.descriptor >= 0 else { throw .noDescriptors }
       changes = try WakeSignal()
-      self.loop = loop
-      self.engine = engine
-      self.time = time
-      self.wantsRealTime = wantsRealTime
-      self.successor = successor
-      self.carrierThreadNames = carrierThreadNames
-      self.handler = handler
+      (self.loop, self.wantsRealTime, self.successor) = (loop, wantsRealTime, successor)
+      (self.carrierThreadNames, self.handler) = (carrierThreadNames, handler)
     }
 
     /// Reports something in its turn: [any thread].
@@ -72,9 +66,6 @@ public final class LivePlayback: Sendable {
   /// as soon as it can be.
   ///
   /// - Parameters:
-  ///   - engine: What is played.
-  ///   - sink: Where it is played.
-  ///   - time: The clock of waits.
   ///   - wantsRealTime: Whether to ask for real-time priority, also for the threads by which the sink's
   ///     libraries carry frames; a refusal is reported once.
   ///   - recording: Takes a copy of all that is handed over.
@@ -92,8 +83,8 @@ public final class LivePlayback: Sendable {
     let loop = RenderLoop(engine: engine, sink: sink, time: time)
     loop.recording = recording
     let shared = try Shared(
-      loop: loop, engine: engine, time: time, wantsRealTime: wantsRealTime, successor: successor,
-      carrierThreadNames: carrierThreadNames, handler: eventHandler)
+      loop: loop, wantsRealTime: wantsRealTime, successor: successor, carrierThreadNames: carrierThreadNames,
+      handler: eventHandler)
     self.shared = shared
     let changes = shared.changes
     loop.changeHandler = { changes.raise() }
@@ -110,12 +101,10 @@ public final class LivePlayback: Sendable {
 
   deinit { stop() }
 
-  /// Fades out, lets the rest be heard, and returns when the threads have ended. Once is enough.
+  /// Fades out, lets the rest be heard, and returns when the threads have ended. Once is enough; not from a handler.
   ///
-  /// Not to be called from a handler.
-  ///
-  /// - Parameter limit: How long to wait at most for the sink, by the machine's clock; by default as long as
-  ///   its buffer may take to be heard, and two seconds.
+  /// - Parameter limit: How long to wait at most for the sink, by the machine's clock; by default as long as its buffer
+  ///   may take to be heard, and two seconds.
   /// - Returns: Whether the sink ended; else its thread is left behind.
   @discardableResult public func stop(within limit: Duration? = nil) -> Bool {
     // Together, so that no other thread takes over from the one that is waited for.
@@ -161,8 +150,6 @@ public final class LivePlayback: Sendable {
     return Array(timings.prefix(count))
   }
 
-  // MARK: Threads
-
   private static func render(_ shared: Shared) {
     let number = shared.loop.replacementCount
     if shared.wantsRealTime {
@@ -198,28 +185,22 @@ public final class LivePlayback: Sendable {
       shared.changes.lower()
       isOver = shared.isOver.load(ordering: .acquiring)
       if !isOver { watchCalls(shared, &hanging) }
-      shared.engine.update()
-      let notices = shared.pending.withLock { pending in
-        let all = pending
-        pending.removeAll()
-        return all
-      }
+      shared.loop.engine.update()
+      let notices = shared.pending.withLock { exchange(&$0, with: []) }
       // A device that was opened again has new threads.
       if shared.wantsRealTime, notices.contains(where: { $0.kind == .reconnected }) {
         RealTimePriority.request(forThreadsNamed: shared.carrierThreadNames)
       }
       for notice in notices { shared.handler(.notice(notice)) }
     }
-    shared.engine.noteDriverEnded()
+    shared.loop.engine.noteDriverEnded()
     shared.handler(.ended)
   }
 
-  /// Reports a call that does not return, once, and lets the successor of the sink take over.
-  ///
-  /// - Parameter hanging: The sink of the last such call, by its number.
+  /// Reports a call that does not return, once for each sink by its number, and lets a successor take over.
   private static func watchCalls(_ shared: Shared, _ hanging: inout Int?) {
     guard let duration = shared.loop.callDuration, duration > callLimit else { return }
-    shared.engine.note(call: duration)
+    shared.loop.engine.note(call: duration)
     let number = shared.loop.replacementCount
     if hanging != number {
       hanging = number
@@ -240,4 +221,83 @@ public final class LivePlayback: Sendable {
       }
     }
   }
+}
+
+/// Runs an engine as fast as the machine can, on a clock that is advanced by hand: for tests and CI.
+///
+/// The loop and renderer of live playback. Handlers are called between periods: a run is the same every time.
+public final class VirtualPlayback {
+  /// The clock the engine goes by.
+  public let time: VirtualTimeSource
+  /// All that was rendered.
+  public let sink: MemorySink
+  private let loop: RenderLoop
+  private let engine: PlaybackEngine
+  private var isRunning = true
+
+  /// A run over an engine that has no other driver.
+  public init(_ engine: PlaybackEngine, periodSize: Int = 64) {
+    self.engine = engine
+    time = VirtualTimeSource()
+    sink = MemorySink(
+      SinkFormat(
+        rate: engine.rate, channelCount: engine.routing.channels.count, periodSize: periodSize, bufferSize: periodSize),
+      time: time)
+    loop = RenderLoop(engine: engine, sink: sink, time: time)
+  }
+
+  /// Which frame of the engine is heard.
+  public var playbackClock: PlaybackClock { loop.clock }
+
+  /// Renders the periods up to a time from now.
+  public func advance(seconds: Double) {
+    let end = engine.position + Int64((seconds * engine.rate).rounded())
+    while isRunning, engine.position < end { turn() }
+  }
+
+  /// Ends as live playback does: what sounds fades out.
+  public func stop() {
+    loop.stop()
+    while isRunning { turn() }
+  }
+
+  /// The rendered samples of a channel.
+  public func samples(ofChannel channel: Int = 0) -> [Float] {
+    let count = sink.format.channelCount
+    return stride(from: channel, to: sink.samples.count, by: count).map { sink.samples[$0] }
+  }
+
+  private func turn() {
+    isRunning = loop.turn()
+    if exchange(&loop.hasChanged, with: false) { engine.update() }
+    if !isRunning { engine.noteDriverEnded() }
+  }
+}
+
+/// A copy of all that is handed to a sink, for another thread to write away.
+///
+/// Missed time is in it as silence. What the other thread is too slow for is dropped and counted.
+public final class RecordingBuffer: Sendable {
+  /// Seconds that fit while the other thread is busy.
+  public static let capacity = 8.0
+
+  /// Interleaved channels.
+  public let channelCount: Int
+  private let ring: RingQueue<Float>
+  private let dropped = Atomic<Int>(0)
+
+  /// A recording of what a sink of this format is given.
+  public init(_ format: SinkFormat) {
+    channelCount = format.channelCount
+    ring = RingQueue(capacity: Int(Self.capacity * format.rate) * format.channelCount, filler: 0)
+  }
+
+  /// Samples that found no space, in all.
+  public var droppedSampleCount: Int { dropped.load(ordering: .relaxed) }
+
+  /// Takes samples, oldest first, into the beginning of an array; returns how many: [one thread].
+  public func take(into samples: inout [Float]) -> Int { ring.take(into: &samples) }
+
+  /// Puts frames in: [render thread].
+  func write(_ frames: Span<Float>) { if !ring.write(frames) { dropped.wrappingAdd(frames.count, ordering: .relaxed) } }
 }

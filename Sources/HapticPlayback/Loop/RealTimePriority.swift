@@ -6,7 +6,6 @@ enum RealTimePriority {
   /// threads of JACK, and what RealtimeKit grants at most by default.
   static let priority: Int32 = 20
 
-  /// What a user can do about a refusal.
   private static let advice =
     "to allow it, start RealtimeKit (package rtkit), or give your user rtprio and memlock limits"
 
@@ -18,8 +17,7 @@ enum RealTimePriority {
   static func request(refused: @escaping @Sendable (String) -> Void) {
     // Only what is there now, and of that what is used: memory that a library has reserved may be much.
     _ = mlockall(MCL_CURRENT | Int32(MCL_ONFAULT))
-    var parameters = sched_param()
-    parameters.sched_priority = priority
+    var parameters = sched_param(sched_priority: priority)
     let result = unsafe pthread_setschedparam(pthread_self(), SCHED_FIFO, &parameters)
     if result == 0 { return }
     guard let thread = systemNumber else { return refused("no real-time priority; \(advice)") }
@@ -30,15 +28,13 @@ enum RealTimePriority {
     if asking == nil { refused("no real-time priority; \(advice)") }
   }
 
-  /// Requests it for all threads of the process that have one of some names, where it can be had.
-  ///
-  /// RealtimeKit is asked on a thread of its own, for at most a few seconds each. A refusal is that of the
-  /// thread that renders, which reports it.
+  /// Requests it for all threads of the process that have one of some names, where it can be had. RealtimeKit is asked
+  /// on a thread of its own, for at most a few seconds each. A refusal is that of the thread that renders, which
+  /// reports it.
   static func request(forThreadsNamed names: [String]) {
     var refused: [UInt64] = []
     for number in threads(named: names) {
-      var parameters = sched_param()
-      parameters.sched_priority = priority
+      var parameters = sched_param(sched_priority: priority)
       let result = unsafe sched_setscheduler(pid_t(number), SCHED_FIFO, &parameters)
       if result != 0 { refused.append(number) }
     }
@@ -82,9 +78,8 @@ enum RealTimePriority {
   }
 }
 
-/// The system service of desktops that gives threads of ordinary users real-time priority, over D-Bus.
-///
-/// libsystemd is loaded when it is first needed, so that nothing depends on it.
+/// The system service of desktops that gives threads of ordinary users real-time priority, over D-Bus. libsystemd is
+/// loaded when it is first needed, so that nothing depends on it.
 enum RealtimeKit {
   private static let service = "org.freedesktop.RealtimeKit1"
   private static let object = "/org/freedesktop/RealtimeKit1"
@@ -152,21 +147,19 @@ enum RealtimeKit {
   /// Loads the library; nil where it is not there or too old.
   init?() {
     guard let library = unsafe dlopen("libsystemd.so.0", RTLD_NOW) else { return nil }
-    guard let open = unsafe dlsym(library, "sd_bus_open_system"),
-      let close = unsafe dlsym(library, "sd_bus_flush_close_unref"),
-      let setTimeout = unsafe dlsym(library, "sd_bus_set_method_call_timeout"),
-      let property = unsafe dlsym(library, "sd_bus_get_property_trivial"),
-      let newCall = unsafe dlsym(library, "sd_bus_message_new_method_call"),
-      let append = unsafe dlsym(library, "sd_bus_message_append_basic"),
-      let call = unsafe dlsym(library, "sd_bus_call"), let release = unsafe dlsym(library, "sd_bus_message_unref")
-    else { return nil }
-    unsafe self.open = unsafeBitCast(open, to: type(of: self.open))
-    unsafe self.close = unsafeBitCast(close, to: type(of: self.close))
-    unsafe self.setTimeout = unsafeBitCast(setTimeout, to: type(of: self.setTimeout))
-    unsafe self.property = unsafeBitCast(property, to: type(of: self.property))
-    unsafe self.newCall = unsafeBitCast(newCall, to: type(of: self.newCall))
-    unsafe self.append = unsafeBitCast(append, to: type(of: self.append))
-    unsafe self.call = unsafeBitCast(call, to: type(of: self.call))
-    unsafe self.release = unsafeBitCast(release, to: type(of: self.release))
+    func function<Function>(_ name: String) throws -> Function {
+      guard let symbol = unsafe dlsym(library, "sd_bus_\(name)") else { throw PlaybackError.noThreads }
+      return unsafe unsafeBitCast(symbol, to: Function.self)
+    }
+    do {
+      unsafe open = try function("open_system")
+      unsafe close = try function("flush_close_unref")
+      unsafe setTimeout = try function("set_method_call_timeout")
+      unsafe property = try function("get_property_trivial")
+      unsafe newCall = try function("message_new_method_call")
+      unsafe append = try function("message_append_basic")
+      unsafe call = try function("call")
+      unsafe release = try function("message_unref")
+    } catch { return nil }
   }
 }

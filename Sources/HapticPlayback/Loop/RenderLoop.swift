@@ -8,14 +8,15 @@ internal import Synchronization
 public final class RenderLoop {
   /// The most frames rendered at a time.
   public static let longestBlock = 4_096
-  /// How long a sink may take to want the closing fade; with what a sink may take to be heard to its end,
-  /// less than a second.
+  /// How long a sink may take to want the closing fade; with the time to its end less than a second.
   private static let closingLimit = Duration.milliseconds(500)
   /// The most silence that a recording is given for one gap, in seconds.
   private static let longestSilence = 10.0
 
   /// Called on the render thread when players changed or the sink reported events.
   public var changeHandler: (@Sendable () -> Void)?
+  /// Whether that was so, for drivers on the render thread, which set it back.
+  package var hasChanged = false
   /// Takes a copy of what is handed over.
   public var recording: RecordingBuffer?
   /// The clock of frames that are heard.
@@ -44,7 +45,6 @@ public final class RenderLoop {
   let stopRequest = Atomic<Bool>(false)
   let timings: RingQueue<BlockTiming>
   private var notices: [SinkEvent] = []
-  /// When the device may rest, and since when it could.
   var resting: RestingState
 
   /// A loop over an engine and a sink of its rate and channels.
@@ -52,9 +52,7 @@ public final class RenderLoop {
     precondition(
       sink.format.rate == engine.rate && sink.format.channelCount == engine.routing.channels.count,
       "a sink with the engine's rate and channels")
-    self.engine = engine
-    self.sink = sink
-    self.time = time
+    (self.engine, self.sink, self.time) = (engine, sink, time)
     renderer = engine.makeRenderer(isOpen: false)
     block = [Float](repeating: 0, count: Self.longestBlock * engine.routing.channels.count)
     clock = PlaybackClock(rate: engine.rate, time: time)
@@ -74,15 +72,10 @@ public final class RenderLoop {
     wake.raise()
   }
 
-  /// Whether something happened at the sink that was not taken.
   var hasNotices: Bool { !notices.isEmpty }
 
   /// Takes what happened at the sink: [render thread].
-  public func takeEvents() -> [SinkEvent] {
-    let taken = notices
-    notices.removeAll()
-    return taken
-  }
+  public func takeEvents() -> [SinkEvent] { exchange(&notices, with: []) }
 
   /// Does one iteration; returns whether another may follow: [render thread].
   ///
@@ -92,9 +85,7 @@ public final class RenderLoop {
     if isResting.load(ordering: .relaxed) { return restOn() }
     if closingFrameCount == nil, stopRequest.load(ordering: .acquiring) { beginClosing() }
     let sink = sink
-    let waiting = beginCall()
-    let readiness = sink.wait(wake)
-    guard endCall(waiting) else { return false }
+    guard let readiness = call(sink, { $0.wait(wake) }) else { return false }
     engine.note(call: sink.longestCall)
     var isOurs = true
     switch readiness {
@@ -110,18 +101,13 @@ public final class RenderLoop {
     }
     guard isOurs else { return false }
     if let left = closingFrameCount, left <= 0 || time.now > closingEnd {
-      let finishing = beginCall()
-      sink.finish(draining: left <= 0)
-      guard endCall(finishing) else { return false }
-      noteChanges(always: true)
+      if call(sink, { $0.finish(draining: left <= 0) }) != nil { noteChanges(always: true) }
       return false
     }
     switch readiness {
     case .missed, .behind:
       noteChanges(always: true)
-      let asking = beginCall()
-      let delay = sink.delay
-      guard endCall(asking) else { return false }
+      guard let delay = call(sink, { $0.delay }) else { return false }
       clock.note(position: engine.link.position, delay: delay, moment: time.now)
     case .room, .woken, .ended: noteChanges(always: false)
     }
@@ -204,24 +190,77 @@ public final class RenderLoop {
     guard always || count != changeCount else { return }
     changeCount = count
     notices += sink.takeEvents()
+    hasChanged = true
     changeHandler?()
   }
-}
 
-// MARK: - Sinks that do not return
+  /// The longest time between two looks during a rest.
+  private static let restInterval = Duration.milliseconds(500)
 
-extension RenderLoop {
-  /// Notes that a call of the sink begins; what it returns goes to `endCall`.
-  func beginCall() -> Int {
+  /// Lets the device rest where nothing has sounded for long enough and nothing is about to; returns whether
+  /// the loop still belongs to this thread.
+  func restIfQuiet() -> Bool {
+    // A recording has all frames of time.
+    guard resting.isDue, recording == nil, !stopRequest.load(ordering: .relaxed) else { return true }
+    resting.note(0, isQuiet: false)
+    let position = engine.link.position
+    guard renderer.beginIdle() - position > resting.lead else {
+      renderer.endIdle()
+      return true
+    }
+    guard let rests = call(sink, { $0.rest() }) else { return false }
+    guard rests else {
+      renderer.endIdle()
+      return true
+    }
+    engine.rest.withLock { $0 = RestingClock(at: position, rate: engine.rate, time: time) }
+    isResting.store(true, ordering: .releasing)
+    return true
+  }
+
+  func restOn() -> Bool {
+    let planned = renderer.quietEnd
+    let position = engine.link.position
+    let left = min(planned - position - resting.lead, Int64(engine.rate))
+    time.wait(for: &resting.watched, timeout: min(Self.restInterval, .seconds(Double(max(1, left)) / engine.rate)))
+    if resting.watched[0].received != 0 { wake.lower() }
+    let now = time.now
+    let reached = engine.rest.withLock { $0?.hold() } ?? position
+    let quietEnd = renderer.skipIdle(frameCount: Int(reached - position))
+    clock.note(position: reached, delay: 0, moment: now)
+    let isStopping = stopRequest.load(ordering: .acquiring)
+    if !isStopping, quietEnd - reached > resting.lead {
+      engine.rest.withLock { $0?.release() }
+      noteChanges(always: false)
+      return true
+    }
+    renderer.endIdle()
+    engine.rest.withLock { $0 = nil }
+    isResting.store(false, ordering: .releasing)
+    guard isStopping else {
+      noteChanges(always: true)
+      return true
+    }
+    // Nothing sounds, so there is nothing to fade.
+    if call(sink, { $0.finish(draining: false) }) != nil { noteChanges(always: true) }
+    return false
+  }
+
+  /// Calls the sink; nil where it was replaced meanwhile, and nothing of the loop may be touched.
+  @inline(__always) private func call<Result>(_ sink: any AudioSink, _ body: (any AudioSink) -> Result) -> Result? {
+    let held = beginCall()
+    let result = body(sink)
+    return endCall(held) ? result : nil
+  }
+
+  private func beginCall() -> Int {
     let held = custody.load(ordering: .relaxed)
     callStart.store(SystemTimeSource().nanoseconds, ordering: .relaxed)
     custody.store(held + 1, ordering: .releasing)
     return held
   }
 
-  /// Notes that the call has returned; false where the sink was replaced meanwhile, and nothing of the loop
-  /// may be touched.
-  func endCall(_ held: Int) -> Bool {
+  private func endCall(_ held: Int) -> Bool {
     custody.compareExchange(expected: held + 1, desired: held, ordering: .acquiringAndReleasing).exchanged
   }
 
@@ -273,7 +312,6 @@ public struct BlockTiming: BitwiseCopyable, Sendable {
   /// Frames handed over and not yet heard, the block included.
   public var delay: Int
 
-  /// A place for a record.
   static let empty = BlockTiming(position: 0, frameCount: 0, began: .zero, rendered: .zero, handed: .zero, delay: 0)
 }
 
@@ -283,7 +321,6 @@ struct RestingState {
   let delay: Int?
   /// Frames before what is planned at which a rest is over: a sound server takes its time to start.
   let lead: Int64
-  /// Frames of quiet so far.
   private(set) var quietCount = 0
   /// The wake signal, to wait for.
   var watched: [PollDescriptor]
@@ -314,8 +351,7 @@ struct RestingClock {
   init(at position: Int64, rate: Double, time: any TimeSource) {
     start = position
     moment = time.now
-    self.rate = rate
-    self.time = time
+    (self.rate, self.time) = (rate, time)
   }
 
   var position: Int64 {
@@ -331,65 +367,4 @@ struct RestingClock {
   }
 
   mutating func release() { held = nil }
-}
-
-extension RenderLoop {
-  /// The longest time between two looks during a rest.
-  private static let restInterval = Duration.milliseconds(500)
-
-  /// Lets the device rest where nothing has sounded for long enough and nothing is about to; returns whether
-  /// the loop still belongs to this thread.
-  func restIfQuiet() -> Bool {
-    // A recording has all frames of time.
-    guard resting.isDue, recording == nil, !stopRequest.load(ordering: .relaxed) else { return true }
-    resting.note(0, isQuiet: false)
-    let position = engine.link.position
-    guard renderer.beginIdle() - position > resting.lead else {
-      renderer.endIdle()
-      return true
-    }
-    let sink = sink
-    let call = beginCall()
-    let rests = sink.rest()
-    guard endCall(call) else { return false }
-    guard rests else {
-      renderer.endIdle()
-      return true
-    }
-    engine.rest.withLock { $0 = RestingClock(at: position, rate: engine.rate, time: time) }
-    isResting.store(true, ordering: .releasing)
-    return true
-  }
-
-  func restOn() -> Bool {
-    let planned = renderer.quietEnd
-    let position = engine.link.position
-    let left = min(planned - position - resting.lead, Int64(engine.rate))
-    time.wait(for: &resting.watched, timeout: min(Self.restInterval, .seconds(Double(max(1, left)) / engine.rate)))
-    if resting.watched[0].received != 0 { wake.lower() }
-    let now = time.now
-    let reached = engine.rest.withLock { $0?.hold() } ?? position
-    let quietEnd = renderer.skipIdle(frameCount: Int(reached - position))
-    clock.note(position: reached, delay: 0, moment: now)
-    let isStopping = stopRequest.load(ordering: .acquiring)
-    if !isStopping, quietEnd - reached > resting.lead {
-      engine.rest.withLock { $0?.release() }
-      noteChanges(always: false)
-      return true
-    }
-    renderer.endIdle()
-    engine.rest.withLock { $0 = nil }
-    isResting.store(false, ordering: .releasing)
-    guard isStopping else {
-      noteChanges(always: true)
-      return true
-    }
-    // Nothing sounds, so there is nothing to fade.
-    let sink = sink
-    let finishing = beginCall()
-    sink.finish(draining: false)
-    guard endCall(finishing) else { return false }
-    noteChanges(always: true)
-    return false
-  }
 }

@@ -33,10 +33,7 @@ public struct OutputRequest: Equatable, Sendable {
     rate: Int = 48_000, allowsOtherRate: Bool = false, channels: Channels = .atLeast(2), encoding: String? = nil,
     periodSize: Int? = nil, bufferSize: Int? = nil
   ) {
-    self.rate = rate
-    self.allowsOtherRate = allowsOtherRate
-    self.channels = channels
-    self.encoding = encoding
+    (self.rate, self.allowsOtherRate, self.channels, self.encoding) = (rate, allowsOtherRate, channels, encoding)
     self.periodSize = periodSize ?? rate / 200
     self.bufferSize = bufferSize ?? rate / 50
   }
@@ -62,10 +59,7 @@ public struct OpenedOutput {
 
   /// Makes an opened output.
   public init(sink: any AudioSink, name: String, encoding: String = "float", isHardware: Bool = false) {
-    self.sink = sink
-    self.name = name
-    self.encoding = encoding
-    self.isHardware = isHardware
+    (self.sink, self.name, self.encoding, self.isHardware) = (sink, name, encoding, isHardware)
   }
 
   /// What was granted.
@@ -94,6 +88,8 @@ public struct OutputError: Error, Equatable, Sendable, CustomStringConvertible {
     case notPlayback
     /// It does not support the rate, the channels or the sample format: request what it has.
     case unsupportedFormat
+    /// What it recorded was not taken in time: leave the machine more time.
+    case overrun
     /// The file cannot be written: choose another, or free space.
     case cannotWrite
     /// The system refused for another reason, which the description names.
@@ -109,9 +105,7 @@ public struct OutputError: Error, Equatable, Sendable, CustomStringConvertible {
 
   /// Makes an error.
   public init(_ kind: Kind, output: String, _ description: String) {
-    self.kind = kind
-    self.output = output
-    self.description = description
+    (self.kind, self.output, self.description) = (kind, output, description)
   }
 }
 
@@ -134,11 +128,8 @@ public struct OutputListing: Equatable, Sendable {
     public init(
       rates: [Int], channelCounts: [Int], encodings: [String], periodSizes: ClosedRange<Int>, isHardware: Bool
     ) {
-      self.rates = rates
-      self.channelCounts = channelCounts
-      self.encodings = encodings
-      self.periodSizes = periodSizes
-      self.isHardware = isHardware
+      (self.rates, self.channelCounts, self.encodings) = (rates, channelCounts, encodings)
+      (self.periodSizes, self.isHardware) = (periodSizes, isHardware)
     }
   }
 
@@ -153,10 +144,7 @@ public struct OutputListing: Equatable, Sendable {
 
   /// Makes an entry.
   public init(name: String, description: String, capabilities: Capabilities? = nil, problem: OutputError? = nil) {
-    self.name = name
-    self.description = description
-    self.capabilities = capabilities
-    self.problem = problem
+    (self.name, self.description, self.capabilities, self.problem) = (name, description, capabilities, problem)
   }
 }
 
@@ -168,9 +156,7 @@ public protocol OutputBackend: Sendable {
   /// What follows the colon, in one word for help, such as `DEVICE`; nil where nothing does.
   var parameter: String? { get }
 
-  /// The outputs that have a name now.
-  ///
-  /// - Parameter probing: Whether each is opened briefly to query its capabilities.
+  /// The outputs that have a name now; where they are probed, each is opened briefly to query its capabilities.
   func outputs(probing: Bool) -> [OutputListing]
 
   /// An entry of a list that was not probed, with its capabilities or its problem; by default as it is.
@@ -179,12 +165,7 @@ public protocol OutputBackend: Sendable {
   /// Whether an output could be opened now; true by default.
   func isAvailable(_ name: String) -> Bool
 
-  /// Opens an output.
-  ///
-  /// - Parameters:
-  ///   - name: What follows the colon.
-  ///   - request: Rate, channels and buffer that are wanted.
-  ///   - time: The clock of a sink that has none of its own.
+  /// Opens an output by what follows the colon; the time is the clock of a sink that has none of its own.
   func open(_ name: String, _ request: OutputRequest, time: any TimeSource) throws(OutputError) -> sending OpenedOutput
 }
 
@@ -204,10 +185,7 @@ public struct OutputName: Hashable, Sendable {
   public let rest: String
 
   /// Makes a name.
-  public init(scheme: String, rest: String = "") {
-    self.scheme = scheme
-    self.rest = rest
-  }
+  public init(scheme: String, rest: String = "") { (self.scheme, self.rest) = (scheme, rest) }
 }
 
 /// The kinds of output that a program knows.
@@ -221,8 +199,7 @@ public struct OutputRegistry: Sendable {
 
   /// Makes a registry.
   public init(_ backends: [any OutputBackend], defaultScheme: String) {
-    self.backends = backends
-    self.defaultScheme = defaultScheme
+    (self.backends, self.defaultScheme) = (backends, defaultScheme)
   }
 
   /// The registry with one more backend, which takes the place of one with the same scheme.
@@ -237,8 +214,7 @@ public struct OutputRegistry: Sendable {
 
   /// What a word names: `SCHEME:REST` where a backend has the scheme, else an output of the default scheme.
   ///
-  /// A scheme needs its colon here, so that devices can have any name: `null:` is the null output, `null` is
-  /// a device of the default scheme.
+  /// A scheme needs its colon here: `null:` is the null output, `null` is a device of the default scheme.
   public func name(_ word: String) -> OutputName {
     if let (scheme, rest) = Self.split(word), backend(scheme) != nil { return OutputName(scheme: scheme, rest: rest) }
     return OutputName(scheme: defaultScheme, rest: word)
@@ -256,12 +232,7 @@ public struct OutputRegistry: Sendable {
     throws(OutputError) -> sending OpenedOutput
   { try open(name(word), request, time: time) }
 
-  /// Opens an output.
-  ///
-  /// - Parameters:
-  ///   - name: The kind of output, and what it is called among its kind.
-  ///   - request: Rate, channels and buffer that are wanted.
-  ///   - time: The clock of sinks that have none of their own.
+  /// Opens an output; the time is the clock of a sink that has none of its own.
   public func open(_ name: OutputName, _ request: OutputRequest, time: any TimeSource = SystemTimeSource())
     throws(OutputError) -> sending OpenedOutput
   {
@@ -278,10 +249,8 @@ public struct OutputRegistry: Sendable {
   /// Whether an output could be opened now.
   public func isAvailable(_ name: OutputName) -> Bool { backend(name.scheme)?.isAvailable(name.rest) ?? false }
 
-  /// The outputs of all backends that have a name now.
-  ///
-  /// - Parameter probing: Whether each is opened briefly to query its capabilities. Nothing is played, and an
-  ///   output in use is left alone; a sound server may need a moment to answer.
+  /// The outputs of all backends that have a name now. Where they are probed, each is opened briefly to query its
+  /// capabilities: nothing is played, and an output in use is left alone; a sound server may need a moment to answer.
   public func outputs(probing: Bool = true) -> [OutputListing] { backends.flatMap { $0.outputs(probing: probing) } }
 
   /// Probes the outputs of all backends one after the other, and hands on each as soon as it is known.

@@ -16,15 +16,12 @@ public protocol AudioSink: AnyObject {
   /// that a call that lasts longer is known to hang.
   func wait(_ wake: WakeSignal) -> SinkReadiness
 
-  /// Takes interleaved frames, no more than there was space for, samples in −1…1.
-  ///
-  /// What goes wrong is reported by the next `wait`.
+  /// Takes interleaved frames, no more than there was space for, in −1…1. The next `wait` reports what goes wrong.
   func write(_ frames: Span<Float>)
 
-  /// Stops the device until the next `wait`, where it can, and returns whether it did.
-  ///
-  /// Called when nothing that was handed over is to be heard any more. What is written afterwards is played
-  /// as at the first start: time that went by meanwhile is not a loss.
+  /// Stops the device until the next `wait`, where it can, and returns whether it did. Called when nothing that was
+  /// handed over is to be heard any more. What is written afterwards is played as at the first start: time that went by
+  /// meanwhile is not a loss.
   func rest() -> Bool
 
   /// Ends: lets what was handed over be heard, with a limit in time, or drops it. Nothing follows.
@@ -33,14 +30,12 @@ public protocol AudioSink: AnyObject {
   /// Takes what happened since the last call, oldest first.
   func takeEvents() -> [SinkEvent]
 
-  /// Makes the sink that goes on where a call of this one does not return; nil where there is none.
-  ///
-  /// Asked for once, before the sink belongs to a thread.
+  /// Makes the sink that goes on where a call of this one does not return; nil where there is none. Asked for once,
+  /// before the sink belongs to a thread.
   var successor: SinkSuccessor? { get }
 
-  /// Names of threads that libraries start to carry frames to the device, now or after a reconnection.
-  ///
-  /// They get the priority of the thread that renders. Asked for before the sink belongs to a thread.
+  /// Names of threads that libraries start to carry frames to the device, now or after a reconnection. They get the
+  /// priority of the thread that renders. Asked for before the sink belongs to a thread.
   var carrierThreadNames: [String] { get }
 }
 
@@ -61,11 +56,8 @@ extension AudioSink {
   public func rest() -> Bool { false }
 }
 
-/// Makes a sink of the same format for a device that is to be opened again.
-///
-/// - Parameters:
-///   - due: When the next frame is due, on the timekeeper's clock.
-///   - lostFrameCount: Frames before it that never reached the device.
+/// Makes a sink of the same format for a device that is to be opened again: when its next frame is due, on the
+/// timekeeper's clock, and how many frames before it never reached the device.
 public typealias SinkSuccessor = @Sendable (_ due: Duration, _ lostFrameCount: Int) -> any AudioSink
 
 /// Why a sink returned from waiting.
@@ -97,10 +89,7 @@ public struct SinkFormat: Equatable, Sendable {
 
   /// Makes a format.
   public init(rate: Double, channelCount: Int, periodSize: Int, bufferSize: Int) {
-    self.rate = rate
-    self.channelCount = channelCount
-    self.periodSize = periodSize
-    self.bufferSize = bufferSize
+    (self.rate, self.channelCount, self.periodSize, self.bufferSize) = (rate, channelCount, periodSize, bufferSize)
   }
 }
 
@@ -151,10 +140,7 @@ public struct SinkEvent: Equatable, Sendable {
 
   /// Makes a notice.
   public init(_ kind: Kind, cause: Cause? = nil, missedFrameCount: Int = 0, text: String) {
-    self.kind = kind
-    self.cause = cause
-    self.missedFrameCount = missedFrameCount
-    self.text = text
+    (self.kind, self.cause, self.missedFrameCount, self.text) = (kind, cause, missedFrameCount, text)
   }
 }
 
@@ -167,10 +153,7 @@ public struct SinkPacer {
   private var watched: [PollDescriptor] = []
 
   /// A pace that begins with the first wait.
-  public init(_ format: SinkFormat, time: any TimeSource) {
-    self.format = format
-    self.time = time
-  }
+  public init(_ format: SinkFormat, time: any TimeSource) { (self.format, self.time) = (format, time) }
 
   /// Frames handed over that the clock has not reached.
   public var delay: Int {
@@ -311,4 +294,92 @@ public enum CaptureEvent: Equatable, Sendable {
   case interrupted(String)
   /// It is back, after so long.
   case resumed(Duration)
+}
+
+/// Counts what happens at a sink, and folds events that repeat, so that people and programs can read them. The first
+/// event of a kind and cause is reported at once. Those that follow within a second are reported together; while it
+/// goes on, the time between two reports doubles, up to a minute.
+package struct SinkEventFolding {
+  /// Events of one kind and cause that are reported together.
+  package struct Report: Equatable, Sendable {
+    /// The last of them, with the frames that were missed because of all.
+    package var event: SinkEvent
+    package var count: Int
+
+    package init(_ event: SinkEvent, count: Int = 1) { (self.event, self.count) = (event, count) }
+  }
+
+  package struct Group {
+    package let kind: SinkEvent.Kind
+    package let cause: SinkEvent.Cause?
+    package fileprivate(set) var count = 0
+    package fileprivate(set) var missedFrameCount = 0
+    fileprivate var held: Report?
+    fileprivate var interval = SinkEventFolding.shortestInterval
+    /// Until when events are held.
+    fileprivate var end: Duration
+  }
+
+  /// The time between the first two reports of a kind.
+  package static let shortestInterval = Duration.seconds(1)
+  /// The time between two reports of what goes on and on.
+  package static let longestInterval = Duration.seconds(60)
+
+  /// In the order in which they were first met.
+  package private(set) var groups: [Group] = []
+  package var underrunCount: Int { groups.reduce(0) { $0 + ($1.kind == .underrun ? $1.count : 0) } }
+  /// Those of them for which frames were delivered too late.
+  package var ownUnderrunCount: Int { groups.first { $0.kind == .underrun && $0.cause == .lateDelivery }?.count ?? 0 }
+  package var lacksPriority: Bool { groups.contains { $0.cause == .refusedPriority } }
+  package var missedFrameCount: Int { groups.reduce(0) { $0 + $1.missedFrameCount } }
+  /// Whether what was played was not heard to its end.
+  package var hasFailed: Bool { groups.contains { $0.kind == .failed } }
+
+  package init() {}
+
+  /// Counts an event; returns what to report now.
+  package mutating func add(_ event: SinkEvent, at now: Duration) -> [Report] {
+    var due = takeDue(at: now)
+    let known = groups.firstIndex { $0.kind == event.kind && $0.cause == event.cause }
+    let place = known ?? groups.endIndex
+    if known == nil { groups.append(Group(kind: event.kind, cause: event.cause, end: now + Self.shortestInterval)) }
+    var group = groups[place]
+    defer { groups[place] = group }
+    group.count += 1
+    group.missedFrameCount += event.missedFrameCount
+    if known == nil || event.kind == .failed { return due + [Report(event)] }
+    if now >= group.end {
+      // Quiet for as long as it was last held: the next is news again.
+      group.interval = Self.shortestInterval
+      group.end = now + group.interval
+      due.append(Report(event))
+    } else if let held = group.held {
+      var folded = event
+      folded.missedFrameCount += held.event.missedFrameCount
+      group.held = Report(folded, count: held.count + 1)
+    } else {
+      group.held = Report(event)
+    }
+    return due
+  }
+
+  /// How long until held events are to be reported; nil where there are none.
+  package func timeout(at now: Duration) -> Duration? {
+    groups.filter { $0.held != nil }.map { max(.zero, $0.end - now) }.min()
+  }
+
+  /// Takes the held events whose time has come; all of them without a time.
+  package mutating func takeDue(at now: Duration?) -> [Report] {
+    var reports: [Report] = []
+    for place in groups.indices {
+      var group = groups[place]
+      guard let held = group.held, now.map({ $0 >= group.end }) ?? true else { continue }
+      reports.append(held)
+      group.held = nil
+      group.interval = min(group.interval * 2, Self.longestInterval)
+      group.end = (now ?? group.end) + group.interval
+      groups[place] = group
+    }
+    return reports
+  }
 }

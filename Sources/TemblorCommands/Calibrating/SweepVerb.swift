@@ -206,27 +206,25 @@ struct SweepPlayer {
     do { samples = try options.signal.samples(rate: rate, isWhole: false) } catch {
       throw UsageError(error.description)
     }
-    do {
-      let capture = try ALSACapture(device, rate: Int(rate), channelCount: channelCount, timekeeper: time)
-      var recorded: [Float] = []
-      var origins: [Double] = []
-      let wanted = samples.count + Int((options.isQuick ? Self.quickTail : Self.tail) * rate)
-      try capture.start()
-      try run(samples, count: .max, on: sink) { written in
-        try capture.read(into: &recorded)
-        if Double(written) > Self.settling * rate, let first = capture.firstFrameTime() {
-          let start = time.now + .inSeconds(Double(sink.delay - written) / rate)
-          origins.append((start - first).inSeconds)
-        }
-        // The capture may have begun earlier than the playback.
-        let offset = max(0, origins.last ?? 0)
-        return Double(capture.frameCount) >= Double(wanted) + offset * rate
+    let capture = try ALSACapture(device, rate: Int(rate), channelCount: channelCount, timekeeper: time)
+    var recorded: [Float] = []
+    var origins: [Double] = []
+    let wanted = samples.count + Int((options.isQuick ? Self.quickTail : Self.tail) * rate)
+    try capture.start()
+    try run(samples, count: .max, on: sink) { written in
+      try capture.read(into: &recorded)
+      if Double(written) > Self.settling * rate, let first = capture.firstFrameTime() {
+        let start = time.now + .inSeconds(Double(sink.delay - written) / rate)
+        origins.append((start - first).inSeconds)
       }
-      capture.stop()
-      origins.sort()
-      let sound = Sound(interleaved: recorded, channelCount: channelCount, rate: rate)
-      return (sound, origins.isEmpty ? nil : origins[origins.count / 2])
-    } catch let error as ALSAError { throw OutputError(error) }
+      // The capture may have begun earlier than the playback.
+      let offset = max(0, origins.last ?? 0)
+      return Double(capture.frameCount) >= Double(wanted) + offset * rate
+    }
+    capture.stop()
+    origins.sort()
+    let sound = Sound(interleaved: recorded, channelCount: channelCount, rate: rate)
+    return (sound, origins.isEmpty ? nil : origins[origins.count / 2])
   }
 
   private func open() throws(OutputError) -> any AudioSink {

@@ -74,7 +74,7 @@ enum FollowVerb {
           made = try FollowTask(
             SoundFeed(source, following, outputRate: engine.rate, period: period, delay: delay), on: engine,
             session: session, named: name)
-        } catch let error as ALSAError {
+        } catch let error as OutputError {
           let needs = "needs PulseAudio or PipeWire, and the package libasound2-plugins; or name a device with '--from'"
           throw FileError(name, name == monitor ? "\(error.description); \(needs)" : error.description)
         }
