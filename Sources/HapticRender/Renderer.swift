@@ -30,7 +30,7 @@ public struct Renderer: ~Copyable {
 
   /// Read by pointer, so that no reference is counted on the render thread; `owner` keeps it alive.
   let link: Reference<RendererPort.Memory>
-  let players: FixedBuffer<PlayerReference>
+  let players: FixedBuffer<Reference<Player>>
   var playerCount = 0
   private let voices: FixedBuffer<Reference<LiveFrames>>
   private var liveVoiceCount = 0
@@ -243,8 +243,7 @@ public struct Renderer: ~Copyable {
   @_noLocks private mutating func beginSubBlock(atMost most: Int) -> Int {
     performDueCommands()
     var end = position &+ Int64(min(Self.subBlockLength, most))
-    var index = 0
-    while index < playerCount {
+    for index in 0..<playerCount {
       let player = players[index]
       var wrap = player.value.nextWrap
       while wrap <= position {
@@ -257,7 +256,6 @@ public struct Renderer: ~Copyable {
       if ramp > 0, position &+ Int64(ramp) < end { end = position &+ Int64(ramp) }
       let shareRamp = player.value.sendGain.framesLeft
       if shareRamp > 0, position &+ Int64(shareRamp) < end { end = position &+ Int64(shareRamp) }
-      index &+= 1
     }
     if schedule.nextTime < end { end = schedule.nextTime }
     return Int(end &- position)
@@ -267,12 +265,10 @@ public struct Renderer: ~Copyable {
     buses.value.clear(at: position, count: count)
     let context = self.context
     var voiceCount = 0
-    var index = 0
-    while index < playerCount {
+    for index in 0..<playerCount {
       let player = players[index]
       if player.value.mix(count: count, in: context) { countChange() }
       voiceCount &+= player.value.activeCount
-      index &+= 1
     }
     mixVoices(count: count)
     if voiceCount > statistics.peakVoiceCount { statistics.peakVoiceCount = voiceCount }
@@ -282,11 +278,9 @@ public struct Renderer: ~Copyable {
     var statistics = self.statistics
     let leastGain = statistics.minimumProtectionGain
     statistics.minimumProtectionGain = 1
-    index = 0
-    while index < strips.count {
+    for index in 0..<strips.count {
       strips[index].process(
         buses.value, hapticGains: gains.haptics, audioGains: gains.audio, count: count, statistics: &statistics)
-      index &+= 1
     }
     link.value.lowerProtectionGain(to: statistics.minimumProtectionGain)
     if leastGain < statistics.minimumProtectionGain { statistics.minimumProtectionGain = leastGain }
@@ -295,8 +289,7 @@ public struct Renderer: ~Copyable {
 
   @_noLocks private mutating func mixVoices(count: Int) {
     var kept = 0
-    var index = 0
-    while index < liveVoiceCount {
+    for index in 0..<liveVoiceCount {
       let voice = voices[index]
       if unsafe voice.value.mix(count: count, into: buses.reference) {
         voices[kept] = voice
@@ -305,7 +298,6 @@ public struct Renderer: ~Copyable {
         voice.value.isReleased.store(true, ordering: .releasing)
         countChange()
       }
-      index &+= 1
     }
     liveVoiceCount = kept
   }
@@ -331,46 +323,36 @@ public struct Renderer: ~Copyable {
 
   @_noLocks private mutating func fillMovingGains(count: Int) {
     unsafe strength.fill(gains.view, count: count)
-    var index = 0
-    while index < count {
+    for index in 0..<count {
       let gain = gains[index]
       hapticGains[index] = gain * hapticGain.next()
       audioGains[index] = gain * audioGain.next()
-      index &+= 1
     }
   }
 
   @_noLocks private mutating func interleave(count: Int, to block: inout MutableSpan<Float>, at start: Int) {
     let first = position &- Int64(latency)
     let isFading = !gate.isUnity || fade(at: first &+ Int64(count)) < 1
-    var index = 0
     if isFading {
       unsafe gate.fill(gains.view, count: count)
-      while index < count {
-        gains[index] = gains[index] * fade(at: first &+ Int64(index))
-        index &+= 1
-      }
+      for index in 0..<count { gains[index] = gains[index] * fade(at: first &+ Int64(index)) }
     }
-    var channel = 0
-    while channel < channelCount {
+    for channel in 0..<channelCount {
       let strip = channels[channel].strip
       let output = strips[strip].output
       unsafe channels[channel].write(
         output, gains: isFading ? gains.view : nil, count: count, to: &block, at: start &* channelCount &+ channel,
         stride: channelCount)
-      channel &+= 1
     }
   }
 
   /// Lets the channels' delays go on without output.
   @_noLocks private mutating func drop(count: Int) {
     var nowhere = gains.mutableSpan
-    var channel = 0
-    while channel < channels.count {
+    for channel in 0..<channels.count {
       let strip = channels[channel].strip
       let output = strips[strip].output
       channels[channel].write(output, gains: nil, count: count, to: &nowhere, at: 0, stride: 1)
-      channel &+= 1
     }
   }
 
@@ -384,15 +366,11 @@ public struct Renderer: ~Copyable {
 
   @_noLocks private mutating func reset() {
     buses.value.reset()
-    var index = 0
-    while index < strips.count {
+    for index in 0..<strips.count {
       strips[index].reset()
-      index &+= 1
     }
-    index = 0
-    while index < channels.count {
+    for index in 0..<channels.count {
       channels[index].reset()
-      index &+= 1
     }
   }
 
@@ -404,14 +382,32 @@ public struct Renderer: ~Copyable {
     link.value.excursionLimitedFrameCount.store(statistics.excursionLimitedFrameCount, ordering: .relaxed)
     link.value.powerLimitedFrameCount.store(statistics.powerLimitedFrameCount, ordering: .relaxed)
     link.value.peakExcursion.store(statistics.peakExcursion.bitPattern, ordering: .relaxed)
-    var index = 0
-    while index < channels.count {
+    for index in 0..<channels.count {
       let strip = channels[index].strip
       link.value.thermalStates[index].store(strips[strip].temperatureRise.bits, ordering: .relaxed)
       link.value.raisePeak(of: index, to: channels[index].takePeak())
-      index &+= 1
     }
   }
+}
+
+/// What a player mixes into, from one frame of the output on.
+struct MixContext: BitwiseCopyable {
+  /// The first frame.
+  let position: Int64
+  let buses: Reference<BusSet>
+  let scratch: Reference<FadeOutBuffer>
+  /// Whether samples are wanted at all.
+  var isHeard: Bool
+  /// Whether the audio bus has two sides.
+  let isPanned: Bool
+  /// Whether all haptics, or all audio, are not muted.
+  let hearsHaptics, hearsAudio: Bool
+}
+
+/// The gain of a bus over a sub-block: that of each frame, and that of all where it does not move.
+struct BusGain: BitwiseCopyable {
+  let frames: BufferView<Float>
+  let steady: Float?
 }
 
 extension Renderer {
@@ -462,17 +458,15 @@ extension Renderer {
       player.value.changes.value.add(player.value, at: position, in: context)
     }
     if case .gain = change {
-      var index = 0
-      while index < playerCount {
+      for index in 0..<playerCount {
         players[index].value.changes.value.add(players[index].value, at: position, in: context)
-        index &+= 1
       }
     }
     countChange()
     _ = link.value.doneCount.wrappingAdd(1, ordering: .releasing)
   }
 
-  @_noLocks private mutating func perform(_ change: RenderCommand.PlayerChange, on reference: PlayerReference) {
+  @_noLocks private mutating func perform(_ change: RenderCommand.PlayerChange, on reference: Reference<Player>) {
     switch change {
     case .add: add(reference)
     case .cancel, .stop, .remove: stop(reference)
@@ -499,34 +493,32 @@ extension Renderer {
     }
   }
 
-  @_noLocks private mutating func stop(_ reference: PlayerReference) {
+  @_noLocks private mutating func stop(_ reference: Reference<Player>) {
     if reference.value.stop(in: context) { countChange() }
   }
 
   /// Takes a player in where there is space; one that finds none is never heard.
-  @_noLocks private mutating func add(_ player: PlayerReference) {
+  @_noLocks private mutating func add(_ player: Reference<Player>) {
     guard playerCount < players.count else { return }
     players[playerCount] = player
     playerCount &+= 1
   }
 
   /// Releases a player; the others keep their order, so that sums stay the same.
-  @_noLocks private mutating func remove(_ player: PlayerReference) {
+  @_noLocks private mutating func remove(_ player: Reference<Player>) {
     var kept = 0
-    var index = 0
-    while index < playerCount {
+    for index in 0..<playerCount {
       if !players[index].isSame(as: player) {
         players[kept] = players[index]
         kept &+= 1
       }
-      index &+= 1
     }
     playerCount = kept
     release(player)
   }
 
   /// Reports that the control side may free a player; nothing may touch it afterwards.
-  @_noLocks private mutating func release(_ reference: PlayerReference) {
+  @_noLocks private mutating func release(_ reference: Reference<Player>) {
     reference.value.entry?.release()
     reference.value.entry = nil
     reference.value.loopEntry?.release()
@@ -546,10 +538,8 @@ extension Renderer {
   public var quietEnd: Int64 {
     @_noLocks get {
       guard liveVoiceCount == 0 else { return position }
-      var index = 0
-      while index < playerCount {
+      for index in 0..<playerCount {
         if players[index].value.phase.isPlaying { return position }
-        index &+= 1
       }
       return schedule.nextTime > position ? schedule.nextTime : position
     }

@@ -7,25 +7,22 @@ internal import Synchronization
 /// The memory a change refers to belongs to the control side, which keeps it until the render thread has released it.
 /// A frame that has been rendered already means now.
 public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
-  /// What is to change.
   enum Change: BitwiseCopyable {
     /// A gap: the command was dropped.
     case nothing
     case gain(Master, to: Float, frameCount: Int)
-    case player(PlayerReference, PlayerChange)
+    case player(Reference<Player>, PlayerChange)
     case attach(Reference<LiveFrames>)
     case detach(Reference<LiveFrames>)
   }
 
   enum Master: BitwiseCopyable { case everything, haptics, audio }
 
-  /// What is to change about a player.
   enum PlayerChange: BitwiseCopyable {
-    case add, remove, cancel
-    case start(from: CuePointReference?)
-    case stop, pause, resume
-    case seek(to: CuePointReference)
-    case loop(passCount: Int, from: CuePointReference?, end: Int64)
+    case add, remove, cancel, stop, pause, resume
+    case start(from: Reference<CuePoint>?)
+    case seek(to: Reference<CuePoint>)
+    case loop(passCount: Int, from: Reference<CuePoint>?, end: Int64)
     case playbackRate(Double)
     /// Over the usual fade where no length is given.
     case gain(Float, frameCount: Int?)
@@ -166,12 +163,6 @@ extension RenderCommand.PlayerChange {
   }
 }
 
-/// A player, as the render thread refers to it; the control side keeps it alive.
-typealias PlayerReference = Reference<Player>
-
-/// A cue point, as the render thread refers to it until it releases it.
-typealias CuePointReference = Reference<CuePoint>
-
 extension Reference<CuePoint> {
   /// Reports that it is no longer read: [render thread].
   @_noLocks func release() { value.isReleased.store(true, ordering: .releasing) }
@@ -183,7 +174,6 @@ struct CommandSchedule: ~Copyable {
   private(set) var count = 0
   private var nextOrder: UInt64 = 0
 
-  /// An empty schedule for a number of commands.
   init(capacity: Int) { commands = FixedBuffer(repeating: RenderCommand(.nothing, at: 0), count: capacity) }
 
   /// The frame of the earliest command; the end of time where there is none.
@@ -225,26 +215,22 @@ struct CommandSchedule: ~Copyable {
   }
 
   /// Empties the commands for a player, which stay as gaps until their time: O(n).
-  @_noLocks mutating func drop(_ player: PlayerReference) {
-    var index = 0
-    while index < count {
+  @_noLocks mutating func drop(_ player: Reference<Player>) {
+    for index in 0..<count {
       switch commands[index].change {
       case .player(let owner, let change) where owner.isSame(as: player):
-        if change.isStart { player.value.noteDroppedStart() }
+        if case .start = change { _ = player.value.status.value.droppedStartCount.wrappingAdd(1, ordering: .releasing) }
         change.release()
         commands[index].change = .nothing
         player.value.noteCommandDone()
       case .nothing, .gain, .player, .attach, .detach: break
       }
-      index &+= 1
     }
   }
 
   @_noLocks private func precedes(_ one: Int, _ other: Int) -> Bool {
-    let time = commands[one].time
-    let otherTime = commands[other].time
-    if time != otherTime { return time < otherTime }
-    return commands[one].order < commands[other].order
+    let (first, second) = (commands[one], commands[other])
+    return first.time != second.time ? first.time < second.time : first.order < second.order
   }
 
   @_noLocks private mutating func swap(_ one: Int, _ other: Int) {
@@ -254,13 +240,6 @@ struct CommandSchedule: ~Copyable {
   }
 }
 
-extension RenderCommand.PlayerChange {
-  var isStart: Bool { @_noLocks get { if case .start = self { true } else { false } } }
-}
-
 extension Player {
   @_noLocks func noteCommandDone() { _ = status.value.commandCount.wrappingAdd(1, ordering: .releasing) }
-
-  /// Counts a start that will not happen.
-  @_noLocks func noteDroppedStart() { _ = status.value.droppedStartCount.wrappingAdd(1, ordering: .releasing) }
 }

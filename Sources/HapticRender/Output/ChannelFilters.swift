@@ -113,14 +113,12 @@ struct ChannelFilters: ~Copyable {
     while frame < count {
       let isPair = frame &+ 2 <= count
       var pair = SIMD2(Double(block[frame]), isPair ? Double(block[frame &+ 1]) : 0) + dither
-      var index = 0
-      while index < sections.count {
+      for index in 0..<sections.count {
         if isPair {
           pair = sections[index].filter.next(pair, &sections[index].memory)
         } else {
           pair.x = sections[index].filter.next(pair.x, &sections[index].memory)
         }
-        index &+= 1
       }
       block[frame] = Self.held(pair.x)
       peak = max(peak, abs(block[frame]))
@@ -141,10 +139,8 @@ struct ChannelFilters: ~Copyable {
   }
 
   @_noLocks mutating func reset() {
-    var index = 0
-    while index < sections.count {
+    for index in 0..<sections.count {
       sections[index].memory = atRest
-      index &+= 1
     }
   }
 }

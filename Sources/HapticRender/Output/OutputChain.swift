@@ -10,13 +10,7 @@ struct OutputChain: ~Copyable {
   private var stage: TransducerStage?
   private var protection: TransducerLimiter?
 
-  /// A chain at rest.
-  ///
-  /// - Parameters:
-  ///   - filters: The channel's own filters.
-  ///   - transducer: What the transducer needs, where there is one.
-  ///   - temperatureRise: The temperature rise.
-  ///   - isRaw: Whether frames are sanitised and leave as they are.
+  /// - Parameter isRaw: Whether frames are sanitised and leave as they are.
   init(
     rate: Double, filters: [ChannelFilter] = [], transducer: TransducerSettings?,
     temperatureRise: TransducerThermalState, isRaw: Bool = false
@@ -25,9 +19,6 @@ struct OutputChain: ~Copyable {
     if let transducer {
       stage = TransducerStage(transducer)
       protection = TransducerLimiter(transducer, temperatureRise: temperatureRise)
-    } else {
-      stage = nil
-      protection = nil
     }
     limiter = Limiter(rate: rate)
     self.isRaw = isRaw
@@ -86,24 +77,20 @@ struct OutputChain: ~Copyable {
 
   @_noLocks private func bound(_ block: inout MutableSpan<Float>, count: Int) {
     let greatest = TransducerStage.greatest
-    var index = 0
-    while index < count {
+    for index in 0..<count {
       let sample = block[index]
       block[index] = sample > greatest ? greatest : (sample < -greatest ? -greatest : sample)
-      index &+= 1
     }
   }
 
   @_noLocks private func silence(_ block: inout MutableSpan<Float>, count: Int, statistics: inout RenderStatistics) {
-    var index = 0
-    while index < count {
+    for index in 0..<count {
       // Not-a-number equals nothing, and infinity less itself is not-a-number.
       let sample = block[index]
       if sample - sample != 0 || sample != sample {
         block[index] = 0
         statistics.nonFiniteSampleCount &+= 1
       }
-      index &+= 1
     }
   }
 }
@@ -112,9 +99,8 @@ struct OutputChain: ~Copyable {
 struct ChannelStrip: ~Copyable {
   /// The haptic bus, or −1.
   let hapticBus: Int
-  let hapticGain: Float
   let audio: OutputRouting.Channel.Audio
-  let audioGain: Float
+  let hapticGain, audioGain: Float
   /// What leaves the chain.
   private let memory: FixedBuffer<Float>
   var output: BufferView<Float> { @_noLocks get { unsafe memory.view } }
@@ -123,10 +109,8 @@ struct ChannelStrip: ~Copyable {
   init(
     _ channel: OutputRouting.Channel, rate: Double, temperatureRise: TransducerThermalState, isRaw: Bool, capacity: Int
   ) {
-    hapticBus = channel.hapticBus ?? -1
-    hapticGain = channel.hapticGain
-    audio = channel.audio
-    audioGain = channel.audioGain
+    (hapticBus, audio) = (channel.hapticBus ?? -1, channel.audio)
+    (hapticGain, audioGain) = (channel.hapticGain, channel.audioGain)
     memory = FixedBuffer(repeating: 0, count: capacity)
     chain = OutputChain(
       rate: rate, filters: channel.filters, transducer: channel.transducer?.transducerSettings(rate: rate),
@@ -141,12 +125,10 @@ struct ChannelStrip: ~Copyable {
     _ buses: borrowing BusSet, hapticGains: BusGain, audioGains: BusGain, count: Int, statistics: inout RenderStatistics
   ) {
     var mix = output.mutableSpan
-    let peak = mixHaptics(buses, gain: hapticGains, count: count, to: &mix)
+    let known = mixHaptics(buses, gain: hapticGains, count: count, to: &mix)
     let isMixed = mixAudio(buses, gain: audioGains, count: count, to: &mix)
-    chain.process(
-      &mix, count: count,
-      peak: isMixed || peak == nil ? unsafe temblor_peak(output.address, count) : peak ?? 0,
-      statistics: &statistics)
+    let peak = isMixed || known == nil ? unsafe temblor_peak(output.address, count) : known ?? 0
+    chain.process(&mix, count: count, peak: peak, statistics: &statistics)
   }
 
   @_noLocks mutating func reset() { chain.reset() }
@@ -166,10 +148,8 @@ struct ChannelStrip: ~Copyable {
       return unsafe temblor_scale(bus.address, steady * hapticGain, output.address, count)
     }
     let gain = gain.frames
-    var index = 0
-    while index < count {
+    for index in 0..<count {
       mix[index] = bus[index] * (gain[index] * hapticGain)
-      index &+= 1
     }
     return nil
   }
@@ -178,28 +158,15 @@ struct ChannelStrip: ~Copyable {
   @_noLocks private func mixAudio(
     _ buses: borrowing BusSet, gain: BusGain, count: Int, to mix: inout MutableSpan<Float>
   ) -> Bool {
-    if case .none = audio { return false }
-    var index = 0
-    let left = buses.left
-    let right = buses.right
-    let gain = gain.frames
+    let (left, right, gain) = (buses.left, buses.right, gain.frames)
     switch audio {
     case .none: return false
-    case .left:
-      while index < count {
-        mix[index] += left[index] * (gain[index] * audioGain)
-        index &+= 1
-      }
-    case .right:
-      while index < count {
-        mix[index] += right[index] * (gain[index] * audioGain)
-        index &+= 1
-      }
+    case .left: for index in 0..<count { mix[index] += left[index] * (gain[index] * audioGain) }
+    case .right: for index in 0..<count { mix[index] += right[index] * (gain[index] * audioGain) }
     case .both:
-      while index < count {
+      for index in 0..<count {
         let factor = gain[index] * audioGain
         mix[index] += (left[index] * factor + right[index] * factor) * 0.5
-        index &+= 1
       }
     }
     return true
@@ -231,11 +198,7 @@ struct OutputChannel: ~Copyable {
   }
 
   @_noLocks mutating func reset() {
-    var index = 0
-    while index < delayed.count {
-      delayed[index] = 0
-      index &+= 1
-    }
+    unsafe delayed.address.update(repeating: 0, count: delayed.count)
   }
 
   /// Writes a strip's frames to every `stride`-th sample of a block.
@@ -252,8 +215,7 @@ struct OutputChannel: ~Copyable {
     }
     var target = start
     var highest: Float = 0
-    var index = 0
-    while index < count {
+    for index in 0..<count {
       var sample = output[index] * sign
       if delayed.count > 0 {
         let arriving = sample
@@ -266,22 +228,8 @@ struct OutputChannel: ~Copyable {
       let magnitude = sample < 0 ? -sample : sample
       if magnitude > highest { highest = magnitude }
       target &+= stride
-      index &+= 1
     }
     if highest > peak { peak = highest }
-  }
-}
-
-/// The gain of a bus over a sub-block.
-struct BusGain: BitwiseCopyable {
-  /// The gain of each frame.
-  let frames: BufferView<Float>
-  /// The gain of all frames, where it does not move.
-  let steady: Float?
-
-  @_noLocks init(frames: BufferView<Float>, steady: Float?) {
-    self.frames = frames
-    self.steady = steady
   }
 }
 
@@ -289,13 +237,10 @@ struct BusGain: BitwiseCopyable {
 ///
 /// Behind each bus lies a tail: frames to come that a player left when it was cut off.
 struct BusSet: ~Copyable {
-  /// How many haptic buses there are.
   let hapticCount: Int
-  let left: BufferView<Float>
-  let right: BufferView<Float>
+  let left, right: BufferView<Float>
   private let capacity: Int
-  private let memory: FixedBuffer<Float>
-  private let tails: FixedBuffer<Float>
+  private let memory, tails: FixedBuffer<Float>
   private var tailEnd: Int64 = 0
 
   /// Frames of a tail's ring: more than two of the longest fades at the greatest rate.
@@ -317,8 +262,7 @@ struct BusSet: ~Copyable {
 
   /// Begins a sub-block: silence, or what is left of tails.
   @_noLocks mutating func clear(at position: Int64, count: Int) {
-    var bus = 0
-    while bus < hapticCount &+ 2 {
+    for bus in 0..<hapticCount &+ 2 {
       let start = bus &* capacity
       unsafe (memory.address + start).update(repeating: 0, count: count)
       if position < tailEnd {
@@ -331,29 +275,22 @@ struct BusSet: ~Copyable {
           index &+= 1
         }
       }
-      bus &+= 1
     }
   }
 
   /// Adds frames to come to a bus's tail; audio buses follow the haptic ones.
   @_noLocks mutating func leave(_ frames: BufferView<Float>, count: Int, onBus bus: Int, from position: Int64) {
     let tail = bus &* Self.tailCapacity
-    var index = 0
-    while index < count {
+    for index in 0..<count {
       let place = tail &+ Int(position &+ Int64(index)) & (Self.tailCapacity &- 1)
       tails[place] = tails[place] + frames[index]
-      index &+= 1
     }
     let end = position &+ Int64(count)
     if end > tailEnd { tailEnd = end }
   }
 
   @_noLocks mutating func reset() {
-    var index = 0
-    while index < tails.count {
-      tails[index] = 0
-      index &+= 1
-    }
+    unsafe tails.address.update(repeating: 0, count: tails.count)
     tailEnd = 0
   }
 }
@@ -365,11 +302,8 @@ struct FadeOutBuffer: ~Copyable {
 
   /// Frames of a fade.
   let fadeLength: Int
-  let haptics: BufferView<Float>
-  let left: BufferView<Float>
-  let right: BufferView<Float>
-  /// The gain of each frame.
-  let gain: BufferView<Float>
+  /// Samples, and the gain of each frame.
+  let haptics, left, right, gain: BufferView<Float>
   private let memory: FixedBuffer<Float>
 
   init(rate: Double, subBlockLength: Int) {
@@ -384,26 +318,18 @@ struct FadeOutBuffer: ~Copyable {
   }
 
   @_noLocks func clear(count: Int) {
-    var index = 0
-    while index < count {
-      haptics[index] = 0
-      left[index] = 0
-      right[index] = 0
-      index &+= 1
-    }
+    for buffer in 0..<3 { unsafe (memory.address + buffer &* haptics.count).update(repeating: 0, count: count) }
   }
 
   /// Multiplies a fade's frames by a curve without corners, times a gain; haptics by a send gain too.
   @_noLocks func fade(isIn: Bool, gain: Float, share: Float) {
     let perFrame = 1 / Float(fadeLength)
-    var index = 0
-    while index < fadeLength {
+    for index in 0..<fadeLength {
       let x = Float(isIn ? index : fadeLength &- index) * perFrame
       let factor = x * x * (3 - 2 * x) * gain
       haptics[index] = haptics[index] * (factor * share)
       left[index] = left[index] * factor
       right[index] = right[index] * factor
-      index &+= 1
     }
   }
 }

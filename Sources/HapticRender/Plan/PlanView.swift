@@ -66,7 +66,7 @@ struct LayerTracks: BitwiseCopyable, Sendable {
 
   /// Tracks that start at places in the order of `LiveControlID`.
   init(starts: [Int32]) {
-    func start(_ id: LiveControlID) -> Int32 { starts[id.index] }
+    func start(_ id: LiveControlID) -> Int32 { starts[id.rawValue] }
     haptic = TrackCursors(
       strength: start(.hapticIntensity), tone: start(.hapticSharpness), brightness: start(.audioBrightness),
       pan: start(.audioPan))
@@ -177,8 +177,8 @@ struct PlannedEnvelope: BitwiseCopyable, Sendable {
       decay: Self.frames(decay, rate: rate, edge: edge), release: Self.frames(release, rate: rate, edge: edge),
       isSustained: isSustained)
     return Envelope(
-      riseEnd: Int64(shape.riseEnd), riseLevel: Float(shape.riseLevel), releaseStart: Int64(shape.releaseStart),
-      releaseLevel: Float(shape.releaseLevel), end: Int64(shape.end))
+      riseEnd: Int64(shape.riseEnd), releaseStart: Int64(shape.releaseStart), end: Int64(shape.end),
+      riseLevel: Float(shape.riseLevel), releaseLevel: Float(shape.releaseLevel))
   }
 
   /// The envelope with what a player was sent in place of the pattern's controls.

@@ -142,11 +142,7 @@ public final class RenderPlan: @unchecked Sendable {
     let mono = recording.channelCount == 1 ? recording : recording.firstChannel
     let length = Int64(mono.frameCount)
     if length > 0 {
-      var voice = PlannedVoice(
-        source: .recording, onset: 0,
-        envelope: Envelope(riseEnd: 0, riseLevel: 1, releaseStart: length, releaseLevel: 1, end: length), gain: 1)
-      voice.sample = 0
-      draft.voices.append(voice)
+      draft.voices.append(PlannedVoice(source: .recording, onset: 0, envelope: .hold(length), gain: 1))
     }
     draft.samples = [mono]
     draft.eventCount = draft.voices.count
@@ -451,9 +447,9 @@ struct EventControls {
     }
   }
 
-  func isMoving(_ id: LiveControlID) -> Bool { changing.contains(id.index) }
+  func isMoving(_ id: LiveControlID) -> Bool { changing.contains(id.rawValue) }
 
-  func value(_ id: LiveControlID) -> Double { movingValues[id.index] }
+  func value(_ id: LiveControlID) -> Double { movingValues[id.rawValue] }
 
   func time(_ event: HapticEvent, _ id: EventParameterID, _ control: DynamicParameterID) -> PlannedEnvelope.Time {
     let origin = times[control]?.segments[timeCursors[control] ?? 0].origin

@@ -162,10 +162,9 @@ extension RenderPlanBuilder {
     if given == 0 { extendLoop(to: event.time + duration) }
     // Played unmodified, the file's own first and last frames are its edges.
     let isUnmodified = !usesEnvelope && (given == 0 || given >= natural) && !isLooping
-    let whole = Envelope(riseEnd: 0, riseLevel: 1, releaseStart: count, releaseLevel: 1, end: count)
     guard
       let (envelope, planned) = isUnmodified
-        ? (whole, -1) : audioEnvelope(of: event, onset: onset, duration: duration, controls: controls)
+        ? (.hold(count), -1) : audioEnvelope(of: event, onset: onset, duration: duration, controls: controls)
     else { return }
     var voice = PlannedVoice(source: .sample, onset: onset, envelope: envelope, gain: 1)
     voice.plannedEnvelope = planned
@@ -234,7 +233,7 @@ extension RenderPlanBuilder {
     let eighth = max(1, (length + 4) / 8)
     let rise = min(law.attack.map({ frames($0) }) ?? eighth, length / 2)
     let fall = min(law.release.map({ frames($0) }) ?? eighth, length - rise)
-    return Envelope(riseEnd: rise, riseLevel: 1, releaseStart: length - fall, releaseLevel: 1, end: length)
+    return .hold(length, rise: rise, fall: fall)
   }
 
   /// Counts an event without a duration towards the length of a loop.
@@ -335,8 +334,7 @@ extension RenderPlanBuilder {
     let fall = Self.isNearZero(frames[frames.count - 1]) ? 0 : longestEdge
     var voice = PlannedVoice(
       source: .signal, onset: onset,
-      envelope: Envelope(riseEnd: rise, riseLevel: 1, releaseStart: length - fall, releaseLevel: 1, end: length),
-      gain: Float(profile.level))
+      envelope: .hold(length, rise: rise, fall: fall), gain: Float(profile.level))
     voice.sample = Int32(clamping: samples.count)
     voice.layer = layer
     samples.append(AudioBuffer(interleaved: frames, channelCount: 1))

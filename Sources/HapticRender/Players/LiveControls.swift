@@ -1,19 +1,8 @@
 internal import HapticModel
 
 /// The dynamic parameters that act while a voice sounds, in the order of a plan's tracks.
-enum LiveControlID: CaseIterable, BitwiseCopyable, Sendable {
-  /// A factor on intensity, 0…1.
-  case hapticIntensity
-  /// Added to sharpness, −1…1.
-  case hapticSharpness
-  /// A factor on volume, 0…1.
-  case audioVolume
-  /// Added to pitch, −1…1.
-  case audioPitch
-  /// Added to brightness, −1…1.
-  case audioBrightness
-  /// Added to pan, −1…1.
-  case audioPan
+enum LiveControlID: Int, CaseIterable, BitwiseCopyable, Sendable {
+  case hapticIntensity, hapticSharpness, audioVolume, audioPitch, audioBrightness, audioPan
 
   /// The dynamic parameters, in the order of the cases.
   private static let ids: [DynamicParameterID] = [
@@ -27,23 +16,10 @@ enum LiveControlID: CaseIterable, BitwiseCopyable, Sendable {
     self = Self.allCases[place]
   }
 
-  var id: DynamicParameterID { Self.ids[index] }
-
-  var index: Int {
-    @_noLocks get {
-      switch self {
-      case .hapticIntensity: 0
-      case .hapticSharpness: 1
-      case .audioVolume: 2
-      case .audioPitch: 3
-      case .audioBrightness: 4
-      case .audioPan: 5
-      }
-    }
-  }
+  var id: DynamicParameterID { Self.ids[rawValue] }
 
   /// The control as a bit of a mask.
-  var bit: UInt8 { @_noLocks get { 1 &<< UInt8(truncatingIfNeeded: index) } }
+  var bit: UInt8 { @_noLocks get { 1 &<< UInt8(truncatingIfNeeded: rawValue) } }
 }
 
 /// The dynamic parameters that act on the envelopes of events that start later.
@@ -78,14 +54,9 @@ struct LiveControl: BitwiseCopyable, Sendable {
 
   @_noLocks func value(at frame: Int64) -> Float { value + slope * Float(frame &- start) }
 
-  /// Whether this, and not a segment of the pattern's own control, is in force.
+  /// Whether this, and not what came into force at a frame of the pattern, is in force.
   ///
   /// - Parameter passOrigin: The pattern position of the pass's frame 0.
-  @_noLocks func outranks(_ segment: ControlSegment, passOrigin: Int64) -> Bool {
-    outranks(origin: segment.origin, passOrigin: passOrigin)
-  }
-
-  /// Whether this, and not what came into force at a frame of the pattern, is in force.
   @_noLocks func outranks(origin: Int64, passOrigin: Int64) -> Bool {
     isSet && (origin == ControlSegment.neutral || passOrigin &+ origin <= position)
   }
@@ -93,24 +64,20 @@ struct LiveControl: BitwiseCopyable, Sendable {
 
 /// The controls a player was sent, in the orders of `LiveControlID` and `EnvelopeTimeID`.
 struct LiveControls: BitwiseCopyable, Sendable {
-  private var controls: InlineArray<6, LiveControl>
-  private var times: InlineArray<6, LiveControl>
+  private var controls = InlineArray<6, LiveControl>(repeating: LiveControl())
+  private var times = InlineArray<6, LiveControl>(repeating: LiveControl())
   /// Whether anything was sent that acts while voices sound.
   private(set) var isActive = false
   private(set) var hasTimes = false
 
-  @_noLocks init() {
-    let none = LiveControl()
-    controls = [none, none, none, none, none, none]
-    times = controls
-  }
+  @_noLocks init() {}
 
-  @_noLocks func control(_ id: LiveControlID) -> LiveControl { controls[id.index] }
+  @_noLocks func control(_ id: LiveControlID) -> LiveControl { controls[id.rawValue] }
 
   @_noLocks func time(_ id: EnvelopeTimeID) -> LiveControl { times[id.rawValue] }
 
   @_noLocks mutating func set(_ id: LiveControlID, value: Float, slope: Float, at frame: Int64, position: Int64) {
-    controls[id.index] = LiveControl(start: frame, value: value, slope: slope, position: position, isSet: true)
+    controls[id.rawValue] = LiveControl(start: frame, value: value, slope: slope, position: position, isSet: true)
     isActive = true
   }
 
@@ -120,11 +87,9 @@ struct LiveControls: BitwiseCopyable, Sendable {
   }
 
   @_noLocks mutating func move(to position: Int64) {
-    var index = 0
-    while index < 6 {
+    for index in 0..<6 {
       controls[index].position = position
       times[index].position = position
-      index &+= 1
     }
   }
 }

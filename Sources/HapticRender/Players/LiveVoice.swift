@@ -68,8 +68,7 @@ struct LiveFrames: ~Copyable {
   /// Adds the next frames to all haptic buses; false once it has left.
   @_noLocks mutating func mix(count: Int, into buses: Reference<BusSet>) -> Bool {
     var missed: Int64 = 0
-    var index = 0
-    while index < count {
+    for index in 0..<count {
       if !isRunning, presence == 0 { isRunning = queue.count >= reserve.load(ordering: .relaxed) }
       if isRunning {
         isRunning = queue.take(&last)
@@ -78,13 +77,10 @@ struct LiveFrames: ~Copyable {
       if isRunning, !isLeaving { presence = min(1, presence + step) } else { presence = max(0, presence - step) }
       if !isRunning, hasBegun { missed &+= 1 }
       let sample = last * presence
-      var bus = 0
-      while bus < buses.value.hapticCount {
+      for bus in 0..<buses.value.hapticCount {
         let frames = buses.value.haptics(bus)
         frames[index] = frames[index] + sample
-        bus &+= 1
       }
-      index &+= 1
     }
     if missed > 0, !isLeaving { _ = missedCount.wrappingAdd(missed, ordering: .relaxed) }
     return !isLeaving || presence > 0

@@ -14,7 +14,7 @@ public final class RenderPlayer: @unchecked Sendable {
   /// What is played.
   public let plan: RenderPlan
   let player: Cell<Player>
-  var reference: PlayerReference { unsafe player.reference }
+  var reference: Reference<Player> { unsafe player.reference }
   private let live = Cell(LiveControls())
   private let state = Cell(PlayerStatus())
   private let changes: Cell<PlayerChanges>
@@ -94,13 +94,12 @@ public struct PlayerStatus: ~Copyable, Sendable {
   public let droppedVoiceCount = Atomic<Int>(0)
   /// Whether the render thread has released the player for good.
   public let isReleased = Atomic<Bool>(false)
-  let phaseCode = Atomic<UInt8>(0)
-
-  /// A player that has done nothing.
-  init() {}
+  private let phaseCode = Atomic<UInt8>(0)
 
   /// What the player did at the end of the last block.
   public var phase: Phase { Phase(rawValue: phaseCode.load(ordering: .acquiring)) ?? .idle }
+
+  @_noLocks func report(_ phase: Phase) { phaseCode.store(phase.rawValue, ordering: .releasing) }
 }
 
 /// A place in the middle of a plan to start from: the voices that sound there.
@@ -110,12 +109,6 @@ struct CuePoint: ~Copyable {
   let nextVoice: Int
   let sounding: FixedBuffer<Int32>
   let isReleased = Atomic<Bool>(false)
-
-  init(frame: Int64, nextVoice: Int, sounding: [Int32]) {
-    self.frame = frame
-    self.nextVoice = nextVoice
-    self.sounding = FixedBuffer(sounding)
-  }
 }
 
 /// A place in the middle of a plan, as the control side holds it.
@@ -123,7 +116,7 @@ struct CuePoint: ~Copyable {
 /// It must live until the render thread has released it.
 public final class SharedCuePoint: @unchecked Sendable {
   let entry: Cell<CuePoint>
-  var cue: CuePointReference { unsafe entry.reference }
+  var cue: Reference<CuePoint> { unsafe entry.reference }
 
   /// Finds the continuous voices that sound at a frame: a look at every voice that may have begun and not ended.
   ///
@@ -139,7 +132,7 @@ public final class SharedCuePoint: @unchecked Sendable {
       if !voice.source.isBurst, voice.onset + voice.envelope.end > frame { found.append(Int32(clamping: next)) }
       next += 1
     }
-    entry = Cell(CuePoint(frame: frame, nextVoice: next, sounding: found))
+    entry = Cell(CuePoint(frame: frame, nextVoice: next, sounding: FixedBuffer(found)))
   }
 
   /// Whether the render thread has released it.

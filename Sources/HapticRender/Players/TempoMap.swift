@@ -4,7 +4,6 @@
 struct TempoMap: BitwiseCopyable, Sendable {
   /// The rates a player can have.
   static var slowest: Double { @_noLocks get { 1.0 / 64 } }
-  /// The greatest rate.
   static var fastest: Double { @_noLocks get { 64 } }
 
   private var anchorFrame: Int64 = 0
@@ -15,7 +14,6 @@ struct TempoMap: BitwiseCopyable, Sendable {
   /// Whether the rate is 1 and the pattern's frames are whole ones of the output.
   private(set) var isUnity = true
 
-  /// A pattern that starts at frame 0 with rate 1.
   @_noLocks init() {}
 
   @_noLocks mutating func anchor(position: Int64, at frame: Int64) {

@@ -150,8 +150,7 @@ struct ExcursionLimiter: ~Copyable {
 
   /// Splits what a step at a gain of 1 led to, and moves the motion without gain over the next.
   @_noLocks private mutating func prepare(after step: StepMoments, next: StepMoments) {
-    var index = 0
-    while index < lanes.count {
+    for index in 0..<lanes.count {
       var lane = lanes[index]
       lane.riseX = lane.sumX * step.risingSum + lane.tiltX * step.risingTilt
       lane.riseY = lane.sumY * step.risingSum + lane.tiltY * step.risingTilt
@@ -160,15 +159,13 @@ struct ExcursionLimiter: ~Copyable {
       (lane.freeX, lane.freeY) = (lane.x, lane.y)
       Self.moveFreely(&lane, over: next)
       lanes[index] = lane
-      index &+= 1
     }
   }
 
   /// The same where the gain was not always 1.
   @_noLocks private mutating func prepare(gain: Float, step: StepMoments, next: StepMoments) {
     let (sum, tilt) = (gain * step.fallingSum, gain * step.fallingTilt)
-    var index = 0
-    while index < lanes.count {
+    for index in 0..<lanes.count {
       var lane = lanes[index]
       lane.riseX = lane.sumX * step.risingSum + lane.tiltX * step.risingTilt
       lane.riseY = lane.sumY * step.risingSum + lane.tiltY * step.risingTilt
@@ -176,7 +173,6 @@ struct ExcursionLimiter: ~Copyable {
       lane.restY = (lane.yx * lane.x + lane.yy * lane.y) + (lane.sumY * sum + lane.tiltY * tilt)
       Self.moveFreely(&lane, over: next)
       lanes[index] = lane
-      index &+= 1
     }
   }
 
@@ -191,15 +187,13 @@ struct ExcursionLimiter: ~Copyable {
   @_noLocks private mutating func smoothedGain(gain: Float) -> Float {
     var free = SIMD16<Float>()
     var went = SIMD16<Float>()
-    var index = 0
-    while index < lanes.count {
+    for index in 0..<lanes.count {
       let lane = lanes[index]
       let norm = lane.freeX * lane.freeX + lane.freeY * lane.freeY
       free.replace(with: norm, where: norm .> free)
       let (x, y) = (lane.restX + lane.riseX * gain, lane.restY + lane.riseY * gain)
       let reached = x * x + y * y
       went.replace(with: reached, where: reached .> went)
-      index &+= 1
     }
     remember(Self.greatest(of: free))
     let top = Self.root(max(newest, newer))
@@ -233,8 +227,7 @@ struct ExcursionLimiter: ~Copyable {
   /// Whether all models stay within the limit at a gain, and in the next step without it.
   @_noLocks private func isAllowed(_ gain: Float, next: StepMoments) -> Bool {
     var greatest = SIMD16<Float>()
-    var index = 0
-    while index < lanes.count {
+    for index in 0..<lanes.count {
       let lane = lanes[index]
       let (x, y) = (lane.restX + lane.riseX * gain, lane.restY + lane.riseY * gain)
       let norm = x * x + y * y
@@ -242,7 +235,6 @@ struct ExcursionLimiter: ~Copyable {
       let later = Self.later(lane, x, y, next, share: gain)
       let laterNorm = later.x * later.x + later.y * later.y
       greatest.replace(with: laterNorm, where: laterNorm .> greatest)
-      index &+= 1
     }
     return Self.greatest(of: greatest) <= limitSquare
   }
@@ -261,8 +253,7 @@ struct ExcursionLimiter: ~Copyable {
   /// The greatest gain that is allowed: each model's is the root of a quadratic.
   @_noLocks private func guaranteedGain(next: StepMoments) -> Float {
     var least: Float = 1
-    var index = 0
-    while index < lanes.count {
+    for index in 0..<lanes.count {
       let lane = lanes[index]
       let rest = Self.later(lane, lane.restX, lane.restY, next, share: 0)
       let rise = Self.later(lane, lane.riseX, lane.riseY, next, share: 1)
@@ -270,7 +261,6 @@ struct ExcursionLimiter: ~Copyable {
         least = min(least, root(lane.restX[place], lane.restY[place], lane.riseX[place], lane.riseY[place]))
         least = min(least, root(rest.x[place], rest.y[place], rise.x[place], rise.y[place]))
       }
-      index &+= 1
     }
     return max(0, least)
   }
@@ -289,22 +279,18 @@ struct ExcursionLimiter: ~Copyable {
   }
 
   @_noLocks private mutating func finish(_ gain: Float) {
-    var index = 0
-    while index < lanes.count {
+    for index in 0..<lanes.count {
       lanes[index].x = lanes[index].restX + lanes[index].riseX * gain
       lanes[index].y = lanes[index].restY + lanes[index].riseY * gain
-      index &+= 1
     }
   }
 
   @_noLocks private mutating func stop() {
-    var index = 0
-    while index < lanes.count {
+    for index in 0..<lanes.count {
       // Not in place, which the compiler of 6.3 gets wrong for the thread sanitizer.
       var lane = lanes[index]
       lane.reset()
       lanes[index] = lane
-      index &+= 1
     }
   }
 }

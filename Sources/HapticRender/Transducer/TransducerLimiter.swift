@@ -62,11 +62,7 @@ struct TransducerLimiter: ~Copyable {
 
   /// Forgets what is buffered and every motion; the temperature rise stays.
   @_noLocks mutating func reset() {
-    var index = 0
-    while index < frames.count {
-      frames[index] = 0
-      index &+= 1
-    }
+    unsafe frames.address.update(repeating: 0, count: frames.count)
     excursion.reset()
     latest = StepMoments()
     (gain, lastGain, powerGain, start, place) = (1, 1, 1, 0, 0)
@@ -84,14 +80,12 @@ struct TransducerLimiter: ~Copyable {
       unsafe kept.copyMemory(from: passing, byteCount: run.count &* 4)
       return
     }
-    var index = 0
     let slope = (gain - lastGain) * perStep
-    while index < run.count {
+    for index in 0..<run.count {
       let arriving = unsafe block[unchecked: run.lowerBound &+ index]
       let factor = lastGain + slope * Float(place &+ index &+ 1)
       unsafe block[unchecked: run.lowerBound &+ index] = frames[first &+ index] * factor
       frames[first &+ index] = arriving
-      index &+= 1
     }
   }
 

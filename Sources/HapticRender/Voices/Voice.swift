@@ -6,34 +6,33 @@ internal import RealtimeMemory
 /// the envelope or a control turns a corner, or where a line would no longer follow the mapping closely
 /// enough. Segments depend on the plan alone, so any split into blocks gives the same samples.
 struct Voice: BitwiseCopyable, Sendable {
+  /// The index of the planned voice.
   var planned: Int
   /// The pattern position of frame 0 in the voice's pass.
   var origin: Int64
   /// The output's frame of the onset.
   var start: Int64
-  /// The envelope, in frames from the onset.
+  /// In frames from the onset.
   var envelope: Envelope
-  /// The next frame, from the onset.
+  /// The sine, at the next frame.
+  var sine: SineSegment
+  /// A burst's amplitude.
+  var gain: Float
+  /// The control segments in force.
+  var cursors: TrackCursors
+  /// The next frame, the first one of the segment and the one behind it, from the onset.
   var frame: Int64 = 0
-  /// The first frame of the segment, from the onset.
   var segmentStart: Int64 = 0
-  /// The frame behind the segment, from the onset.
   var segmentEnd: Int64 = 0
   var left = LinearRamp(from: 0, to: 0, frameCount: 1)
   var right = LinearRamp(from: 0, to: 0, frameCount: 1)
   var leftEnd: Float = 0
   var rightEnd: Float = 0
   var stepEnd: Float = 0
-  /// The sine, at the next frame.
-  var sine: SineSegment
-  /// The control segments in force.
-  var cursors: TrackCursors
   /// What is new about the next segment.
   var nextStart = SegmentStart.fresh
   /// Which controls were sent from outside the pattern in the segment, by their bits.
   var liveMask: UInt8 = 0
-  /// A burst's amplitude.
-  var gain: Float
   /// The fraction of a sound file's movement that its low-pass follows; 1 means no filter.
   var smoothing: Float = 1
   var reader = SampleReader()
@@ -52,20 +51,14 @@ struct Voice: BitwiseCopyable, Sendable {
   @_noLocks init(
     planned: Int, origin: Int64, start: Int64, envelope: Envelope, sine: SineSegment, gain: Float, cursors: TrackCursors
   ) {
-    self.planned = planned
-    self.origin = origin
-    self.start = start
-    self.envelope = envelope
-    self.sine = sine
-    self.gain = gain
-    self.cursors = cursors
+    (self.planned, self.origin, self.start, self.envelope) = (planned, origin, start, envelope)
+    (self.sine, self.gain, self.cursors) = (sine, gain, cursors)
   }
 
   static var unused: Voice {
     Voice(
-      planned: 0, origin: 0, start: 0,
-      envelope: Envelope(riseEnd: 0, riseLevel: 0, releaseStart: 0, releaseLevel: 0, end: 0), sine: SineSegment(),
-      gain: 0, cursors: TrackCursors(strength: 0, tone: 0, brightness: 0, pan: 0))
+      planned: 0, origin: 0, start: 0, envelope: .hold(0), sine: SineSegment(), gain: 0,
+      cursors: TrackCursors(strength: 0, tone: 0, brightness: 0, pan: 0))
   }
 
   /// The controls of a voice at a frame; a haptic one has no brightness and pan.
@@ -96,7 +89,7 @@ struct Voice: BitwiseCopyable, Sendable {
   /// The bit of a control that was sent and is in force; else 0.
   @_noLocks @inline(__always) private func liveBit(_ id: LiveControlID, in context: VoiceContext) -> UInt8 {
     let segment = context.plan.value.segments[cursors.cursor(id)]
-    return context.live.value.control(id).outranks(segment, passOrigin: origin) ? id.bit : 0
+    return context.live.value.control(id).outranks(origin: segment.origin, passOrigin: origin) ? id.bit : 0
   }
 
   /// The controls at a frame of the pattern that is a frame of the output, by the segments in force.
@@ -141,22 +134,6 @@ struct Voice: BitwiseCopyable, Sendable {
     var cursor = cursor
     while segments[Int(cursor) &+ 1].start <= frame { cursor &+= 1 }
     return cursor
-  }
-}
-
-/// What a voice follows: its plan, the tempo map of its player, and the controls the player was sent.
-struct VoiceContext: BitwiseCopyable {
-  let plan: Reference<PlanView>
-  let live: Reference<LiveControls>
-  let tempoMap: TempoMap
-  /// Whether there are two sides; one channel hears all of a voice at any pan.
-  let isPanned: Bool
-
-  @_noLocks init(plan: Reference<PlanView>, live: Reference<LiveControls>, tempoMap: TempoMap, isPanned: Bool) {
-    self.plan = plan
-    self.live = live
-    self.tempoMap = tempoMap
-    self.isPanned = isPanned
   }
 }
 
@@ -263,28 +240,23 @@ extension Voice {
     var length = frames(to: end, from: voice.onset &+ place, in: context)
     let strength = framesPerUnit(isHaptic ? .hapticIntensity : .audioVolume, in: context)
     if strength > 0 {
-      length = min(
-        length,
-        SegmentLength.forLevel(
-          controls.strength, share: context.plan.value.mappings.levelShare, framesPerUnit: strength))
+      let share = context.plan.value.mappings.levelShare
+      length = min(length, SegmentLength.forLevel(controls.strength, share: share, framesPerUnit: strength))
       if envelope.isMoving(at: place) { length = min(length, envelopeLength(voice, place: place, in: context)) }
     }
     let toneID: LiveControlID = isHaptic ? .hapticSharpness : .audioPitch
     let tone = framesPerUnit(toneID, in: context)
     if tone > 0 {
-      length = min(length, SegmentLength.forTone(framesPerUnit: tone))
-      length = min(
-        length,
-        SegmentLength.untilBound(
-          voice.tone + controls.tone, isRising: isRising(toneID, in: context), framesPerUnit: tone,
-          low: isHaptic ? 0 : -1, high: 1))
+      let bound = SegmentLength.untilBound(
+        voice.tone + controls.tone, isRising: isRising(toneID, in: context), framesPerUnit: tone,
+        low: isHaptic ? 0 : -1, high: 1)
+      length = min(length, min(SegmentLength.forTone(framesPerUnit: tone), bound))
     }
     if isHaptic { return length }
     let brightness = framesPerUnit(.audioBrightness, in: context)
     if brightness > 0 { length = min(length, SegmentLength.forTone(framesPerUnit: brightness)) }
     let pan = framesPerUnit(.audioPan, in: context)
-    if pan > 0 { length = min(length, SegmentLength.forTone(framesPerUnit: pan)) }
-    return length
+    return pan > 0 ? min(length, SegmentLength.forTone(framesPerUnit: pan)) : length
   }
 
   /// Frames of the output to a frame of the pattern, at least 1 and at most the longest segment.
@@ -317,14 +289,11 @@ extension Voice {
     let controls = controls(at: voice.onset &+ place, outputFrame: start &+ frame, isHaptic: isHaptic, in: context)
     let strength = Self.clamp(voice.strength * controls.strength, 0, 1)
     let envelopeLevel = envelope.level(at: place) * voice.gain
-    if voice.source.isRecording {
+    if isHaptic, voice.source.isSample {
       stepEnd = 1
-      leftEnd = envelopeLevel
-      return
-    }
-    if voice.source.isSignal {
-      stepEnd = 1
-      leftEnd = envelopeLevel * context.plan.value.mappings.share(ofIntensity: strength)
+      leftEnd =
+        voice.source.isSignal
+        ? envelopeLevel * context.plan.value.mappings.share(ofIntensity: strength) : envelopeLevel
       return
     }
     if isHaptic {
@@ -339,11 +308,7 @@ extension Voice {
     var level = envelopeLevel * strength
     if !voice.source.isSample {
       stepEnd = context.plan.value.mappings.increment(pitch: pitch)
-      var power: Int32 = 0
-      while power < voice.brightnessPower {
-        level *= brightness
-        power &+= 1
-      }
+      for _ in 0..<voice.brightnessPower { level *= brightness }
     } else {
       stepEnd = pitch == 0 ? 1 : RealtimeMath.exp2(pitch)
       smoothing = context.plan.value.mappings.smoothing(brightness: brightness)
@@ -434,34 +399,25 @@ extension Voice {
     _ planned: PlannedVoice, at range: Range<Int>, in context: VoiceContext, to target: Player.MixTarget
   ) {
     let first = Int(frame &- segmentStart)
+    var haptics = target.haptics.mutableSpan
+    var leftBus = target.left.mutableSpan
+    var rightBus = target.right.mutableSpan
     switch planned.source {
     case .vibration, .burst:
-      if !left.isSilent {
-        var haptics = target.haptics.mutableSpan
-        sine.add(level: left, first: first, to: &haptics, at: range)
-      }
+      sine.add(level: left, first: first, to: &haptics, at: range)
       sine.advance(by: range.count)
     case .tone:
-      if !left.isSilent {
-        var bus = target.left.mutableSpan
-        sine.add(level: left, first: first, to: &bus, at: range)
-      }
-      if !right.isSilent {
-        var bus = target.right.mutableSpan
-        sine.add(level: right, first: first, to: &bus, at: range)
-      }
+      sine.add(level: left, first: first, to: &leftBus, at: range)
+      sine.add(level: right, first: first, to: &rightBus, at: range)
       sine.advance(by: range.count)
     case .sample:
       let sound = context.plan.value.sounds[Int(planned.sample)]
-      var leftBus = target.left.mutableSpan
-      var rightBus = target.right.mutableSpan
       reader.add(
         sound.frames, count: sound.frameCount, channelCount: sound.channelCount, isLooping: planned.isLooping,
         fadeLength: Int(planned.fadeLength), left: left, right: right, smoothing: smoothing, first: first, to: &leftBus,
         &rightBus, at: range)
     case .recording, .signal:
       let sound = context.plan.value.sounds[Int(planned.sample)]
-      var haptics = target.haptics.mutableSpan
       reader.add(sound.frames, count: sound.frameCount, level: left, first: first, to: &haptics, at: range)
     }
   }
