@@ -38,10 +38,7 @@ public struct ControlTimeline: Equatable, Sendable {
 
     /// Makes a segment.
     public init(start: Double, value: Double, slope: Double = 0, origin: Double? = nil) {
-      self.start = start
-      self.value = value
-      self.slope = slope
-      self.origin = origin
+      (self.start, self.value, self.slope, self.origin) = (start, value, slope, origin)
     }
 
     /// The value at a position.

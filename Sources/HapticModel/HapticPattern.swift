@@ -13,9 +13,7 @@ public struct HapticPattern: Equatable, Sendable {
 
   /// Makes a pattern from its three parts, each of which may be empty.
   public init(events: [HapticEvent] = [], parameters: [DynamicParameter] = [], curves: [ParameterCurve] = []) {
-    self.events = events
-    self.parameters = parameters
-    self.curves = curves
+    (self.events, self.parameters, self.curves) = (events, parameters, curves)
   }
 
   /// The time, in seconds, at which the last event ends or the last parameter or curve begins.
@@ -69,11 +67,8 @@ public struct HapticEvent: Equatable, Sendable {
     kind: Kind, time: Double, duration: Double? = nil, parameters: EventParameters = EventParameters(),
     waveform: AudioWaveform? = nil
   ) {
-    self.kind = kind
-    self.time = time
-    self.duration = duration
-    self.parameters = parameters
-    self.waveform = waveform
+    (self.kind, self.time, self.duration) = (kind, time, duration)
+    (self.parameters, self.waveform) = (parameters, waveform)
   }
 
   /// Seconds until release begins: 0 for a transient, nil where the length of a sound file decides.
@@ -172,9 +167,7 @@ public struct AudioWaveform: Equatable, Sendable {
 
   /// Makes a reference to a file; nothing is opened.
   public init(path: String, usesVolumeEnvelope: Bool = true, isLooping: Bool = false) {
-    self.path = path
-    self.usesVolumeEnvelope = usesVolumeEnvelope
-    self.isLooping = isLooping
+    (self.path, self.usesVolumeEnvelope, self.isLooping) = (path, usesVolumeEnvelope, isLooping)
   }
 }
 

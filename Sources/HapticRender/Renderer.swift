@@ -40,7 +40,6 @@ public struct Renderer: ~Copyable {
   var strength: GainRamp
   var hapticGain = GainRamp(1)
   var audioGain = GainRamp(1)
-  /// Whether frames only go by.
   private var isSkipping = false
   private let isPanned: Bool
   private(set) var position: Int64 = 0
@@ -105,8 +104,7 @@ public struct Renderer: ~Copyable {
   }
 
   private init(rate: Double, settings: RenderSettings, link: RendererPort, parts: [RenderPlayer]) {
-    self.settings = settings
-    self.parts = parts
+    (self.settings, self.parts) = (settings, parts)
     owner = link
     unsafe self.link = link.memory.reference
     isPanned = settings.routing.isPanned
@@ -134,25 +132,19 @@ public struct Renderer: ~Copyable {
       places.append(place)
     }
     let temperatureRise = link.temperatureRise
-    let subBlockLength = Self.subBlockLength
     let made = FixedBuffer(count: distinct.count) { [distinct, places] index in
       // Channels of one strip are driven alike, so they are as warm.
-      let channel = places.firstIndex(of: index) ?? 0
+      let rise = temperatureRise.dropFirst(places.firstIndex(of: index) ?? 0).first ?? TransducerThermalState()
       return ChannelStrip(
-        distinct[index], rate: rate,
-        temperatureRise: temperatureRise.indices.contains(channel)
-          ? temperatureRise[channel] : TransducerThermalState(), isRaw: settings.isRaw, capacity: subBlockLength)
+        distinct[index], rate: rate, temperatureRise: rise, isRaw: settings.isRaw, capacity: Self.subBlockLength)
     }
     let lags = (0..<made.count).map { made[$0].latency }
     let longest = lags.max() ?? 0
-    latency = longest
+    (latency, channelCount) = (longest, routes.count)
     strips = made
-    let maximumDelay = routes.map { $0.delay }.max() ?? 0
-    primingLength = latency + maximumDelay + Self.subBlockLength
-    channelCount = routes.count
+    primingLength = longest + (routes.map { $0.delay }.max() ?? 0) + Self.subBlockLength
     channels = FixedBuffer(count: routes.count) { index in
-      let strip = places[index]
-      return OutputChannel(routes[index], strip: strip, padding: longest - lags[strip])
+      OutputChannel(routes[index], strip: places[index], padding: longest - lags[places[index]])
     }
   }
 
@@ -163,8 +155,7 @@ public struct Renderer: ~Copyable {
     @_noLocks get {
       unsafe MixContext(
         position: position, buses: buses.reference, scratch: scratch.reference, isHeard: !isSkipping,
-        isPanned: isPanned,
-        hearsHaptics: !hapticGain.leadsToSilence, hearsAudio: !audioGain.leadsToSilence)
+        isPanned: isPanned, hearsHaptics: !hapticGain.leadsToSilence, hearsAudio: !audioGain.leadsToSilence)
     }
   }
 
@@ -366,12 +357,8 @@ public struct Renderer: ~Copyable {
 
   @_noLocks private mutating func reset() {
     buses.value.reset()
-    for index in 0..<strips.count {
-      strips[index].reset()
-    }
-    for index in 0..<channels.count {
-      channels[index].reset()
-    }
+    for index in 0..<strips.count { strips[index].reset() }
+    for index in 0..<channels.count { channels[index].reset() }
   }
 
   @_noLocks private mutating func publish() {
@@ -388,29 +375,7 @@ public struct Renderer: ~Copyable {
       link.value.raisePeak(of: index, to: channels[index].takePeak())
     }
   }
-}
 
-/// What a player mixes into, from one frame of the output on.
-struct MixContext: BitwiseCopyable {
-  /// The first frame.
-  let position: Int64
-  let buses: Reference<BusSet>
-  let scratch: Reference<FadeOutBuffer>
-  /// Whether samples are wanted at all.
-  var isHeard: Bool
-  /// Whether the audio bus has two sides.
-  let isPanned: Bool
-  /// Whether all haptics, or all audio, are not muted.
-  let hearsHaptics, hearsAudio: Bool
-}
-
-/// The gain of a bus over a sub-block: that of each frame, and that of all where it does not move.
-struct BusGain: BitwiseCopyable {
-  let frames: BufferView<Float>
-  let steady: Float?
-}
-
-extension Renderer {
   @_noLocks mutating func takeCommands() {
     var command = RenderCommand(.nothing, at: 0)
     while schedule.hasRoom, link.value.queue.take(&command) {
@@ -449,7 +414,6 @@ extension Renderer {
       }
     case .detach(let voice): voice.value.isLeaving = true
     case .player(let player, .remove):
-      // Nothing may touch the player afterwards.
       stop(player)
       remove(player)
     case .player(let player, let change):
@@ -468,7 +432,11 @@ extension Renderer {
 
   @_noLocks private mutating func perform(_ change: RenderCommand.PlayerChange, on reference: Reference<Player>) {
     switch change {
-    case .add: add(reference)
+    case .add:
+      // One that finds no space is never heard.
+      guard playerCount < players.count else { return }
+      players[playerCount] = reference
+      playerCount &+= 1
     case .cancel, .stop, .remove: stop(reference)
     case .start(let cue):
       reference.value.start(from: cue, in: context)
@@ -497,13 +465,6 @@ extension Renderer {
     if reference.value.stop(in: context) { countChange() }
   }
 
-  /// Takes a player in where there is space; one that finds none is never heard.
-  @_noLocks private mutating func add(_ player: Reference<Player>) {
-    guard playerCount < players.count else { return }
-    players[playerCount] = player
-    playerCount &+= 1
-  }
-
   /// Releases a player; the others keep their order, so that sums stay the same.
   @_noLocks private mutating func remove(_ player: Reference<Player>) {
     var kept = 0
@@ -514,23 +475,15 @@ extension Renderer {
       }
     }
     playerCount = kept
-    release(player)
-  }
-
-  /// Reports that the control side may free a player; nothing may touch it afterwards.
-  @_noLocks private mutating func release(_ reference: Reference<Player>) {
-    reference.value.entry?.release()
-    reference.value.entry = nil
-    reference.value.loopEntry?.release()
-    reference.value.loopEntry = nil
-    reference.value.status.value.isReleased.store(true, ordering: .releasing)
+    player.value.entry?.release()
+    player.value.loopEntry?.release()
+    (player.value.entry, player.value.loopEntry) = (nil, nil)
+    // The control side may free it from here on.
+    player.value.status.value.isReleased.store(true, ordering: .releasing)
   }
 
   @_noLocks func countChange() { _ = link.value.changeCount.wrappingAdd(1, ordering: .releasing) }
-}
 
-/// Nothing to render for a while: the device may sleep.
-extension Renderer {
   /// The frame until which no player and no live voice runs unless commands are sent; the position while one does: [render
   /// thread].
   ///
@@ -538,9 +491,7 @@ extension Renderer {
   public var quietEnd: Int64 {
     @_noLocks get {
       guard liveVoiceCount == 0 else { return position }
-      for index in 0..<playerCount {
-        if players[index].value.phase.isPlaying { return position }
-      }
+      for index in 0..<playerCount { if players[index].value.phase.isPlaying { return position } }
       return schedule.nextTime > position ? schedule.nextTime : position
     }
   }
@@ -568,4 +519,24 @@ extension Renderer {
     takeCommands()
     return quietEnd
   }
+}
+
+/// What a player mixes into, from one frame of the output on.
+struct MixContext: BitwiseCopyable {
+  /// The first frame.
+  let position: Int64
+  let buses: Reference<BusSet>
+  let scratch: Reference<FadeOutBuffer>
+  /// Whether samples are wanted at all.
+  var isHeard: Bool
+  /// Whether the audio bus has two sides.
+  let isPanned: Bool
+  /// Whether all haptics, or all audio, are not muted.
+  let hearsHaptics, hearsAudio: Bool
+}
+
+/// The gain of a bus over a sub-block: that of each frame, and that of all where it does not move.
+struct BusGain: BitwiseCopyable {
+  let frames: BufferView<Float>
+  let steady: Float?
 }

@@ -63,8 +63,7 @@ public struct AmplitudeEnvelope: Equatable, Sendable {
     let first = max(0, Int((center - reach).rounded(.up)))
     let last = min(powers.count - 1, Int(center + reach))
     guard first <= last else { return 0 }
-    var sum = Float(0)
-    var weights = Float(0)
+    var (sum, weights) = (Float(0), Float(0))
     // The window's cosine, turned from one frame to the next.
     let turn = Float(2 * cos(.pi / reach))
     var older = Float(cos(.pi * (Double(first) - center - 1) / reach))
@@ -171,9 +170,7 @@ public struct FrequencyTrack: Equatable, Sendable {
     let first = max(0, Int((center - reach - Double(lag) / 2).rounded(.up)))
     let last = min(track.count - 1 - lag, Int(center + reach - Double(lag) / 2))
     guard first <= last else { return (0, 0, 0) }
-    var real = 0.0
-    var imaginary = 0.0
-    var power = 0.0
+    var (real, imaginary, power) = (0.0, 0.0, 0.0)
     for index in first...last {
       let offset = Double(index) + Double(lag) / 2 - center
       let weight = 1 + cos(.pi * offset / reach)

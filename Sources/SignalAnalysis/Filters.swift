@@ -155,9 +155,7 @@ enum KaiserWindow {
 
   /// The modified Bessel function of the first kind and order zero.
   private static func bessel(_ x: Double) -> Double {
-    var term = 1.0
-    var sum = 1.0
-    var index = 1.0
+    var (term, sum, index) = (1.0, 1.0, 1.0)
     while term > sum * 1e-12 {
       term *= (x / 2 / index) * (x / 2 / index)
       sum += term
@@ -171,11 +169,9 @@ enum KaiserWindow {
 package enum DotProduct {
   package static func of(_ samples: Span<Float>, from start: Int, _ taps: Span<Float>) -> Float {
     precondition(start >= 0 && start + taps.count <= samples.count, "the taps must fit")
-    var sums = SIMD8<Float>.zero
-    var index = 0
+    var (sums, index) = (SIMD8<Float>.zero, 0)
     while index + 8 <= taps.count {
-      var left = SIMD8<Float>.zero
-      var right = SIMD8<Float>.zero
+      var (left, right) = (SIMD8<Float>.zero, SIMD8<Float>.zero)
       for lane in 0..<8 {
         left[lane] = unsafe samples[unchecked: start + index + lane]
         right[lane] = unsafe taps[unchecked: index + lane]

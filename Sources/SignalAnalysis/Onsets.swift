@@ -208,8 +208,7 @@ private struct SteadyTone {
   init?(_ segment: ArraySlice<Double>) {
     // Of a sine, the neighbours of a value at a distance add up to the value times twice the cosine of the turn between.
     let gap = 4
-    var products = 0.0
-    var squares = 0.0
+    var (products, squares) = (0.0, 0.0)
     for index in (segment.startIndex + gap)..<(segment.endIndex - gap) {
       products += segment[index] * (segment[index - gap] + segment[index + gap])
       squares += segment[index] * segment[index]
@@ -304,8 +303,7 @@ struct LinearPredictor: ~Copyable {
   private mutating func expectation(at index: Int) -> Double {
     let order = Self.order
     let size = order + 1
-    var trace = 0.0
-    var energy = 0.0
+    var (trace, energy) = (0.0, 0.0)
     for row in 1..<size {
       trace += sums[row * size + row]
       energy += value(row, of: index) * value(row, of: index)

@@ -77,8 +77,7 @@ public struct SoundFollower {
   ///   - options: How it follows.
   ///   - rate: Frames per second, 8,000 or more.
   public init(_ options: FollowingOptions, rate: Double) {
-    self.options = options
-    self.rate = rate
+    (self.options, self.rate) = (options, rate)
     step = max(1, Int((rate / Self.controlRate).rounded()))
     let control = rate / Double(step)
     highPass = FilterCascade(.high, order: 2, hertz: 20, rate: rate)
@@ -94,9 +93,7 @@ public struct SoundFollower {
     if options.keepsVoices { gains = (1, 1) }
   }
 
-  private static func middle(_ band: ClosedRange<Double>) -> Double {
-    (band.lowerBound * band.upperBound).squareRoot()
-  }
+  private static func middle(_ band: ClosedRange<Double>) -> Double { (band.lowerBound * band.upperBound).squareRoot() }
 
   /// The vibration of the next frames, as many, in about −1…1.
   public mutating func follow(_ samples: Span<Float>) -> [Float] {

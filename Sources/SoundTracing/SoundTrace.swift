@@ -60,12 +60,8 @@ public struct TracingOptions: Equatable, Sendable {
     kind: Kind = .automatic, style: Style = .full, eventLimit: Int? = nil, tolerance: Double? = nil,
     threshold: Double = defaultThreshold, parts: Parts = .all
   ) {
-    self.kind = kind
-    self.style = style
-    self.eventLimit = eventLimit
-    self.tolerance = tolerance
-    self.threshold = threshold
-    self.parts = parts
+    (self.kind, self.style, self.eventLimit) = (kind, style, eventLimit)
+    (self.tolerance, self.threshold, self.parts) = (tolerance, threshold, parts)
   }
 }
 
@@ -88,10 +84,7 @@ public struct SoundTrace: Sendable {
     public var decibels: Double
 
     /// Makes an agreement.
-    public init(correlation: Double, decibels: Double) {
-      self.correlation = correlation
-      self.decibels = decibels
-    }
+    public init(correlation: Double, decibels: Double) { (self.correlation, self.decibels) = (correlation, decibels) }
   }
 
   /// Transients of the pattern.
@@ -121,9 +114,9 @@ public struct SoundTrace: Sendable {
   ///   - profile: The profile that the vibration was made with, or that the pattern is made for.
   ///   - options: What is traced, and how exactly.
   /// - Throws: An `AnalysisError` for a sound that is too long, a rate out of range, and a profile that cannot be rendered.
-  public init(
-    of signal: Signal, profile: TransducerProfile = .phone, options: TracingOptions = TracingOptions()
-  ) throws(AnalysisError) {
+  public init(of signal: Signal, profile: TransducerProfile = .phone, options: TracingOptions = TracingOptions())
+    throws(AnalysisError)
+  {
     guard Self.rates.contains(signal.rate) else {
       throw AnalysisError(.unsupportedRate, "has \(signal.rate) Hz; 500 to 1000000 Hz are traced")
     }
@@ -179,9 +172,9 @@ extension SoundTrace.Agreement {
   /// Levels in a second.
   private static let frames = 200.0
 
-  init(
-    of samples: [Float], rate: Double, pattern: HapticPattern, profile: TransducerProfile, isVibration: Bool
-  ) throws(AnalysisError) {
+  init(of samples: [Float], rate: Double, pattern: HapticPattern, profile: TransducerProfile, isVibration: Bool)
+    throws(AnalysisError)
+  {
     let least = 8_000.0
     let rendering = try pattern.rendered(profile, rate: least).0
     let low = isVibration ? TactileBandSignal(of: samples, rate: rate) : nil
@@ -235,9 +228,7 @@ extension HapticComposition {
   ///   - profile: The profile that the vibration was made with, or that the pattern is made for.
   ///   - options: What is traced, and how exactly.
   /// - Throws: An `AnalysisError` for a sound that cannot be traced, and a profile that cannot be rendered.
-  public init(
-    tracing sound: Signal, profile: TransducerProfile = .phone, options: TracingOptions = TracingOptions()
-  ) throws(AnalysisError) {
-    self.init(try SoundTrace(of: sound, profile: profile, options: options).pattern)
-  }
+  public init(tracing sound: Signal, profile: TransducerProfile = .phone, options: TracingOptions = TracingOptions())
+    throws(AnalysisError)
+  { self.init(try SoundTrace(of: sound, profile: profile, options: options).pattern) }
 }

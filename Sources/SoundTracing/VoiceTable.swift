@@ -107,9 +107,8 @@ struct VoiceTable {
     band = (hums.first?.hertz ?? low)...(hums.last?.hertz ?? low + 1)
   }
 
-  private mutating func addBurst(
-    _ samples: [Float], from start: Int, to end: Int, _ sharpness: Double, _ shift: Double
-  ) {
+  private mutating func addBurst(_ samples: [Float], from start: Int, to end: Int, _ sharpness: Double, _ shift: Double)
+  {
     // Between the ends is all but a small part of the energy: filters go on around the wave.
     let range = max(0, start - 8)..<min(samples.count, end)
     let all = SampleMath.energy(samples, range)

@@ -178,8 +178,9 @@ private struct ImpedanceFit {
     let found = grid(response, band: band, orders: orders).map { start in
       ImpedanceFit(start, near(start).thinned(by: 3), orders: 0...min(1, orders.upperBound), .coarse)
     }.filter { (band.lowerBound * edge...band.upperBound / edge).contains($0.shape.resonance) }
-    return found.min { $0.cost / $0.taken < $1.cost / $1.taken }
-      .map { ImpedanceFit($0.shape, near($0.shape), orders: orders, .full) }
+    return found.min { $0.cost / $0.taken < $1.cost / $1.taken }.map {
+      ImpedanceFit($0.shape, near($0.shape), orders: orders, .full)
+    }
   }
 
   private init(
@@ -206,9 +207,7 @@ private struct ImpedanceFit {
     cost = left.reduce(0) { $0 + $1 * $1 }
     var still = shape
     still.rise = 0
-    taken = response.groups.reduce(0) {
-      $0 + $1.weight * ($1.gain - still.value(atHertz: $1.hertz) * gain).power
-    }
+    taken = response.groups.reduce(0) { $0 + $1.weight * ($1.gain - still.value(atHertz: $1.hertz) * gain).power }
     let order = shape.input.highPassOrder
     let point = Self.point(shape)
     let columns = point.indices.map { index in

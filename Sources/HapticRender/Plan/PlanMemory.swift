@@ -26,16 +26,15 @@ final class PlanMemory {
         unsafe AudioBufferView(
           frames: sample.frames.view, frameCount: sample.frameCount, channelCount: sample.channelCount)
       })
-    voices = draft.voices.fixed()
+    voices = FixedBuffer(draft.voices)
     bytes = FixedBuffer(repeating: 0, count: 0)
     var longestHold: Int64 = 0
     for index in 0..<voices.count where !voices[index].source.isBurst {
       longestHold = max(longestHold, voices[index].envelope.end)
     }
     view = unsafe PlanView(
-      voices: voices.view, segments: segments.view, sounds: sounds.view, layers: layers.view,
-      envelopes: envelopes.view, mappings: mappings, loopLength: loopLength, length: length, edge: edge, rate: rate,
-      longestHold: longestHold)
+      voices: voices.view, segments: segments.view, sounds: sounds.view, layers: layers.view, envelopes: envelopes.view,
+      mappings: mappings, loopLength: loopLength, length: length, edge: edge, rate: rate, longestHold: longestHold)
   }
 
   /// Memory that holds the bytes of a plan; nil where they are not those of a plan of this build.
@@ -121,15 +120,11 @@ struct PlanHeader: BitwiseCopyable {
 }
 
 /// The size of a sound among a plan's bytes.
-struct PlanSound: BitwiseCopyable {
-  let frameCount, channelCount: Int32
-}
+struct PlanSound: BitwiseCopyable { let frameCount, channelCount: Int32 }
 
 /// Where the parts of a plan are among its bytes.
 struct PlanSections {
-  struct Section {
-    let offset, elementCount, byteCount: Int
-  }
+  struct Section { let offset, elementCount, byteCount: Int }
 
   private(set) var count: Int
   let voices, segments, layers, envelopes, tables, sounds, frames: Section
@@ -137,8 +132,7 @@ struct PlanSections {
   init(_ header: PlanHeader) {
     var end = Self.aligned(MemoryLayout<PlanHeader>.size)
     func section<Element>(_ count: Int32, _ type: Element.Type) -> Section {
-      let section = Section(
-        offset: end, elementCount: Int(count), byteCount: Int(count) * MemoryLayout<Element>.stride)
+      let section = Section(offset: end, elementCount: Int(count), byteCount: Int(count) * MemoryLayout<Element>.stride)
       end += Self.aligned(section.byteCount)
       return section
     }

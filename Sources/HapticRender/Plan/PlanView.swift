@@ -13,10 +13,8 @@ struct PlanView: BitwiseCopyable {
   let layers: BufferView<LayerTracks>
   let envelopes: BufferView<PlannedEnvelope>
   var mappings: VoiceMappings
-  /// The frame at which a loop returns to the beginning.
-  let loopLength: Int64
-  /// The frame from which on nothing sounds and the pattern has ended.
-  let length: Int64
+  /// The frame at which a loop returns to the beginning, and that from which on nothing sounds and the pattern has ended.
+  let loopLength, length: Int64
   /// Frames of the shortest edge.
   let edge: Int64
   /// Frames per second.
@@ -34,20 +32,16 @@ struct PlanView: BitwiseCopyable {
 /// A sound file as the render path reads it.
 struct AudioBufferView: BitwiseCopyable {
   let frames: BufferView<Float>
-  let frameCount: Int
-  let channelCount: Int
+  let frameCount, channelCount: Int
 }
 
 /// Where the controls of one bus are among a plan's control segments.
 ///
 /// A haptic voice has no brightness and pan; it never reads these two.
 struct TrackCursors: BitwiseCopyable, Sendable {
-  /// Intensity, or volume.
-  var strength: Int32
-  /// Sharpness, or pitch.
-  var tone: Int32
-  var brightness: Int32
-  var pan: Int32
+  /// Intensity or volume, and sharpness or pitch.
+  var strength, tone: Int32
+  var brightness, pan: Int32
 
   @_noLocks func cursor(_ id: LiveControlID) -> Int {
     switch id {
@@ -61,8 +55,7 @@ struct TrackCursors: BitwiseCopyable, Sendable {
 
 /// Where the tracks of one layer start among a plan's control segments.
 struct LayerTracks: BitwiseCopyable, Sendable {
-  var haptic: TrackCursors
-  var audio: TrackCursors
+  var haptic, audio: TrackCursors
 
   /// Tracks that start at places in the order of `LiveControlID`.
   init(starts: [Int32]) {
@@ -80,7 +73,6 @@ struct LayerTracks: BitwiseCopyable, Sendable {
 ///
 /// An event is one voice or several, one for each partial of its waveform.
 struct PlannedVoice: BitwiseCopyable, Sendable {
-  /// What the voice plays.
   enum Source: UInt8, BitwiseCopyable, Sendable {
     /// A sine on the haptic bus that follows intensity and sharpness.
     case vibration
@@ -166,9 +158,7 @@ struct PlannedEnvelope: BitwiseCopyable, Sendable {
   var hold: Int64
   /// Whether the level stays behind the attack, rather than decay.
   var isSustained: Bool
-  var attack: Time
-  var decay: Time
-  var release: Time
+  var attack, decay, release: Time
 
   /// The envelope with times in seconds; every edge lasts at least the shortest edge.
   @_noLocks func envelope(attack: Double, decay: Double, release: Double, rate: Double, edge: Int64) -> Envelope {
@@ -177,18 +167,13 @@ struct PlannedEnvelope: BitwiseCopyable, Sendable {
       decay: Self.frames(decay, rate: rate, edge: edge), release: Self.frames(release, rate: rate, edge: edge),
       isSustained: isSustained)
     return Envelope(
-      riseEnd: Int64(shape.riseEnd), releaseStart: Int64(shape.releaseStart), end: Int64(shape.end),
-      riseLevel: Float(shape.riseLevel), releaseLevel: Float(shape.releaseLevel))
+      riseEnd: Int64(shape.riseEnd), riseLevel: Float(shape.riseLevel), releaseStart: Int64(shape.releaseStart),
+      releaseLevel: Float(shape.releaseLevel), end: Int64(shape.end))
   }
 
-  /// The envelope with what a player was sent in place of the pattern's controls.
+  /// The envelope with what a player was sent in place of the pattern's controls, at a frame of the output.
   ///
-  /// - Parameters:
-  ///   - live: What was sent.
-  ///   - isHaptic: Whether the event sounds on the haptic bus.
-  ///   - frame: The frame of the output at which the event starts.
-  ///   - passOrigin: The pattern position of the pass's frame 0.
-  ///   - plan: The plan of the event.
+  /// - Parameter passOrigin: The pattern position of the pass's frame 0.
   @_noLocks func envelope(
     with live: Reference<LiveControls>, isHaptic: Bool, at frame: Int64, passOrigin: Int64, in plan: Reference<PlanView>
   ) -> Envelope {
@@ -252,25 +237,12 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
   private var exponent: Float
   /// How much of its value intensity may move along a straight line: a tenth under the square law.
   private(set) var levelShare: Float
-  private var lowIncrement: Float
-  private var incrementRange: Float
-  private var octaves: Float
+  private var lowIncrement, incrementRange, octaves, middlePitchIncrement, highestIncrement, darkestShare: Float
+  private var burstOctaves, burstRise, burstFloor: Float
   /// Whether the phase step is an exponential of sharpness; otherwise it is a line.
   private(set) var isLogarithmic: Bool
-  private var isLevelEven: Bool
-  private var levels: BufferView<Float>
-  private var isBurstLevelEven: Bool
-  private var burstLevels: BufferView<Float>
-  private var isGrowthEven: Bool
-  private var growths: BufferView<Float>
-  private var burstGrowths: BufferView<Float>
-  private var middlePitchIncrement: Float
-  private var highestIncrement: Float
-  private var darkestShare: Float
-  private var burstOctaves: Float
-  private var burstRise: Float
-  private var isBurstLogarithmic: Bool
-  private var burstFloor: Float
+  private var isBurstLogarithmic, isLevelEven, isBurstLevelEven, isGrowthEven: Bool
+  private var levels, burstLevels, growths, burstGrowths: BufferView<Float>
 
   /// Prepares a profile's laws for a frame rate, with its factors on amplitude over sharpness, which the caller keeps
   /// alive.
@@ -344,7 +316,7 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
   @_noLocks @inline(__always) func amplitude(intensity: Float, sharpness: Float) -> Float {
     let shaped = isGrowthEven ? shaped(intensity) : grown(shaped(intensity), by: growths, at: sharpness)
     if isLevelEven { return shaped }
-    let amplitude = shaped * level(sharpness: sharpness)
+    let amplitude = shaped * Self.value(of: levels, at: sharpness)
     return amplitude < 1 ? amplitude : 1
   }
 
@@ -381,8 +353,6 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
     let growth = Self.value(of: growths, at: sharpness)
     return RealtimeMath.exp2(growth * RealtimeMath.log2(amplitude))
   }
-
-  @_noLocks private func level(sharpness: Float) -> Float { isLevelEven ? 1 : Self.value(of: levels, at: sharpness) }
 
   @_noLocks private static func value(of levels: BufferView<Float>, at sharpness: Float) -> Float {
     let place = sharpness * Float(levels.count &- 1)

@@ -84,14 +84,14 @@ struct Envelope: BitwiseCopyable, Equatable, Sendable {
   var releaseStart, end: Int64
   var riseLevel, releaseLevel: Float
 
-  @_noLocks init(riseEnd: Int64, releaseStart: Int64, end: Int64, riseLevel: Float, releaseLevel: Float) {
+  @_noLocks init(riseEnd: Int64, riseLevel: Float, releaseStart: Int64, releaseLevel: Float, end: Int64) {
     (self.riseEnd, self.releaseStart, self.end) = (riseEnd, releaseStart, end)
     (self.riseLevel, self.releaseLevel) = (riseLevel, releaseLevel)
   }
 
   /// A rise to 1 and a fall from it, each 0 for an edge.
   static func hold(_ length: Int64, rise: Int64 = 0, fall: Int64 = 0) -> Envelope {
-    Envelope(riseEnd: rise, releaseStart: length - fall, end: length, riseLevel: 1, releaseLevel: 1)
+    Envelope(riseEnd: rise, riseLevel: 1, releaseStart: length - fall, releaseLevel: 1, end: length)
   }
 
   @_noLocks func corner(after frame: Int64) -> Int64 {

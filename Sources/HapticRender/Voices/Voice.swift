@@ -135,9 +135,7 @@ struct Voice: BitwiseCopyable, Sendable {
     while segments[Int(cursor) &+ 1].start <= frame { cursor &+= 1 }
     return cursor
   }
-}
 
-extension Voice {
   /// The frame of the envelope that is played at a frame from the onset.
   ///
   /// A burst keeps its own time at any rate.
@@ -292,8 +290,7 @@ extension Voice {
     if isHaptic, voice.source.isSample {
       stepEnd = 1
       leftEnd =
-        voice.source.isSignal
-        ? envelopeLevel * context.plan.value.mappings.share(ofIntensity: strength) : envelopeLevel
+        voice.source.isSignal ? envelopeLevel * context.plan.value.mappings.share(ofIntensity: strength) : envelopeLevel
       return
     }
     if isHaptic {
@@ -320,51 +317,7 @@ extension Voice {
   @_noLocks private static func clamp(_ value: Float, _ low: Float, _ high: Float) -> Float {
     value < low ? low : (value > high ? high : value)
   }
-}
 
-/// How far a straight line may replace a mapping.
-///
-/// The level of a moving control is a power of a line, the frequency an exponential of one. Bounding how
-/// much the control moves within a segment bounds the error: for the square law, 10 % of intensity keeps
-/// the level within 0.02 dB; 0.04 of sharpness keeps the frequency of a two-octave band within 0.04 %.
-enum SegmentLength {
-  /// The longest segment in frames: short enough for a 32-bit phase to follow a glide.
-  static var longest: Int64 { @_noLocks get { 2_048 } }
-  /// The shortest segment in frames that is not cut by a corner.
-  static var shortest: Int64 { @_noLocks get { 8 } }
-  /// How much of its range a tone may move.
-  static var toneShare: Float { @_noLocks get { 0.04 } }
-
-  /// Frames until a line has moved by a share of its value.
-  @_noLocks static func forLevel(_ value: Float, share: Float, framesPerUnit: Float) -> Int64 {
-    bounded((value < 0 ? -value : value) * share * framesPerUnit)
-  }
-
-  /// Frames until a line has moved by a share of its range.
-  @_noLocks static func forTone(framesPerUnit: Float) -> Int64 { bounded(toneShare * framesPerUnit) }
-
-  /// Frames until a moving tone meets the next bound of its range, where it stops or starts to move.
-  @_noLocks static func untilBound(_ value: Float, isRising: Bool, framesPerUnit: Float, low: Float, high: Float)
-    -> Int64
-  {
-    let distance: Float
-    if isRising {
-      distance = (value < low ? low : high) - value
-    } else {
-      distance = value - (value > high ? high : low)
-    }
-    let frames = distance * framesPerUnit
-    return distance <= 0 || frames >= Float(longest) ? longest : Int64(frames) &+ 1
-  }
-
-  @_noLocks private static func bounded(_ frames: Float) -> Int64 {
-    if frames >= Float(longest) { return longest }
-    if frames <= Float(shortest) { return shortest }
-    return Int64(frames)
-  }
-}
-
-extension Voice {
   /// Adds the voice from its next frame to the end of a range; returns whether it has ended.
   @_noLocks mutating func add(
     _ planned: PlannedVoice, position: Int64, end: Int, in context: VoiceContext, to target: Player.MixTarget,
@@ -420,5 +373,157 @@ extension Voice {
       let sound = context.plan.value.sounds[Int(planned.sample)]
       reader.add(sound.frames, count: sound.frameCount, level: left, first: first, to: &haptics, at: range)
     }
+  }
+}
+
+/// How far a straight line may replace a mapping.
+///
+/// The level of a moving control is a power of a line, the frequency an exponential of one. Bounding how
+/// much the control moves within a segment bounds the error: for the square law, 10 % of intensity keeps
+/// the level within 0.02 dB; 0.04 of sharpness keeps the frequency of a two-octave band within 0.04 %.
+enum SegmentLength {
+  /// The longest segment in frames: short enough for a 32-bit phase to follow a glide.
+  static var longest: Int64 { @_noLocks get { 2_048 } }
+  /// The shortest segment in frames that is not cut by a corner.
+  static var shortest: Int64 { @_noLocks get { 8 } }
+  /// How much of its range a tone may move.
+  static var toneShare: Float { @_noLocks get { 0.04 } }
+
+  /// Frames until a line has moved by a share of its value.
+  @_noLocks static func forLevel(_ value: Float, share: Float, framesPerUnit: Float) -> Int64 {
+    bounded((value < 0 ? -value : value) * share * framesPerUnit)
+  }
+
+  /// Frames until a line has moved by a share of its range.
+  @_noLocks static func forTone(framesPerUnit: Float) -> Int64 { bounded(toneShare * framesPerUnit) }
+
+  /// Frames until a moving tone meets the next bound of its range, where it stops or starts to move.
+  @_noLocks static func untilBound(_ value: Float, isRising: Bool, framesPerUnit: Float, low: Float, high: Float)
+    -> Int64
+  {
+    let distance: Float
+    if isRising {
+      distance = (value < low ? low : high) - value
+    } else {
+      distance = value - (value > high ? high : low)
+    }
+    let frames = distance * framesPerUnit
+    return distance <= 0 || frames >= Float(longest) ? longest : Int64(frames) &+ 1
+  }
+
+  @_noLocks private static func bounded(_ frames: Float) -> Int64 {
+    if frames >= Float(longest) { return longest }
+    if frames <= Float(shortest) { return shortest }
+    return Int64(frames)
+  }
+}
+
+/// A decoded sound at the render rate, mono or stereo, for the events that play a sound file.
+public final class AudioBuffer: @unchecked Sendable {
+  /// Frames in the sound.
+  public let frameCount: Int
+  /// 1 or 2.
+  public let channelCount: Int
+  let frames: FixedBuffer<Float>
+
+  /// Copies interleaved frames.
+  ///
+  /// - Parameters:
+  ///   - interleaved: Samples in −1…1; what is not finite becomes silence.
+  ///   - channelCount: Channels in each frame, of which the first two are kept.
+  public init(interleaved: [Float], channelCount: Int) {
+    precondition(channelCount > 0, "a sound has at least one channel")
+    let kept = min(channelCount, 2)
+    self.channelCount = kept
+    frameCount = interleaved.count / channelCount
+    frames = FixedBuffer(repeating: 0, count: frameCount * kept)
+    for frame in 0..<frameCount {
+      for channel in 0..<kept {
+        let sample = interleaved[frame * channelCount + channel]
+        frames[frame * kept + channel] = sample.isFinite ? sample : 0
+      }
+    }
+  }
+}
+
+/// Reads a sound at a moving speed, in whole-number position, through a low-pass for brightness.
+struct SampleReader: BitwiseCopyable, Sendable {
+  /// Frames in parts of 2³².
+  static var one: UInt64 { @_noLocks get { 4_294_967_296 } }
+
+  /// The next frame to read.
+  var position: UInt64 = 0
+  /// Frames read for each frame played.
+  var speed: UInt64 = 4_294_967_296
+  private var lowLeft: Float = 0
+  private var lowRight: Float = 0
+
+  @_noLocks init() {}
+
+  /// Moves on by a number of frames without reading them.
+  @_noLocks mutating func advance(by frameCount: Int) { position = position &+ speed &* UInt64(frameCount) }
+
+  /// Adds the sound to part of the two audio buses.
+  ///
+  /// - Parameters:
+  ///   - fadeLength: Frames of the sound's end that fade, at most as many as it has.
+  ///   - smoothing: The fraction of the difference that the low-pass follows in a frame; 1 means no filter.
+  ///   - first: The frame of the level lines at which the range begins.
+  @_noLocks mutating func add(
+    _ frames: BufferView<Float>, count: Int, channelCount: Int, isLooping: Bool, fadeLength: Int, left: LinearRamp,
+    right: LinearRamp, smoothing: Float, first: Int, to leftBus: inout MutableSpan<Float>,
+    _ rightBus: inout MutableSpan<Float>, at range: Range<Int>
+  ) {
+    let end = UInt64(count) &<< 32
+    let fadeStart = UInt64(count &- fadeLength) &<< 32
+    let perFade = fadeLength > 0 ? 1 / (4_294_967_296 * Float(fadeLength)) : 0
+    var frame = range.lowerBound
+    var n = Float(first)
+    while frame < range.upperBound {
+      if position >= end {
+        guard isLooping else { return }
+        position = position % end
+      }
+      let index = Int(position &>> 32)
+      let part = Float(UInt32(truncatingIfNeeded: position)) * (1 / 4_294_967_296)
+      let next = index &+ 1 < count ? index &+ 1 : (isLooping ? 0 : index)
+      let l = frames[index &* channelCount]
+      let lNext = frames[next &* channelCount]
+      let sampleLeft = l + (lNext - l) * part
+      var sampleRight = sampleLeft
+      if channelCount == 2 {
+        let r = frames[index &* 2 &+ 1]
+        let rNext = frames[next &* 2 &+ 1]
+        sampleRight = r + (rNext - r) * part
+      }
+      lowLeft += smoothing * (sampleLeft - lowLeft)
+      lowRight += smoothing * (sampleRight - lowRight)
+      let filtered = smoothing < 1
+      let fade = fadeLength > 0 && position > fadeStart ? Float(end &- position) * perFade : 1
+      leftBus[frame] += (filtered ? lowLeft : sampleLeft) * (left.start + left.slope * n) * fade
+      rightBus[frame] += (filtered ? lowRight : sampleRight) * (right.start + right.slope * n) * fade
+      position = position &+ speed
+      frame &+= 1
+      n += 1
+    }
+  }
+
+  /// Adds a sound of one channel to part of a bus, frame for frame.
+  ///
+  /// - Parameter first: The frame of the level line at which the range begins.
+  @_noLocks mutating func add(
+    _ frames: BufferView<Float>, count: Int, level: LinearRamp, first: Int, to bus: inout MutableSpan<Float>,
+    at range: Range<Int>
+  ) {
+    var index = Int(position &>> 32)
+    var frame = range.lowerBound
+    var n = Float(first)
+    while frame < range.upperBound, index < count {
+      bus[frame] += frames[index] * (level.start + level.slope * n)
+      index &+= 1
+      frame &+= 1
+      n += 1
+    }
+    advance(by: range.count)
   }
 }
