@@ -10,8 +10,7 @@ public struct FeltControls: Sendable {
     public let sharpness: Double
   }
 
-  private let intensity: ControlTimeline
-  private let sharpness: ControlTimeline
+  private let intensity, sharpness: ControlTimeline
 
   /// Sorts the controls of a pattern: O(n log n).
   public init(_ pattern: HapticPattern) {

@@ -124,22 +124,16 @@ extension HapticEvent.Kind {
 
   /// What sentences call an event of this kind; several with an `s`.
   public var noun: String { words.noun }
-
   /// What tables and the data of pages call an event of this kind.
   public var label: String { words.label }
-
   /// Whether events of this kind are felt; the others are heard.
   public var isHaptic: Bool { facts.isHaptic }
-
   /// Whether events of this kind end by themselves at once, without an envelope.
   public var isTransient: Bool { facts.length == .impulse }
-
   /// Whether events of this kind hold for their duration, or 30 s where none was given.
   public var isContinuous: Bool { facts.length == .duration }
-
   /// Whether events of this kind are felt for their duration.
   public var isVibration: Bool { isHaptic && isContinuous }
-
   /// Whether events of this kind play a sound file, whole unless they have a duration.
   public var playsFile: Bool { facts.length == .file }
 

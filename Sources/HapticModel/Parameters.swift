@@ -136,10 +136,8 @@ public enum DynamicParameterID: String, CaseIterable, Sendable {
 
   /// Whether the control multiplies the event's value; otherwise it is added to it.
   public var isMultiplier: Bool { self == .hapticIntensityControl || self == .audioVolumeControl }
-
   /// The values Core Haptics accepts; others are clamped to the nearest bound.
   public var range: ClosedRange<Float> { isMultiplier ? 0...1 : -1...1 }
-
   /// The value in force until a parameter or curve says otherwise: 1 for multipliers, else 0.
   public var neutralValue: Float { isMultiplier ? 1 : 0 }
 

@@ -105,7 +105,6 @@ public struct SampledSignal: Equatable, Sendable {
 extension HapticComposition.Layer {
   /// Seconds until the pattern's duration and the last signal are over.
   public var duration: Double { signals.reduce(pattern.duration) { max($0, $1.time + $1.duration) } }
-
   /// Whether nothing in the layer can sound.
   public var isEmpty: Bool { pattern.events.isEmpty && signals.isEmpty }
 

@@ -65,10 +65,7 @@ public struct Renderer: ~Copyable {
 
   /// Takes all memory for rendering one pattern's plans in step, each on its own haptic bus.
   ///
-  /// - Parameters:
-  ///   - plans: One for each haptic bus, at least one, of one pattern and rate; the first lays the audio.
-  ///   - shares: The send gain of each bus; none for 1.
-  ///   - settings: Routing, gain, passes and length.
+  /// - Parameter plans: One for each haptic bus, at least one, of one pattern and rate; the first lays the audio.
   public init(plans: [RenderPlan], shares: [SendAutomation] = [], settings: RenderSettings = RenderSettings()) {
     precondition(!plans.isEmpty, "a plan to render")
     let parts = plans.enumerated().map { bus, plan in
@@ -93,11 +90,7 @@ public struct Renderer: ~Copyable {
 
   /// Takes all memory for rendering what is sent through a link.
   ///
-  /// - Parameters:
-  ///   - rate: Frames per second.
-  ///   - settings: Routing, gain, passes and length.
-  ///   - link: Where commands come from and reports go to.
-  ///   - isOpen: Whether the gate lets sound through from the first frame.
+  /// - Parameter isOpen: Whether the gate lets sound through from the first frame.
   public init(rate: Double, settings: RenderSettings, link: RendererPort, isOpen: Bool = true) {
     self.init(rate: rate, settings: settings, link: link, parts: [])
     if !isOpen { gate = GainRamp(0) }
@@ -188,35 +181,27 @@ public struct Renderer: ~Copyable {
   ///
   /// The last of them are rendered and dropped, so that all that delays is filled with what belongs there.
   ///
-  /// - Parameters:
-  ///   - frameCount: How many.
-  ///   - takesCommands: Whether commands that were sent are for these frames.
+  /// - Parameter takesCommands: Whether commands that were sent are for these frames.
   @_noLocks public mutating func skip(frameCount: Int, takesCommands: Bool = true) {
     if takesCommands { takeCommands() }
     let rendered = min(frameCount, primingLength)
-    var left = frameCount &- rendered
-    if left > 0 {
-      isSkipping = true
-      while left > 0 {
-        let count = beginSubBlock(atMost: left)
-        mix(count: count)
+    var left = frameCount
+    while left > 0 {
+      isSkipping = left > rendered
+      let count = beginSubBlock(atMost: isSkipping ? left &- rendered : left)
+      mix(count: count)
+      if isSkipping {
         strength.advance(by: count)
         hapticGain.advance(by: count)
         audioGain.advance(by: count)
-        position &+= Int64(count)
-        left &-= count
+      } else {
+        drop(count: count)
       }
-      isSkipping = false
-      reset()
-    }
-    left = rendered
-    while left > 0 {
-      let count = beginSubBlock(atMost: left)
-      mix(count: count)
-      drop(count: count)
       position &+= Int64(count)
       left &-= count
+      if isSkipping, left == rendered { reset() }
     }
+    isSkipping = false
     publish()
   }
 
@@ -294,8 +279,7 @@ public struct Renderer: ~Copyable {
   }
 
   @_noLocks private mutating func fillGains(count: Int) -> (haptics: BusGain, audio: BusGain) {
-    var haptics: Float?
-    var audio: Float?
+    var haptics, audio: Float?
     if strength.isSettled, hapticGain.isSettled, audioGain.isSettled {
       haptics = strength.value * hapticGain.value
       audio = strength.value * audioGain.value

@@ -54,7 +54,6 @@ extension FixedBuffer where Element: BitwiseCopyable {
 
   /// The memory without its owner; the caller keeps the owner alive while the view is in use.
   @unsafe @_transparent public var view: BufferView<Element> { unsafe BufferView(start: start, count: count) }
-
   /// The address of the first element; the caller keeps the owner alive while it is in use.
   @unsafe @_transparent public var address: UnsafeMutablePointer<Element> { unsafe start }
 }

@@ -17,9 +17,7 @@ public struct AmplitudeEnvelope: Equatable, Sendable {
 
   /// Measures the mean of a signal's channels; non-finite samples count as silence.
   ///
-  /// - Parameters:
-  ///   - signal: The signal.
-  ///   - step: Seconds between values, positive; at least one frame.
+  /// - Parameter step: Seconds between values, positive; at least one frame.
   public init(of signal: Signal, step: Double = 0.001) {
     precondition(step > 0, "an envelope needs a positive step")
     let rate = signal.rate
@@ -130,9 +128,7 @@ public struct FrequencyTrack: Equatable, Sendable {
 
   /// Follows the tone in the mean of a signal's channels; non-finite samples count as silence.
   ///
-  /// - Parameters:
-  ///   - signal: The signal.
-  ///   - step: Seconds between points, positive; at least half a millisecond.
+  /// - Parameter step: Seconds between points, positive; at least half a millisecond.
   public init(of signal: Signal, step: Double = 0.005) {
     precondition(step > 0, "a track needs a positive step")
     let low = TactileBandSignal(of: NonFiniteSamples.of(signal.mono), rate: signal.rate)

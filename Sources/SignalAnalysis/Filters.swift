@@ -11,8 +11,7 @@ struct AnalyticFilter: ~Copyable {
 
   private let half: Int
   private var transform: FourierTransform
-  private let realResponse: [Float]
-  private let imaginaryResponse: [Float]
+  private let realResponse, imaginaryResponse: [Float]
 
   init(rate: Double, count: Int) {
     half = max(1, Int((Self.reach * rate).rounded()))
@@ -37,7 +36,6 @@ struct AnalyticFilter: ~Copyable {
   }
 
   /// Filters a signal with silence around it, block by block.
-  /// - Parameter body: Takes the index of the first sample of a block and both parts of the block.
   mutating func filter(_ samples: [Float], _ body: (Int, _ real: Span<Float>, _ imaginary: Span<Float>) -> Void) {
     let advance = transform.length - 2 * half
     var input = [Float](repeating: 0, count: transform.length)
@@ -198,8 +196,7 @@ package struct LowRateSignal {
   package let rate: Double
 
   /// New samples of one block, and of what the cut reaches to each side of it.
-  private static let block = 16_384
-  private static let margin = 192
+  private static let (block, margin) = (16_384, 192)
 
   /// - Parameter target: Frames per second that the new rate is near; slower signals stay as they are.
   package init(of signal: [Float], rate: Double, target: Double = 4_000) {

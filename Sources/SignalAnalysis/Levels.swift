@@ -58,7 +58,6 @@ public struct Levels: Equatable, Sendable {
 
   /// The peak as a multiple of the RMS value; nil for silence.
   public var crest: Double? { rms > 0 ? samplePeak / rms : nil }
-
   /// The sample peak in dB re full scale.
   public var samplePeakDecibels: Double { Decibels.of(amplitude: samplePeak) }
   /// The true peak in dB re full scale, known as dBTP.
@@ -229,8 +228,7 @@ public final class ChannelMeasurement {
 /// grows by some bytes for each 100 ms. One value may be used by one thread at a time.
 @safe public final class LoudnessMeasurement {
   private let state: UnsafeMutablePointer<ebur128_state>
-  private let channelCount: Int
-  private let rate: Int
+  private let channelCount, rate: Int
   private var frameCount = 0
 
   /// Starts a measurement.
@@ -325,9 +323,7 @@ struct TruePeakMeter {
     }
   }
 
-  /// - Parameters:
-  ///   - samples: Where it begins; `history` earlier samples must lie before.
-  ///   - greatest: The greatest magnitude in it.
+  /// - Parameter samples: Where it begins; `history` earlier samples must lie before.
   mutating func add(_ samples: UnsafeRawPointer, greatest: Float) {
     peak = max(peak, greatest)
     if max(greatest, before) * gain > peak {

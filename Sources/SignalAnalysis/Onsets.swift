@@ -53,9 +53,7 @@ private struct OnsetSearch {
   /// The amplitude below which nothing is looked for: some steps of 16 bits.
   static let minimumAmplitude = 5e-4
 
-  let samples: [Double]
-  let levels: [Double]
-  let residual: [Double]
+  let samples, levels, residual: [Double]
   let rate: Double
 
   func onsets() -> [Onset] {
@@ -199,8 +197,7 @@ private struct OnsetSearch {
 private struct SteadyTone {
   private let turn: Double
   private let start: Int
-  private let sine: Double
-  private let cosine: Double
+  private let sine, cosine: Double
 
   /// The part of the power that may be something else.
   private static let mostRest = 0.03

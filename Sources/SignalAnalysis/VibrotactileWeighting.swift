@@ -12,10 +12,7 @@ public struct VibrotactileWeighting: Equatable, Sendable {
   private let law: Law
 
   /// A point of a threshold curve: hertz, and dB of acceleration.
-  struct Threshold: Equatable, Sendable {
-    var hertz: Double
-    var decibels: Double
-  }
+  struct Threshold: Equatable, Sendable { var hertz, decibels: Double }
 
   private enum Law: Equatable {
     case thresholds([Threshold])
@@ -139,10 +136,8 @@ public struct WeightedEnergy: Equatable, Sendable {
 
   /// The weighted RMS value; 1 is full scale.
   public var rms: Double { power.squareRoot() }
-
   /// The weighted RMS value in dB; a full-scale sine where the weighting is 1 has −3.01.
   public var decibels: Double { Decibels.of(power: power) }
-
   /// The weighted power times the duration, in full scale squared seconds: silence adds nothing.
   public var energy: Double { power * duration }
 }

@@ -23,9 +23,7 @@ struct SpeechGate {
   private var strike = 0
   private let rate: Double
 
-  /// - Parameters:
-  ///   - rate: Frames per second.
-  ///   - step: Frames of a control step.
+  /// - Parameter step: Frames of a control step.
   init(rate: Double, step: Int) {
     let control = rate / Double(step)
     self.rate = control
@@ -210,10 +208,6 @@ struct Smoothing {
   private let up, down: Double
   private(set) var value: Double
 
-  /// - Parameters:
-  ///   - rise: Seconds.
-  ///   - fall: Seconds.
-  ///   - rate: Values per second.
   init(rise: Double, fall: Double, rate: Double, value: Double = 0) {
     (up, down) = (exp(-1 / (rise * rate)), exp(-1 / (fall * rate)))
     self.value = value

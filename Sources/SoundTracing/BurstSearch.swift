@@ -138,8 +138,7 @@ struct BurstSearch {
   /// How many times the usual rest a burst must reach.
   private static let aboveRest = Float(3.5)
   /// The part of the power around it that a burst must explain, when it is found and when all others are known.
-  private static let leastShare = Float(0.5)
-  private static let leastAlone = Float(0.55)
+  private static let (leastShare, leastAlone) = (Float(0.5), Float(0.55))
 
   /// - Parameter rest: The samples without the hum.
   func bursts(in rest: [Float]) -> [FoundBurst] {
@@ -187,13 +186,11 @@ struct StepTest {
   let table: VoiceTable
   let samples: [Float]
   /// The samples without hum and bursts.
-  let rest: [Float]
-  let levels: [Float]
+  let rest, levels: [Float]
   let hertz: [Double]
 
   /// A burst leaves less than this part of what the best step leaves, and less than that of the excursion from the hum.
-  private static let ofStep = Float(0.5)
-  private static let ofExcursion = Float(0.4)
+  private static let (ofStep, ofExcursion) = (Float(0.5), Float(0.4))
 
   func isStep(_ burst: FoundBurst) -> Bool {
     let count = table.bursts[burst.wave].count
@@ -240,9 +237,7 @@ struct StepTest {
 
 /// A tone of a known frequency whose amplitude moves along a line, by least squares over samples that are added.
 private struct ToneFit {
-  private let turn: Double
-  private let middle: Double
-  private let scale: Double
+  private let turn, middle, scale: Double
   private var normal = InlineArray<16, Double>(repeating: 0)
   private var right = InlineArray<4, Double>(repeating: 0)
   private var energy = 0.0
@@ -295,21 +290,16 @@ struct BurstTrains {
   /// Seconds over which readings are compared.
   private static let window = 0.12
   /// The part of the power that a reading may leave before the other is tried, and the longest that is tried at once.
-  private static let unexplained = Float(0.04)
-  private static let longest = 20.0
+  private static let (unexplained, longest) = (Float(0.04), 20.0)
   /// The other reading wins where what it leaves pays for its bursts by the length of a description (J. Rissanen, Modeling
   /// by shortest data description, 1978): half a logarithm for each independent sample, of which there are so many a second
   /// for each hertz of the band, against the numbers of a burst. A hum and its movement cost as much as some bursts, and
   /// no reading is exact.
-  private static let independent = 2.6
-  private static let perBurst = Float(12)
-  private static let perHum = Float(2)
-  private static let inexact = Float(0.004)
+  private static let (independent, perBurst, perHum, inexact) = (2.6, Float(12), Float(2), Float(0.004))
   /// Bursts in a second at most.
   private static let most = 90.0
   /// The power of a burst as a part of the strongest of all, and of the strongest within 50 ms.
-  private static let leastPower = Float(0.006)
-  private static let leastBeside = Float(0.03)
+  private static let (leastPower, leastBeside) = (Float(0.006), Float(0.03))
   /// Seconds within which two are felt as one.
   private static let together = 0.006
 

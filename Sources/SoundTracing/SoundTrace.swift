@@ -112,7 +112,6 @@ public struct SoundTrace: Sendable {
   /// - Parameters:
   ///   - signal: A sound of at most `longest` seconds.
   ///   - profile: The profile that the vibration was made with, or that the pattern is made for.
-  ///   - options: What is traced, and how exactly.
   /// - Throws: An `AnalysisError` for a sound that is too long, a rate out of range, and a profile that cannot be rendered.
   public init(of signal: Signal, profile: TransducerProfile = .phone, options: TracingOptions = TracingOptions())
     throws(AnalysisError)
@@ -226,7 +225,6 @@ extension HapticComposition {
   /// - Parameters:
   ///   - sound: A recording of vibration, or any other sound of at most an hour; channels are averaged.
   ///   - profile: The profile that the vibration was made with, or that the pattern is made for.
-  ///   - options: What is traced, and how exactly.
   /// - Throws: An `AnalysisError` for a sound that cannot be traced, and a profile that cannot be rendered.
   public init(tracing sound: Signal, profile: TransducerProfile = .phone, options: TracingOptions = TracingOptions())
     throws(AnalysisError)

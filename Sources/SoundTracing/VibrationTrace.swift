@@ -180,8 +180,7 @@ struct WidebandTrace {
   /// The centroids at sharpness 0 and 1, in hertz; logarithmic between.
   private static let centroids = (low: 80.0, high: 4_000.0)
   /// The rise of the octaves, in decibels, that is an onset, and the level below which they do not count.
-  private static let rise = Float(6)
-  private static let gate = -36.0
+  private static let (rise, gate) = (Float(6), -36.0)
   /// The loudest part of a sound that has full intensity.
   private static let loudest = 0.997
   /// Decibels below that: of the weakest onset, and of the end of a hum.

@@ -47,8 +47,7 @@ struct VoiceTable {
   static let burstCount = 24
   private static let humCount = 13
   /// The part of a burst's energy behind what counts as its end.
-  private static let tail = Float(0.012)
-  private static let intensities = [0.03, 0.08, 0.2, 0.45, 0.75, 1]
+  private static let (tail, intensities) = (Float(0.012), [0.03, 0.08, 0.2, 0.45, 0.75, 1])
 
   init(_ profile: TransducerProfile, soundRate: Double) throws(AnalysisError) {
     let mapped = profile.bandMapped(rate: 48_000).frequency

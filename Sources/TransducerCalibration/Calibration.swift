@@ -83,7 +83,6 @@ public struct Calibration: Equatable, Sendable {
   ///
   /// - Parameters:
   ///   - recording: All of the signal, with some silence behind the first sweep.
-  ///   - signal: What was played.
   ///   - sensors: What the recording may be in proportion to.
   ///   - acceptsPoor: Whether a fit that leaves up to 10 % unexplained, is uncertain or changes with the level is taken
   ///     all the same.

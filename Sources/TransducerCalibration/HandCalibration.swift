@@ -159,10 +159,6 @@ public struct HandCalibration: Equatable, Sendable {
   /// A profile with the resonance in place of what it said; the quality and its uncertainty stay.
   ///
   /// The resonance is rounded to a tenth of a hertz. A measured response, which has another resonance, is dropped.
-  ///
-  /// - Parameters:
-  ///   - profile: The profile of the transducer that was measured.
-  ///   - date: The day, in the user's words.
   public func applied(to profile: TransducerProfile, date: String) -> TransducerProfile {
     let doubt = profile.hardware?.uncertainty ?? profile.hardware?.assumedUncertainty ?? .estimated
     var profile = profile.with(

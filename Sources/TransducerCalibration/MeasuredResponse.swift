@@ -23,9 +23,7 @@ struct MeasuredResponse {
   ///
   /// Weighted by the sweep's power, a fit to the groups is a plain least-squares fit to the recording.
   ///
-  /// - Parameters:
-  ///   - bins: The recording's spectrum in the band, with their frequencies and that of the sweep.
-  ///   - lowest: Where the first group begins.
+  /// - Parameter bins: The recording's spectrum in the band, with their frequencies and that of the sweep.
   init(bins: [(hertz: Double, recorded: Phasor, played: Phasor)], lowest: Double) {
     var groups: [Group] = []
     var last = Int.min
@@ -110,7 +108,6 @@ enum DelaySearch {
   /// The seconds τ within reach for which Re Σ terms·exp(jωτ) is greatest.
   /// - Parameters:
   ///   - terms: Products of one spectrum and another's conjugate, with their frequencies in hertz.
-  ///   - reach: Seconds to both sides.
   ///   - ignoresSign: Whether a turned polarity counts as much.
   static func delay(of terms: [(hertz: Double, value: Phasor)], within reach: Double, ignoresSign: Bool) -> Double {
     let highest = terms.last?.hertz ?? 0
@@ -164,9 +161,7 @@ enum DelaySearch {
 struct SweepPair {
   struct Bin: BitwiseCopyable {
     var hertz: Double
-    var played: Phasor
-    var first: Phasor
-    var second: Phasor
+    var played, first, second: Phasor
   }
 
   /// Seconds in front of a sweep that are cut out with it, since a peak is later than its beginning.

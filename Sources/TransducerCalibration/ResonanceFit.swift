@@ -481,8 +481,7 @@ enum LevenbergMarquardt {
     var rounds: Int
     var gain: Double
 
-    static let full = Precision(rounds: 60, gain: 1e-10)
-    static let coarse = Precision(rounds: 30, gain: 1e-4)
+    static let (full, coarse) = (Precision(rounds: 60, gain: 1e-10), Precision(rounds: 30, gain: 1e-4))
   }
 
   /// The parameters for which the squares of the residuals sum to the least.

@@ -64,8 +64,7 @@ public struct SweepSignal: Equatable, Sendable {
   /// Seconds of the signal of a quick check.
   public static let checkLength = 5.0
   /// How far its sweeps reach around the resonance, as a factor, and their lowest frequency in hertz.
-  private static let checkReach = 4.0
-  private static let checkLowest = 7.0
+  private static let (checkReach, checkLowest) = (4.0, 7.0)
 
   /// The signal of a quick check: short sweeps two octaves around the resonance of a profile, 5 s in all.
   ///

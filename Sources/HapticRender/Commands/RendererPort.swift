@@ -14,7 +14,6 @@ public final class RendererPort: @unchecked Sendable {
   /// Called after commands were sent to a renderer that rests: [the control thread that sends].
   public var wakeHandler: (@Sendable () -> Void)?
 
-  /// What both sides share.
   struct Memory: ~Copyable {
     let queue = RingQueue(capacity: commandCapacity, filler: RenderCommand(.nothing, at: 0))
     let position = Atomic<Int64>(0)
@@ -71,19 +70,14 @@ public final class RendererPort: @unchecked Sendable {
 
   /// Frames rendered so far: the frame that comes next.
   public var position: Int64 { memory.value.position.load(ordering: .acquiring) }
-
   /// Voices that sounded in the last block.
   public var voiceCount: Int { memory.value.voiceCount.load(ordering: .relaxed) }
-
   /// Frames in which a limiter held the level down, summed over channels that differ.
   public var limitedFrameCount: Int64 { memory.value.limitedFrameCount.load(ordering: .relaxed) }
-
   /// Samples that were NaN or infinite and became silence.
   public var nonFiniteSampleCount: Int64 { memory.value.nonFiniteSampleCount.load(ordering: .relaxed) }
-
   /// Frames in which a transducer was kept from moving too far, summed over channels that differ.
   public var excursionLimitedFrameCount: Int64 { memory.value.excursionLimitedFrameCount.load(ordering: .relaxed) }
-
   /// Frames in which a transducer was kept from growing too warm, summed over channels that differ.
   public var powerLimitedFrameCount: Int64 { memory.value.powerLimitedFrameCount.load(ordering: .relaxed) }
 
@@ -104,8 +98,8 @@ public final class RendererPort: @unchecked Sendable {
       }
     }
     set {
-      for (channel, temperatureRise) in zip(0..<memory.value.thermalStates.count, newValue) {
-        memory.value.thermalStates[channel].store(temperatureRise.bits, ordering: .relaxed)
+      for (channel, rise) in zip(0..<memory.value.thermalStates.count, newValue) {
+        memory.value.thermalStates[channel].store(rise.bits, ordering: .relaxed)
       }
     }
   }
@@ -233,11 +227,9 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
   /// Sets how many passes follow, the running one included, and where each ends.
   ///
   /// - Parameters:
-  ///   - player: The player.
   ///   - passCount: At least 1, or nil for endlessly.
   ///   - entry: Where every further pass begins, before the end, or nil for the pattern's beginning.
   ///   - end: The frame of the pattern at which a pass ends, or 0 for the pattern's own end.
-  ///   - time: The frame from which it holds.
   public static func loop(
     _ player: RenderPlayer, passCount: Int?, from entry: SharedCuePoint? = nil, end: Int64, at time: Int64
   ) -> RenderCommand {
@@ -257,12 +249,8 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
   /// Ramps a player's bus-send gain over some frames; audio stays.
   ///
   /// - Parameters:
-  ///   - player: The player.
   ///   - gain: The gain at the end, 0 or more.
-  ///   - frameCount: How long the ramp takes.
-  ///   - serial: At least 1, and greater with each order; moves of an older order are ignored once a newer
-  ///     one has begun.
-  ///   - time: The frame at which it starts.
+  ///   - serial: At least 1, and greater with each order; moves of an older order are ignored once a newer one has begun.
   public static func sendGain(
     _ player: RenderPlayer, _ gain: Double, over frameCount: Int, serial: Int64, at time: Int64
   ) -> RenderCommand {
@@ -322,7 +310,6 @@ struct CommandSchedule: ~Copyable {
 
   /// The frame of the earliest command; the end of time where there is none.
   var nextTime: Int64 { @_noLocks get { count > 0 ? commands[0].time : .max } }
-
   var hasRoom: Bool { @_noLocks get { count < commands.count } }
 
   /// Lets a command wait: O(log n).

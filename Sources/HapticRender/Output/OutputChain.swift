@@ -119,7 +119,6 @@ struct ChannelStrip: ~Copyable {
   }
 
   var latency: Int { chain.delay }
-
   var temperatureRise: TransducerThermalState { @_noLocks get { chain.temperatureRise } }
 
   @_noLocks mutating func process(
@@ -178,8 +177,6 @@ struct OutputChannel: ~Copyable {
   private var place = 0
   private var peak: Float = 0
 
-  /// A channel at rest.
-  ///
   /// - Parameter padding: Frames by which its strip is ahead of the one that lags most.
   init(_ channel: OutputRouting.Channel, strip: Int, padding: Int) {
     self.strip = strip

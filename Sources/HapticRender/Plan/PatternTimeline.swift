@@ -36,9 +36,7 @@ public struct PatternTimeline: Sendable {
   /// Works out when everything sounds: O(n log n), without rendering anything.
   ///
   /// - Parameters:
-  ///   - pattern: The pattern.
   ///   - profile: Decides how long transients sound.
-  ///   - rate: Frames per second.
   ///   - samples: The pattern's sound files; one that is missing counts as long as its event's
   ///     duration says, and not at all where that is absent.
   /// - Throws: A `RenderError` for a pattern that cannot be rendered either.

@@ -85,8 +85,7 @@ struct PlanHeader: BitwiseCopyable {
   private var sizes = PlanHeader.sizes
   let rate: Double
   let loopLength, loopStart, loopEnd, soundEnd, edge, longestHold: Int64
-  let eventCount, maximumVoiceCount, voiceCapacity: Int32
-  let voices, segments, layers, envelopes, sounds, frames: Int32
+  let eventCount, maximumVoiceCount, voiceCapacity, voices, segments, layers, envelopes, sounds, frames: Int32
   let hasHaptics, hasAudio: Bool
   let mappings: VoiceMappings
 
@@ -186,9 +185,7 @@ extension RenderPlan {
   ///
   /// The bytes are trusted: they come from ``bytes()``. Takes time in proportion to the sounds alone.
   ///
-  /// - Parameters:
-  ///   - bytes: Memory aligned to 8 bytes.
-  ///   - count: How many of the bytes are the plan's.
+  /// - Parameter bytes: Memory aligned to 8 bytes.
   package static func placed(in bytes: consuming FixedBuffer<UInt8>, count: Int) -> RenderPlan? {
     guard count >= MemoryLayout<PlanHeader>.size, count <= bytes.count else { return nil }
     let header = unsafe UnsafeRawPointer(bytes.address).load(as: PlanHeader.self)

@@ -40,8 +40,7 @@ struct AudioBufferView: BitwiseCopyable {
 /// A haptic voice has no brightness and pan; it never reads these two.
 struct TrackCursors: BitwiseCopyable, Sendable {
   /// Intensity or volume, and sharpness or pitch.
-  var strength, tone: Int32
-  var brightness, pan: Int32
+  var strength, tone, brightness, pan: Int32
 
   @_noLocks func cursor(_ id: LiveControlID) -> Int {
     switch id {
@@ -106,9 +105,7 @@ struct PlannedVoice: BitwiseCopyable, Sendable {
     }
 
     var isBurst: Bool { @_noLocks get { if case .burst = self { true } else { false } } }
-
     var isRecording: Bool { @_noLocks get { if case .recording = self { true } else { false } } }
-
     var isSignal: Bool { @_noLocks get { if case .signal = self { true } else { false } } }
   }
 
@@ -148,8 +145,7 @@ struct PlannedVoice: BitwiseCopyable, Sendable {
 struct PlannedEnvelope: BitwiseCopyable, Sendable {
   /// One of the event's envelope times, normalised.
   struct Time: BitwiseCopyable, Sendable {
-    var event: Float
-    var control: Float
+    var event, control: Float
     /// The frame at which that came into force, or `ControlSegment.neutral`.
     var origin: Int64
   }

@@ -37,10 +37,8 @@ public final class RenderPlan: @unchecked Sendable {
 
   /// The number of sines and sounds the pattern became.
   public var voiceCount: Int { view.value.voices.count }
-
   /// The length of a rendering in frames: the pattern's duration or all that sounds, if that is longer.
   public var length: Int64 { max(loopLength, soundEnd) }
-
   /// The length of a rendering in seconds, which is what lists and reports give for a pattern.
   public var duration: Double { Double(length) / rate }
 
@@ -150,7 +148,6 @@ public final class RenderPlan: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - pattern: Any pattern; values are clamped to their ranges.
-  ///   - profile: The laws of frequency, level and waveform.
   ///   - rate: Frames per second, 8,000–192,000.
   ///   - samples: The sound files of the pattern by the path it names, at this rate.
   /// - Throws: A `RenderError` that names the event.

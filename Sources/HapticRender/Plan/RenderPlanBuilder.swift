@@ -368,8 +368,6 @@ extension AudioBuffer {
   /// - Parameters:
   ///   - interleaved: Samples in −1…1; what is not finite becomes silence.
   ///   - channelCount: Channels in each frame, of which the first two are kept.
-  ///   - rate: Frames per second of the samples.
-  ///   - wanted: Frames per second of the sound.
   package convenience init(interleaved: [Float], channelCount: Int, rate: Double, playedAt wanted: Double) {
     let channels = (0..<min(channelCount, 2)).map { channel in
       SignalResampler.resampled(

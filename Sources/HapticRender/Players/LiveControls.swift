@@ -18,7 +18,6 @@ enum LiveControlID: Int, CaseIterable, BitwiseCopyable, Sendable {
   }
 
   var id: DynamicParameterID { Self.ids[rawValue] }
-
   /// The control as a bit of a mask.
   var bit: UInt8 { @_noLocks get { 1 &<< UInt8(truncatingIfNeeded: rawValue) } }
 }

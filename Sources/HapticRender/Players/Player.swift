@@ -12,7 +12,6 @@ struct Player: BitwiseCopyable {
   let voices: BufferView<Voice>
   /// The haptic bus it sounds on, or −1.
   let bus: Int
-  /// Whether its audio events sound.
   let rendersAudio: Bool
 
   var phase = PlayerStatus.Phase.idle
@@ -31,12 +30,10 @@ struct Player: BitwiseCopyable {
   var loopEnd: Int64 = 0
   /// Where a loop returns to, or nothing for the beginning.
   var loopEntry: Reference<CuePoint>?
-  /// The frame at which it was paused.
   var pauseFrame: Int64 = 0
   /// Where the next start begins, or nothing for the beginning.
   var entry: Reference<CuePoint>?
   var gain = GainRamp(1)
-  /// A factor on the haptics that was sent.
   var sendGain = GainRamp(1)
   /// The order that last moved it.
   var sendSerial: Int64 = 0
@@ -51,7 +48,6 @@ struct Player: BitwiseCopyable {
   var overlappingPassCount = 0
 
   var passLength: Int64 { @_noLocks get { loopEnd > 0 ? loopEnd : plan.value.loopLength } }
-
   var isLastPass: Bool { @_noLocks get { passesLeft <= 1 || passLength <= 0 } }
 
   @_noLocks func voiceContext(isPanned: Bool) -> VoiceContext {
@@ -142,10 +138,8 @@ struct Player: BitwiseCopyable {
       sendGain.advance(by: count)
       return false
     }
-    let (buses, scratch) = (context.buses, context.scratch)
-    let isApart = !gain.isUnity || !hasUnitySend
-    let isSilent = gain.isSilent
-    let hapticBus = max(0, bus)
+    let (buses, scratch, hapticBus) = (context.buses, context.scratch, max(0, bus))
+    let (isApart, isSilent) = (!gain.isUnity || !hasUnitySend, gain.isSilent)
     let target = MixTarget(
       haptics: isApart ? scratch.value.haptics : buses.value.haptics(hapticBus),
       left: isApart ? scratch.value.left : buses.value.left, right: isApart ? scratch.value.right : buses.value.right,
@@ -223,9 +217,7 @@ struct Player: BitwiseCopyable {
 
   /// Where a player's voices are added: part of the buses, or only their time goes on.
   struct MixTarget: BitwiseCopyable {
-    let haptics: BufferView<Float>
-    let left: BufferView<Float>
-    let right: BufferView<Float>
+    let haptics, left, right: BufferView<Float>
     /// Whether samples are wanted at all.
     let isHeard: Bool
   }

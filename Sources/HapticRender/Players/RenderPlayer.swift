@@ -24,9 +24,7 @@ public final class RenderPlayer: @unchecked Sendable {
   /// A player that has not started.
   ///
   /// - Parameters:
-  ///   - plan: What is played.
   ///   - hapticBus: The bus its haptics sound on, or nothing for none.
-  ///   - rendersAudio: Whether its audio events sound.
   ///   - share: The send gain of the bus, or nil for 1.
   public convenience init(
     plan: RenderPlan, hapticBus: Int? = 0, rendersAudio: Bool = true, share: SendAutomation? = nil

@@ -3,14 +3,11 @@ internal import RealtimeMemory
 
 /// An amplitude that moves along a straight line from one frame to the next.
 struct LinearRamp: BitwiseCopyable, Sendable {
-  /// The amplitude of frame 0.
-  var start: Float
-  /// What it grows by with each frame.
-  var slope: Float
+  /// The amplitude of frame 0, and what it grows by with each frame.
+  var start, slope: Float
 
   @_noLocks init(from start: Float, to end: Float, frameCount: Int) {
-    self.start = start
-    slope = (end - start) / Float(frameCount)
+    (self.start, slope) = (start, (end - start) / Float(frameCount))
   }
 
   /// Whether the line stays at zero.
@@ -30,13 +27,10 @@ struct GainRamp: BitwiseCopyable, Sendable {
   @_noLocks init(_ value: Float) { (self.value, target, start) = (value, value, value) }
 
   var isSettled: Bool { @_noLocks get { framesLeft == 0 } }
-
   /// Whether the gain is 1 and stays so.
   var isUnity: Bool { @_noLocks get { framesLeft == 0 && value == 1 } }
-
   /// Whether the gain is 0 and stays so.
   var isSilent: Bool { @_noLocks get { framesLeft == 0 && value == 0 } }
-
   /// Whether it is, or is on the way to, 0.
   var leadsToSilence: Bool { @_noLocks get { target == 0 } }
 

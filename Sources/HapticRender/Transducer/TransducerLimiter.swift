@@ -203,10 +203,7 @@ struct ThermalLimiter: Sendable, BitwiseCopyable {
 
   /// The power of a drive whose square has a mean of 1.
   private let power: Double
-  private let coilFraction: Double
-  private let coilStep: Double
-  private let magnetStep: Double
-  private let averagingStep: Double
+  private let coilFraction, coilStep, magnetStep, averagingStep: Double
   /// The requested power, averaged.
   private var asked = 0.0
 
@@ -270,8 +267,7 @@ struct ExcursionLimiter: ~Copyable {
   private static let negligible: Float = 1e-24
 
   private let lanes: FixedBuffer<ModelLanes>
-  private let limit: Float
-  private let limitSquare: Float
+  private let limit, limitSquare: Float
   /// What the movement of each resonance, which the first lanes follow, adds to that of all as a share of the limit.
   private let shares: SIMD4<Float>
   /// A norm below which a step of any drive leaves everything allowed.
@@ -361,9 +357,7 @@ struct ExcursionLimiter: ~Copyable {
   /// Finds the gain at the end of a step.
   ///
   /// - Parameters:
-  ///   - gain: The gain at its beginning.
   ///   - bound: The greatest gain that others allow.
-  ///   - step: The drive of the step.
   ///   - next: The drive of the one behind it.
   @_noLocks mutating func advance(gain: Float, bound: Float, step: StepMoments, next: StepMoments) -> Float {
     if lanes.count == 0 { return bound }
@@ -543,8 +537,7 @@ struct ExcursionLimiter: ~Copyable {
 struct TransducerFamily {
   /// One of them.
   struct Model: Equatable {
-    var resonance: Double
-    var qualityFactor: Double
+    var resonance, qualityFactor: Double
     /// How much further it moves than a transducer whose displacement at resonance is 1.
     var gain: Double
   }

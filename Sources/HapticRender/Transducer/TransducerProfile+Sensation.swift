@@ -28,7 +28,6 @@ extension TransducerProfile {
 
   /// Whether the levels of bursts follow their lengths.
   public var hasTemporalSummation: Bool { drive.hasTemporalSummation ?? false && isFeltByHand && hasEqualSensation }
-
   private var isFeltByHand: Bool { hardware != nil && drive.feltBy == .hand }
 
   /// The acceleration of a full-scale sine at resonance in g, where resonance, quality and acceleration are known.
@@ -331,10 +330,7 @@ extension TransducerProfile {
   /// as amplifier and excursion limit can. The greatest movement decides, and with temporal summation the length of a
   /// burst. Without a filter the steady levels hold.
   ///
-  /// - Parameters:
-  ///   - levels: The factors for steady events.
-  ///   - asked: The bursts before the profile was band-mapped.
-  ///   - settings: The filters between the plan and the hardware.
+  /// - Parameter settings: The filters between the plan and the hardware.
   func burstLevels(like levels: [Double], asked: TransientShape, drive settings: TransducerSettings?) -> [Double] {
     let top = Double(levels.count - 1)
     let burst = transient

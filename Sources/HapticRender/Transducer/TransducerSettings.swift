@@ -19,8 +19,7 @@ public struct TransducerSettings: Equatable, Sendable {
   /// How far the transducer moves in each of its further resonances, relative to the main one.
   let modes: [ExcursionMode]
 
-  let highPassFilter: Biquad
-  let equaliserFilter: Biquad
+  let highPassFilter, equaliserFilter: Biquad
   /// The filters that damp the further resonances.
   let modeFilters: [ModeDamping]
 
@@ -87,9 +86,7 @@ extension OutputRouting {
   ///
   /// Without hardware and filters, and at least, `OfflineRenderer.defaultTail`; with them as long as they need.
   ///
-  /// - Parameters:
-  ///   - rate: Frames per second.
-  ///   - isRinging: Whether the transducers' own decay counts too.
+  /// - Parameter isRinging: Whether the transducers' own decay counts too.
   public func tail(rate: Double, isRinging: Bool = false) -> Double {
     var longest = OfflineRenderer.defaultTail
     for channel in channels {

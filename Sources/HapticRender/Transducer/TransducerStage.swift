@@ -14,8 +14,7 @@ struct TransducerStage: BitwiseCopyable {
   /// soon behind a sound, and the chain at rest.
   private static let silence = 1e-7
 
-  private let highPass: Biquad
-  private let equaliser: Biquad
+  private let highPass, equaliser: Biquad
   private var highPassMemory = Biquad.Memory()
   private var equaliserMemory = Biquad.Memory()
   private var isOdd = false
@@ -76,8 +75,7 @@ struct TransducerStage: BitwiseCopyable {
 
   @_noLocks mutating func reset() {
     modeMemories = (Biquad.Memory(), Biquad.Memory())
-    highPassMemory = Biquad.Memory()
-    equaliserMemory = Biquad.Memory()
+    (highPassMemory, equaliserMemory) = modeMemories
   }
 
   @_noLocks @inline(__always) static func sample(_ value: Double) -> Float { abs(value) < silence ? 0 : Float(value) }
@@ -98,8 +96,7 @@ struct TransducerStage: BitwiseCopyable {
 struct Biquad: Equatable, Sendable, BitwiseCopyable {
   /// The polynomial 1 + first · z⁻¹ + second · z⁻² of a resonance.
   struct Resonance {
-    var first: Double
-    var second: Double
+    var first, second: Double
 
     init(first: Double, second: Double) { (self.first, self.second) = (first, second) }
 
@@ -113,11 +110,6 @@ struct Biquad: Equatable, Sendable, BitwiseCopyable {
       second = decay * decay
     }
 
-    /// Two zeros at frequency 0.
-    init() {
-      first = -2
-      second = 1
-    }
   }
 
   /// Weights of the input, from the frame itself to four frames before.
@@ -133,10 +125,7 @@ struct Biquad: Equatable, Sendable, BitwiseCopyable {
     fileprivate var outputs = (SIMD2<Double>(), SIMD2<Double>())
   }
 
-  init() {
-    inputs = (1, 0, 0, 0, 0)
-    outputs = (0, 0)
-  }
+  init() { (inputs, outputs) = ((1, 0, 0, 0, 0), (0, 0)) }
 
   init(gain: Double, undoing zeros: Resonance, making poles: Resonance) {
     let (n1, n2, a1, a2) = (zeros.first, zeros.second, poles.first, poles.second)
@@ -146,7 +135,7 @@ struct Biquad: Equatable, Sendable, BitwiseCopyable {
 
   init(highPassHertz hertz: Double, rate: Double) {
     let poles = Resonance(TransducerModel(resonance: hertz, qualityFactor: 0.5.squareRoot()), rate: rate)
-    self.init(gain: (1 - poles.first + poles.second) / 4, undoing: Resonance(), making: poles)
+    self.init(gain: (1 - poles.first + poles.second) / 4, undoing: Resonance(first: -2, second: 1), making: poles)
   }
 
   func response(atHertz hertz: Double, rate: Double) -> Double {
@@ -195,10 +184,8 @@ struct Biquad: Equatable, Sendable, BitwiseCopyable {
 /// With r = f / resonance and D = 1 − r² + j·r / Q, acceleration is −r² / (Q·D) and displacement 1 / (Q·D) of
 /// the drive; both are scaled to a magnitude of 1 at resonance.
 public struct TransducerModel: Equatable, Sendable {
-  /// Resonance in hertz.
-  public let resonance: Double
-  /// Quality factor: how many radians of ringing hold most of the energy.
-  public let qualityFactor: Double
+  /// Resonance in hertz, and the quality factor: how many radians of ringing hold most of the energy.
+  public let resonance, qualityFactor: Double
 
   /// Makes a model; both figures are positive.
   public init(resonance: Double, qualityFactor: Double) {
@@ -234,9 +221,7 @@ public struct TransducerModel: Equatable, Sendable {
 /// With ω the resonance in radians per second, Q the quality and u the drive:
 /// x′ = ω·w, and w′ = −ω·x − (ω/Q)·w + (ω/Q)·u.
 struct MotionStateTransition: Equatable, Sendable, BitwiseCopyable {
-  let displacement: SIMD2<Double>
-  let velocity: SIMD2<Double>
-  let drive: SIMD2<Double>
+  let displacement, velocity, drive: SIMD2<Double>
 
   init(_ model: TransducerModel, seconds: Double) {
     let omega = 2 * Double.pi * model.resonance
@@ -256,13 +241,6 @@ struct MotionStateTransition: Equatable, Sendable, BitwiseCopyable {
     displacement = [left * (swing.along + decay * swing.across), left * omega * swing.across]
     velocity = [-displacement.y, left * (swing.along - decay * swing.across)]
     drive = [(1 - displacement.x) / model.qualityFactor, displacement.y / model.qualityFactor]
-  }
-
-  /// A step in which nothing moves, where no model is known.
-  init() {
-    displacement = [0, 0]
-    velocity = [0, 0]
-    drive = [0, 0]
   }
 
   /// Displacement and velocity a step later, without drive.
@@ -288,7 +266,6 @@ public struct TransducerSimulation: BitwiseCopyable, Sendable {
   /// - Parameters:
   ///   - model: The main resonance.
   ///   - modes: Further resonances, `TransducerMode.maximumCount` at most.
-  ///   - rate: Frames per second.
   public init(_ model: TransducerModel, modes: [TransducerMode] = [], rate: Double) {
     let all =
       [SimulatedResonance(model, rate: rate)]
@@ -299,7 +276,6 @@ public struct TransducerSimulation: BitwiseCopyable, Sendable {
 
   /// The displacement: 1 is the peak of a full-scale sine at resonance.
   public var displacement: Double { sum { $0.displacement * $0.motion.x } }
-
   /// The velocity, in the same measure.
   public var velocity: Double { sum { $0.velocity * $0.motion.y } }
 
@@ -325,8 +301,7 @@ public struct TransducerSimulation: BitwiseCopyable, Sendable {
 private struct SimulatedResonance: BitwiseCopyable, Sendable {
   /// Displacement and velocity, each 1 for a full-scale sine at this resonance.
   var motion = SIMD2<Double>()
-  let displacement: Double
-  let velocity: Double
+  let displacement, velocity: Double
   private let gain: Double
   private let step: MotionStateTransition
   /// What the drive at a step's end adds, above a constant one.
