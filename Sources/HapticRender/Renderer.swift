@@ -507,15 +507,12 @@ public struct Renderer: ~Copyable {
 
 /// What a player mixes into, from one frame of the output on.
 struct MixContext: BitwiseCopyable {
-  /// The first frame.
   let position: Int64
   let buses: Reference<BusSet>
   let scratch: Reference<FadeOutBuffer>
   /// Whether samples are wanted at all.
   var isHeard: Bool
-  /// Whether the audio bus has two sides.
   let isPanned: Bool
-  /// Whether all haptics, or all audio, are not muted.
   let hearsHaptics, hearsAudio: Bool
 }
 

@@ -15,6 +15,7 @@ public struct DriftLoop: Sendable {
   private var smoothed: (once: Double, twice: Double)?
   private var sum = 0.0
 
+  /// A loop at a ratio of 1, for frames per second.
   public init(rate: Double) { self.rate = rate }
 
   /// Takes note of how many frames wait.

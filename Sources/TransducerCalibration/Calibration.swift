@@ -480,10 +480,8 @@ public struct CalibrationCurve: Equatable, Sendable {
       return
     }
     let least = reached[peak] * pow(10, -Self.bandLoss / 10)
-    var low = peak
-    var high = peak
-    while low > 0, reached[low - 1] >= least { low -= 1 }
-    while high < reached.count - 1, reached[high + 1] >= least { high += 1 }
+    let low = (reached[..<peak].lastIndex { !($0 >= least) } ?? -1) + 1
+    let high = (reached[peak...].firstIndex { !($0 >= least) } ?? reached.count) - 1
     band = points[low].hertz...points[high].hertz
     let first = heard.firstIndex(of: true) ?? low
     let last = heard.lastIndex(of: true) ?? high
@@ -513,16 +511,9 @@ public struct CalibrationCurve: Equatable, Sendable {
 
   /// What holds without a break around a place.
   private static func run(of matches: [Bool], around place: Int) -> [Bool] {
-    var run = [Bool](repeating: false, count: matches.count)
-    for index in matches.indices.dropFirst(place) {
-      guard matches[index] else { break }
-      run[index] = true
-    }
-    for index in matches.indices.prefix(place).reversed() {
-      guard matches[index], run[index + 1] else { break }
-      run[index] = true
-    }
-    return run
+    let first = (matches.prefix(place).lastIndex(of: false) ?? -1) + 1
+    let end = matches.dropFirst(place).firstIndex(of: false) ?? matches.count
+    return matches.indices.map { end > place && (first..<end).contains($0) }
   }
 
   /// The mean power around a group, brought to acceleration.

@@ -203,10 +203,8 @@ private struct ImpedanceFit {
     taken = response.groups.reduce(0) { $0 + $1.weight * ($1.gain - still.value(atHertz: $1.hertz) * gain).power }
     let order = shape.input.highPassOrder
     let point = Self.point(shape)
-    let columns = point.indices.map { index in
-      var moved = point
-      moved[index] += 1e-4
-      return zip(Self.match(Self.shape(moved, order), response).left, left).map { ($0 - $1) / 1e-4 }
+    let columns = LevenbergMarquardt.columns(at: point, steps: point.map { _ in 1e-4 }, left: left) {
+      Self.match(Self.shape($0, order), response).left
     }
     intervals = ResonanceFit.intervals(of: columns, left: left, gainCount: 1) ?? [1, 1, 1]
   }

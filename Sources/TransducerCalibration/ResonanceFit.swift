@@ -189,10 +189,8 @@ struct ResonanceFit {
   )] {
     let parameters = ResonanceParameters(shape)
     let left = shape.match(response).left
-    let columns = parameters.point.indices.map { index in
-      var moved = parameters.point
-      moved[index] += parameters.steps[index]
-      return zip(parameters.shape(moved).match(response).left, left).map { ($0 - $1) / parameters.steps[index] }
+    let columns = LevenbergMarquardt.columns(at: parameters.point, steps: parameters.steps, left: left) {
+      parameters.shape($0).match(response).left
     }
     guard let found = intervals(of: columns, left: left, gainCount: shape.modes.count) else {
       return shape.modes.map { _ in (1, 1) }
@@ -495,11 +493,7 @@ enum LevenbergMarquardt {
     var cost = left.reduce(0) { $0 + $1 * $1 }
     var damping = 1e-3
     for _ in 0..<precision.rounds {
-      let columns = point.indices.map { index in
-        var moved = point
-        moved[index] += steps[index]
-        return zip(residuals(moved), left).map { ($0 - $1) / steps[index] }
-      }
+      let columns = columns(at: point, steps: steps, left: left, residuals)
       var (isBetter, isDone) = (false, false)
       while damping < 1e8, !isBetter {
         guard let move = step(columns, left, damping: damping) else { return point }
@@ -517,6 +511,17 @@ enum LevenbergMarquardt {
       if !isBetter || isDone { return point }
     }
     return point
+  }
+
+  /// What moving each parameter does to the residuals, which are what is left at a point.
+  static func columns(at point: [Double], steps: [Double], left: [Double], _ residuals: ([Double]) -> [Double])
+    -> [[Double]]
+  {
+    point.indices.map { index in
+      var moved = point
+      moved[index] += steps[index]
+      return zip(residuals(moved), left).map { ($0 - $1) / steps[index] }
+    }
   }
 
   /// Solves (JᵀJ + damping·diagonal)·move = −Jᵀ·left by elimination.

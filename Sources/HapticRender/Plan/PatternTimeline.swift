@@ -119,12 +119,8 @@ public struct PatternTimeline: Sendable {
 struct ControlSegment: BitwiseCopyable, Sendable {
   /// The first frame, from the start of the pattern.
   var start: Int64
-  /// The value at the first frame.
-  var value: Float
-  /// What the value grows by with each frame.
-  var slope: Float
-  /// Frames in which the value moves by 1, or 0 where it does not move.
-  var framesPerUnit: Float
+  /// The value there, what it grows by with each frame, and the frames in which it moves by 1, or 0 where it does not.
+  var value, slope, framesPerUnit: Float
   /// The frame at which its step or curve came into force, or `ControlSegment.neutral`.
   var origin: Int64
 

@@ -2,7 +2,6 @@ package import RealtimeMemory
 
 /// The memory that a plan's view refers to: what compiling has made, or the bytes of a plan as they came.
 final class PlanMemory {
-  /// Places in the memory.
   let view: PlanView
   private let voices: FixedBuffer<PlannedVoice>
   private let segments: FixedBuffer<ControlSegment>
@@ -121,7 +120,6 @@ struct PlanHeader: BitwiseCopyable {
 /// The size of a sound among a plan's bytes.
 struct PlanSound: BitwiseCopyable { let frameCount, channelCount: Int32 }
 
-/// Where the parts of a plan are among its bytes.
 struct PlanSections {
   struct Section { let offset, elementCount, byteCount: Int }
 

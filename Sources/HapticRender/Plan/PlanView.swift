@@ -17,19 +17,16 @@ struct PlanView: BitwiseCopyable {
   let loopLength, length: Int64
   /// Frames of the shortest edge.
   let edge: Int64
-  /// Frames per second.
   let rate: Double
   /// The most frames from the onset to the end of a voice that is not a burst.
   let longestHold: Int64
 
-  /// Where the controls that act on a voice start in `segments`.
   @_noLocks func tracks(of voice: PlannedVoice) -> TrackCursors {
     let layer = layers[Int(voice.layer)]
     return voice.source.isHaptic ? layer.haptic : layer.audio
   }
 }
 
-/// A sound file as the render path reads it.
 struct AudioBufferView: BitwiseCopyable {
   let frames: BufferView<Float>
   let frameCount, channelCount: Int
@@ -109,16 +106,13 @@ struct PlannedVoice: BitwiseCopyable, Sendable {
     var isSignal: Bool { @_noLocks get { if case .signal = self { true } else { false } } }
   }
 
-  /// What the voice plays.
   var source: Source
   var layer: UInt16 = 0
-  /// The frame of the onset.
   var onset: Int64
   /// The envelope, in frames from the onset.
   var envelope: Envelope
-  /// The event's intensity or volume.
+  /// The event's intensity or volume, and its sharpness or pitch.
   var strength: Float = 1
-  /// The event's sharpness or pitch.
   var tone: Float = 0
   var brightness: Float = 1
   var pan: Float = 0
@@ -133,7 +127,6 @@ struct PlannedVoice: BitwiseCopyable, Sendable {
   var sine = SineSegment()
   /// The index of the sound file in the plan.
   var sample: Int32 = 0
-  /// Whether the sound file repeats.
   var isLooping = false
   /// Frames of the sound file's end that are faded; 0 leaves the file's own edge.
   var fadeLength: Int32 = 0
@@ -198,7 +191,6 @@ struct PlannedEnvelope: BitwiseCopyable, Sendable {
 /// Factors on amplitude over sharpness, at points of equal distance from 0 to 1: a plan keeps them, the render path
 /// reads them in place.
 final class LevelTables {
-  /// How many points a table has.
   static let pointCount = 33
 
   /// Whether all factors of continuous events, and all of bursts, are 1.
@@ -276,7 +268,6 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
     place(all)
   }
 
-  /// Reads the tables where they are.
   mutating func place(_ tables: BufferView<Float>) {
     let count = LevelTables.pointCount
     levels = tables.part(from: 0, count: count)
@@ -285,7 +276,6 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
     burstGrowths = tables.part(from: 3 * count, count: count)
   }
 
-  /// The tables, one behind the other.
   var tables: BufferView<Float> { unsafe BufferView(start: levels.address, count: 4 * LevelTables.pointCount) }
 
   /// The phase step of a sharpness in 0…1.

@@ -52,7 +52,6 @@ public final class RenderPlan: @unchecked Sendable {
     view = Cell(memory.view)
   }
 
-  /// A plan in memory that holds its bytes.
   init(_ header: PlanHeader, _ memory: PlanMemory) {
     (rate, eventCount) = (header.rate, Int(header.eventCount))
     (loopLength, soundEnd) = (header.loopLength, header.soundEnd)
@@ -326,7 +325,6 @@ public struct RenderError: Error, Equatable, Sendable, CustomStringConvertible {
 }
 
 extension RenderPlanBuilder {
-  /// Adds the events of one layer in order of time.
   fileprivate mutating func add(
     eventsOf pattern: HapticPattern, controls: inout EventControls, samples: [String: AudioBuffer],
     leavesOutHaptics: Bool, name: (Int) -> String

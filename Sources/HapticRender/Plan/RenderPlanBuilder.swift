@@ -8,7 +8,6 @@ struct RenderPlanBuilder: ~Copyable {
   /// The profile, asking for nothing its hardware cannot make felt.
   let profile: TransducerProfile
   let mappings: VoiceMappings
-  /// What the mappings read.
   let tables: LevelTables
   /// The profile's factor on the amplitude of bursts over sharpness, and what that, as intensity makes it, is raised to.
   let burstLevels, burstGrowths: [Double]
@@ -25,7 +24,6 @@ struct RenderPlanBuilder: ~Copyable {
   var samples: [AudioBuffer] = []
   var sampleIndices: [String: Int32] = [:]
 
-  /// Frames of the shortest edge.
   let edge: Int64
 
   init(profile: TransducerProfile, rate: Double, isRaw: Bool = false) {

@@ -5,7 +5,6 @@ internal import RealtimeMemory
 enum LiveControlID: Int, CaseIterable, BitwiseCopyable, Sendable {
   case hapticIntensity, hapticSharpness, audioVolume, audioPitch, audioBrightness, audioPan
 
-  /// The dynamic parameters, in the order of the cases.
   private static let ids: [DynamicParameterID] = [
     .hapticIntensityControl, .hapticSharpnessControl, .audioVolumeControl, .audioPitchControl, .audioBrightnessControl,
     .audioPanControl,
@@ -18,7 +17,6 @@ enum LiveControlID: Int, CaseIterable, BitwiseCopyable, Sendable {
   }
 
   var id: DynamicParameterID { Self.ids[rawValue] }
-  /// The control as a bit of a mask.
   var bit: UInt8 { @_noLocks get { 1 &<< UInt8(truncatingIfNeeded: rawValue) } }
 }
 
@@ -27,7 +25,6 @@ enum EnvelopeTimeID: Int, CaseIterable, BitwiseCopyable, Sendable {
   // Each is added to a time, −1…1.
   case hapticAttack, hapticDecay, hapticRelease, audioAttack, audioDecay, audioRelease
 
-  /// The dynamic parameters, in the order of the cases.
   private static let ids: [DynamicParameterID] = [
     .hapticAttackTimeControl, .hapticDecayTimeControl, .hapticReleaseTimeControl, .audioAttackTimeControl,
     .audioDecayTimeControl, .audioReleaseTimeControl,
@@ -49,7 +46,6 @@ struct LiveControl: BitwiseCopyable, Sendable {
   var slope: Float = 0
   /// The pattern position at which it came into force; what starts later replaces it.
   var position = Int64.min
-  /// Whether anything was sent.
   var isSet = false
 
   @_noLocks func value(at frame: Int64) -> Float { value + slope * Float(frame &- start) }

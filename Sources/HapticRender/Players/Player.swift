@@ -157,7 +157,6 @@ struct Player: BitwiseCopyable {
     return endIfOver(before: end, in: context)
   }
 
-  /// Ends the player when its last pass is over and nothing sounds.
   @_noLocks private mutating func endIfOver(before end: Int64, in context: MixContext) -> Bool {
     guard activeCount == 0, isLastPass, nextVoice >= plan.value.voices.count else { return false }
     let last = tempoMap.frame(at: passOrigin &+ plan.value.length)

@@ -98,7 +98,6 @@ public struct PlayerStatus: ~Copyable, Sendable {
 
 /// A place in the middle of a plan to start from: the voices that sound there.
 struct CuePoint: ~Copyable {
-  /// The frame of the pattern.
   let frame: Int64
   let nextVoice: Int
   let sounding: FixedBuffer<Int32>
@@ -176,7 +175,6 @@ public final class LiveVoice: @unchecked Sendable {
   public var isReleased: Bool { frames.value.isReleased.load(ordering: .acquiring) }
 }
 
-/// The memory of a live voice.
 struct LiveFrames: ~Copyable {
   let queue: RingQueue<Float>
   let missedCount = Atomic<Int64>(0)

@@ -10,7 +10,6 @@ struct LinearRamp: BitwiseCopyable, Sendable {
     (self.start, slope) = (start, (end - start) / Float(frameCount))
   }
 
-  /// Whether the line stays at zero.
   var isSilent: Bool { @_noLocks get { start == 0 && slope == 0 } }
 }
 

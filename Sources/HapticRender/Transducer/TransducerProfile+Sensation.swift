@@ -135,12 +135,8 @@ extension TransducerProfile {
     let felt = points.map { feltDecibels(atHertz: $0, drive: settings) }
     guard let most = felt.max(), let best = felt.firstIndex(of: most) else { return law }
     let least = most - drive.reach
-    var first = best
-    var last = best
-    while first > 0, felt[first - 1] >= least { first -= 1 }
-    while last < felt.count - 1, felt[last + 1] >= least { last += 1 }
-    if first > 0 { law.low = points[first] }
-    if last < felt.count - 1 { law.high = points[last] }
+    if let below = felt[..<best].lastIndex(where: { !($0 >= least) }) { law.low = points[below + 1] }
+    if let above = felt[best...].firstIndex(where: { !($0 >= least) }) { law.high = points[above - 1] }
     return law
   }
 

@@ -20,7 +20,6 @@ public struct TransducerSettings: Equatable, Sendable {
   let modes: [ExcursionMode]
 
   let highPassFilter, equaliserFilter: Biquad
-  /// The filters that damp the further resonances.
   let modeFilters: [ModeDamping]
 
   /// The settings of a profile as it stands; nothing where it has no hardware.
@@ -282,7 +281,6 @@ public struct EqualizerDesign: Equatable, Sendable {
 
 /// How far a transducer moves in a further resonance.
 struct ExcursionMode: Equatable {
-  /// The resonance.
   var model: TransducerModel
   /// The displacement at this resonance for a full-scale sine, relative to that at the main one; negative where it is
   /// inverted.

@@ -80,7 +80,6 @@ struct TransducerStage: BitwiseCopyable {
 
   @_noLocks @inline(__always) static func sample(_ value: Double) -> Float { abs(value) < silence ? 0 : Float(value) }
 
-  /// The dither of the next two frames.
   @_noLocks @inline(__always) static func dither(isOdd: Bool) -> SIMD2<Double> {
     isOdd ? SIMD2(-dither, dither) : SIMD2(dither, -dither)
   }

@@ -6,7 +6,6 @@ internal import RealtimeMemory
 /// the envelope or a control turns a corner, or where a line would no longer follow the mapping closely
 /// enough. Segments depend on the plan alone, so any split into blocks gives the same samples.
 struct Voice: BitwiseCopyable, Sendable {
-  /// The index of the planned voice.
   var planned: Int
   /// The pattern position of frame 0 in the voice's pass.
   var origin: Int64
@@ -16,9 +15,7 @@ struct Voice: BitwiseCopyable, Sendable {
   var envelope: Envelope
   /// The sine, at the next frame.
   var sine: SineSegment
-  /// A burst's amplitude.
   var gain: Float
-  /// The control segments in force.
   var cursors: TrackCursors
   /// The next frame, the first one of the segment and the one behind it, from the onset.
   var frame: Int64 = 0
@@ -29,7 +26,6 @@ struct Voice: BitwiseCopyable, Sendable {
   var leftEnd: Float = 0
   var rightEnd: Float = 0
   var stepEnd: Float = 0
-  /// What is new about the next segment.
   var nextStart = SegmentStart.fresh
   /// Which controls were sent from outside the pattern in the segment, by their bits.
   var liveMask: UInt8 = 0
@@ -47,7 +43,6 @@ struct Voice: BitwiseCopyable, Sendable {
     case settling
   }
 
-  /// A voice before its first frame.
   @_noLocks init(
     planned: Int, origin: Int64, start: Int64, envelope: Envelope, sine: SineSegment, gain: Float, cursors: TrackCursors
   ) {
@@ -386,7 +381,6 @@ enum SegmentLength {
   static var longest: Int64 { @_noLocks get { 2_048 } }
   /// The shortest segment in frames that is not cut by a corner.
   static var shortest: Int64 { @_noLocks get { 8 } }
-  /// How much of its range a tone may move.
   static var toneShare: Float { @_noLocks get { 0.04 } }
 
   /// Frames until a line has moved by a share of its value.
