@@ -27,10 +27,8 @@ public struct ControlTimeline: Equatable, Sendable {
 
   /// A straight line that holds until the next segment starts.
   public struct Segment: Equatable, Sendable {
-    /// The first position.
-    public var start: Double
-    /// The value there.
-    public var value: Double
+    /// The first position, and the value there.
+    public var start, value: Double
     /// What the value grows by in a second or a frame.
     public var slope: Double
     /// The start of the step or curve it belongs to, or nil for the neutral value.

@@ -4,10 +4,8 @@ public struct FeltControls: Sendable {
   public struct Point: Equatable, Sendable {
     /// Seconds from the start of the pattern.
     public let time: Double
-    /// `event × control`, 0…1.
-    public let intensity: Double
-    /// `event + control`, 0…1.
-    public let sharpness: Double
+    /// `event × control` and `event + control`, each 0…1.
+    public let intensity, sharpness: Double
   }
 
   private let intensity, sharpness: ControlTimeline

@@ -21,10 +21,8 @@ public struct HapticComposition: Equatable, Sendable {
 
   /// A part of the body, or an actuator of a device, as the format of a file orders them.
   public struct Place: Hashable, Sendable {
-    /// The number, from 1.
-    public var number: Int
-    /// How many places the file addresses.
-    public var count: Int
+    /// The number, from 1, and how many places the file addresses.
+    public var number, count: Int
     /// What the file calls it; empty where it has no name.
     public var name: String
 
@@ -60,12 +58,8 @@ public struct HapticComposition: Equatable, Sendable {
   public var layers: [Layer]
   /// Where a loop begins and ends, or nil for the whole composition.
   public var loop: LoopPoints?
-  /// The title, or nil.
-  public var title: String?
-  /// What the author says about it, or nil.
-  public var notes: String?
-  /// Who made it, or nil.
-  public var author: String?
+  /// The title, what the author says about it, and who made it, or nil.
+  public var title, notes, author: String?
 
   /// Makes a composition of layers.
   public init(
@@ -119,10 +113,8 @@ public struct HapticComposition: Equatable, Sendable {
 
 /// The number of an event: its layer and its place among that layer's events.
 public struct EventReference: Hashable, Comparable, Sendable {
-  /// The index of the layer.
-  public var layer: Int
-  /// The index of the event in the layer.
-  public var event: Int
+  /// The index of the layer, and that of the event in it.
+  public var layer, event: Int
 
   /// Makes a reference.
   public init(layer: Int = 0, event: Int) { (self.layer, self.event) = (layer, event) }

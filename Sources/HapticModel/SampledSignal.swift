@@ -4,10 +4,8 @@ internal import CMath
 ///
 /// They are played as they are, at their own speed; of all controls only intensity acts on them.
 public struct SampledSignal: Equatable, Sendable {
-  /// Seconds from the start of the composition.
-  public var time: Double
-  /// Samples per second.
-  public var rate: Double
+  /// Seconds from the start of the composition, and samples per second.
+  public var time, rate: Double
   /// The samples; ±1 is the amplitude of a continuous event of intensity 1.
   public var samples: [Float]
 

@@ -99,10 +99,8 @@ public struct AmplitudeEnvelope: Equatable, Sendable {
 public struct FrequencyTrack: Equatable, Sendable {
   /// A tone at a time.
   public struct Point: Equatable, Sendable {
-    /// Seconds from the start.
-    public var time: Double
-    /// The frequency.
-    public var hertz: Double
+    /// Seconds from the start, and the frequency.
+    public var time, hertz: Double
     /// The amplitude, as in the envelope.
     public var amplitude: Float
 

@@ -3,14 +3,10 @@ internal import CMath
 
 /// How strong a signal is as a whole.
 public struct Levels: Equatable, Sendable {
-  /// The greatest magnitude of a sample; 1 is full scale.
-  public var samplePeak: Double
-  /// The greatest magnitude between samples as well, after ITU-R BS.1770.
-  public var truePeak: Double
-  /// The root of the mean square of all samples.
-  public var rms: Double
-  /// The mean of all samples.
-  public var dc: Double
+  /// The greatest magnitude of a sample, 1 for full scale, and that between samples as well, after ITU-R BS.1770.
+  public var samplePeak, truePeak: Double
+  /// The root of the mean square, and the mean, of all samples.
+  public var rms, dc: Double
   /// Integrated loudness after ITU-R BS.1770 and EBU R 128 in LUFS; nil below −70 LUFS.
   ///
   /// A sound shorter than 0.4 s is measured as if silence followed up to 0.4 s. K-weighting takes

@@ -178,10 +178,8 @@ public struct Spectrogram: Equatable, Sendable {
   /// Less than this is shown as this.
   public static let floor = Float(-140)
 
-  /// The middle of each frame in seconds.
-  public let frameTimes: [Double]
-  /// The middle of each bin in hertz.
-  public let frequencies: [Double]
+  /// The middles of frames in seconds, and those of bins in hertz.
+  public let frameTimes, frequencies: [Double]
   /// Levels by frame and bin, in dB re a full-scale sine.
   public let decibels: [[Float]]
 

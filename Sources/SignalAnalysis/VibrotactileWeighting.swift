@@ -5,10 +5,8 @@ internal import CMath
 /// A weighting is a factor on acceleration. It says something about a signal only in so far as the
 /// transducer's acceleration is proportional to the samples over the band in question.
 public struct VibrotactileWeighting: Equatable, Sendable {
-  /// What it is called.
-  public let name: String
-  /// What part of the body it is about.
-  public let bodyPart: String
+  /// What it is called, and what part of the body it is about.
+  public let name, bodyPart: String
   private let law: Law
 
   /// A point of a threshold curve: hertz, and dB of acceleration.
@@ -115,10 +113,8 @@ struct WeightingFilter: Equatable, Sendable {
 /// The power of each frequency is multiplied by the square of a weighting. The result is relative:
 /// what full scale means as acceleration, only the transducer knows.
 public struct WeightedEnergy: Equatable, Sendable {
-  /// The weighted mean square, in full scale squared.
-  public var power: Double
-  /// Seconds that were measured.
-  public var duration: Double
+  /// The weighted mean square, in full scale squared, and seconds that were measured.
+  public var power, duration: Double
 
   /// Weighs a spectrum.
   public init(of spectrum: Spectrum, weighting: VibrotactileWeighting = .hand) {

@@ -3,10 +3,8 @@ internal import SignalAnalysis
 
 /// A transient's wave as it was found.
 struct FoundBurst {
-  /// The wave among those of the table.
-  var wave: Int
-  /// The sample where the wave begins.
-  var start: Int
+  /// The wave among those of the table, and the sample where it begins.
+  var wave, start: Int
   /// Frames by which it begins later, −½…½.
   var shift: Double
   /// How much of the wave and of its quarter turn there is.

@@ -28,14 +28,7 @@ public struct TracingOptions: Equatable, Sendable {
   }
 
   /// Which events are wanted.
-  public enum Parts: String, CaseIterable, Sendable {
-    /// All events.
-    case all
-    /// Transients alone.
-    case transients
-    /// Continuous events alone.
-    case continuous
-  }
+  public enum Parts: String, CaseIterable, Sendable { case all, transients, continuous }
 
   /// What the sound is taken for.
   public var kind: Kind
@@ -94,10 +87,8 @@ public struct SoundTrace: Sendable {
   /// Control points of the pattern's curves.
   public var pointCount: Int { pattern.curves.reduce(0) { $0 + $1.controlPoints.count } }
 
-  /// The longest sound that is traced, in seconds.
-  public static let longest = 3_600.0
-  /// The rates of sounds that are traced, in hertz.
-  public static let rates = 500.0...1_000_000
+  /// The longest sound that is traced, in seconds, and the rates, in hertz.
+  public static let (longest, rates) = (3_600.0, 500.0...1_000_000)
 
   /// The part of the power that must be below 3.5 times the profile's highest frequency in vibration, and what the
   /// pattern may leave of it.

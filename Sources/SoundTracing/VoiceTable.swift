@@ -15,10 +15,8 @@ struct VoiceTable {
     var lead: Double
     /// Where it stands among the samples of all.
     var range: Range<Int>
-    /// What the wave was divided by.
-    var norm: Float
-    /// The greatest value of the sine.
-    var peak: Float
+    /// What the wave was divided by, and the greatest value of the sine.
+    var norm, peak: Float
     var count: Int { range.count }
   }
 

@@ -344,10 +344,8 @@ extension Calibration.LevelChange {
 public struct CalibrationDrift: Equatable, Sendable {
   /// A figure of the profile against what was measured.
   public struct Figure: Equatable, Sendable {
-    /// What the profile states.
-    public let stated: Double
-    /// What was measured.
-    public let measured: Double
+    /// What the profile states, and what was measured.
+    public let stated, measured: Double
     /// Half of the 95 % interval of what was measured, as a fraction of it.
     public let interval: Double
     /// What the measured may be of the stated, by the profile's uncertainty.
@@ -359,10 +357,8 @@ public struct CalibrationDrift: Equatable, Sendable {
     public var isWithin: Bool { allowed.contains(measured / stated) }
   }
 
-  /// Resonance in hertz.
-  public let resonance: Figure
-  /// Quality factor.
-  public let qualityFactor: Figure
+  /// Resonance in hertz, and quality factor.
+  public let resonance, qualityFactor: Figure
 
   /// Whether both are within what the profile states.
   public var isWithin: Bool { resonance.isWithin && qualityFactor.isWithin }

@@ -33,10 +33,8 @@ public struct HandCalibration: Equatable, Sendable {
     public init(hertz: Double, isRising: Bool) { (self.hertz, self.isRising) = (hertz, isRising) }
   }
 
-  /// Resonance in hertz.
-  public let resonance: Double
-  /// How far the true resonance may be off, as a fraction of it.
-  public let uncertainty: Double
+  /// Resonance in hertz, and how far the true one may be off, as a fraction of it.
+  public let resonance, uncertainty: Double
   /// The presses that count.
   public let presses: [Press]
   /// The one that was left out, if any.

@@ -19,10 +19,8 @@ struct MainsHum {
   static let harmonicCount = 8
   /// Blocks in a second that are looked at.
   private static let blockRate = 2_000.0
-  /// The least part of the silences' power that a hum explains.
-  private static let leastShare = 0.1
-  /// The fewest seconds of silence.
-  private static let leastSilence = 0.4
+  /// The least part of the silences' power that a hum explains, and the fewest seconds of silence.
+  private static let (leastShare, leastSilence) = (0.1, 0.4)
   /// The part of the hum by which silences fitted each by itself must explain more where the frequency moves, and how
   /// many times as much as they would of noise.
   private static let (leastGain, certainty) = (1e-4, 4.0)

@@ -170,10 +170,8 @@ struct SweepPair {
   static let postRoll = 1.1
 
   let bins: [Bin]
-  /// Frames per second of the recorder by the player's clock.
-  let rate: Double
-  /// The second at which the cut begins, by that rate.
-  let start: Double
+  /// Frames per second of the recorder by the player's clock, and the second at which the cut begins, by that rate.
+  let rate, start: Double
 
   /// - Parameters:
   ///   - rate: Frames per second, the recorder's error included.
@@ -300,10 +298,8 @@ public struct CalibrationRecording: Equatable, Sendable {
   /// Seconds.
   public var duration: Double { rate > 0 ? Double(samples.count) / rate : 0 }
 
-  /// The most seconds that are looked through.
-  public static let longest = 180.0
-  /// The rates that are understood.
-  public static let rates = 4_000.0...384_000.0
+  /// The most seconds that are looked through, and the rates that are understood.
+  public static let (longest, rates) = (180.0, 4_000.0...384_000.0)
 
   func check(for signal: SweepSignal) throws(CalibrationError) {
     func refusal(_ text: String) -> CalibrationError { CalibrationError(.unsuitableRecording, text) }

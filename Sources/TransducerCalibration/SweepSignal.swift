@@ -12,10 +12,8 @@ internal import SystemSupport
 public struct SweepSignal: Equatable, Sendable {
   /// The frequencies a sweep goes through, in hertz.
   public let band: ClosedRange<Double>
-  /// Seconds of one sweep.
-  public let duration: Double
-  /// The peak in decibels relative to full scale.
-  public let level: Double
+  /// Seconds of one sweep, and its peak in decibels relative to full scale.
+  public let duration, level: Double
   /// Between which frequencies the tones and bursts lie.
   public let toneBand: ClosedRange<Double>
   /// Whether tones and bursts follow the sweeps.
@@ -85,10 +83,8 @@ public struct SweepSignal: Equatable, Sendable {
 
   /// What the first sweep's amplitude is of the second's.
   static let quietShare = 0.5
-  /// Seconds of silence at both ends.
-  static let margin = 0.5
-  /// Seconds of silence behind each sweep, in which the transducer stops.
-  static let pause = 1.5
+  /// Seconds of silence at both ends, and behind each sweep, in which the transducer stops.
+  static let (margin, pause) = (0.5, 1.5)
   /// How many tones there are, and bursts, and seconds from one to the next.
   static let (toneCount, toneSpacing) = (6, 0.5)
 
@@ -105,10 +101,8 @@ public struct SweepSignal: Equatable, Sendable {
 
   /// Periods of the lowest frequency in which a sweep comes up, so that the high-pass does not overshoot.
   private static let attackPeriods = 1.5
-  /// Seconds in which sweeps and tones end.
-  private static let release = 0.01
-  /// Seconds behind a sweep until the high-pass has settled.
-  private static let settling = 0.25
+  /// Seconds in which sweeps and tones end, and behind a sweep until the high-pass has settled.
+  private static let (release, settling) = (0.01, 0.25)
   /// Periods of a burst.
   private static let burstPeriods = 3.0
 

@@ -342,10 +342,8 @@ public enum ChannelFilter: Equatable, Sendable {
 
   /// The frequencies a filter can have, in hertz, as far as they lie below half of the rate.
   public static let frequencies = 1.0...20_000
-  /// The gains of a band, in decibels.
-  public static let gains = -48.0...24.0
-  /// The qualities of a band.
-  public static let qualityFactors = 0.1...30.0
+  /// The gains of a band in decibels, and its qualities.
+  public static let (gains, qualityFactors) = (-48.0...24.0, 0.1...30.0)
   /// The most filters of a channel.
   public static let maximumCount = 16
 

@@ -8,10 +8,8 @@ internal import RealtimeMemory
 public struct PatternTimeline: Sendable {
   /// A point of an event's envelope, between which it is a straight line.
   public struct Corner: Equatable, Sendable {
-    /// Seconds from the start of the pattern.
-    public let time: Double
-    /// The factor on the event's amplitude, 0…1.
-    public let level: Double
+    /// Seconds from the start of the pattern, and the factor on the event's amplitude, 0…1.
+    public let time, level: Double
   }
 
   /// One event in time.

@@ -161,10 +161,8 @@ struct StepWeights: ~Copyable {
 
 /// How warm a transducer is, where 1 is what its continuous power leads to in the end.
 public struct TransducerThermalState: Equatable, Sendable, BitwiseCopyable {
-  /// The coil's part, which follows in seconds.
-  public var coil: Double
-  /// The part of magnet and case, which follows in minutes.
-  public var magnet: Double
+  /// The part of the coil, which follows in seconds, and that of magnet and case, which follows in minutes.
+  public var coil, magnet: Double
 
   /// A transducer; by default at ambient temperature.
   @_noLocks public init(coil: Double = 0, magnet: Double = 0) { (self.coil, self.magnet) = (coil, magnet) }

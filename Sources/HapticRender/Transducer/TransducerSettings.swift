@@ -231,10 +231,8 @@ extension TransducerHardware {
 /// It undoes the resonance and puts a broader one in its place. So it flattens the response, kicks at
 /// onsets, and brakes what would ring on after them, for everything that is played.
 public struct EqualizerDesign: Equatable, Sendable {
-  /// The resonance that is undone.
-  public let model: TransducerModel
-  /// The resonance that appears instead.
-  public let apparent: TransducerModel
+  /// The resonance that is undone, and the one that appears instead.
+  public let model, apparent: TransducerModel
   /// The factor at high frequencies, by which the drive nowhere rises above the law's boost.
   public let gain: Double
 

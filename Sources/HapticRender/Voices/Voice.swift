@@ -7,10 +7,8 @@ internal import RealtimeMemory
 /// enough. Segments depend on the plan alone, so any split into blocks gives the same samples.
 struct Voice: BitwiseCopyable, Sendable {
   var planned: Int
-  /// The pattern position of frame 0 in the voice's pass.
-  var origin: Int64
-  /// The output's frame of the onset.
-  var start: Int64
+  /// The pattern position of frame 0 in the voice's pass, and the output's frame of the onset.
+  var origin, start: Int64
   /// In frames from the onset.
   var envelope: Envelope
   /// The sine, at the next frame.
@@ -414,10 +412,8 @@ enum SegmentLength {
 
 /// A decoded sound at the render rate, mono or stereo, for the events that play a sound file.
 public final class AudioBuffer: @unchecked Sendable {
-  /// Frames in the sound.
-  public let frameCount: Int
-  /// 1 or 2.
-  public let channelCount: Int
+  /// Frames in the sound, and channels: 1 or 2.
+  public let frameCount, channelCount: Int
   let frames: FixedBuffer<Float>
 
   /// Copies interleaved frames.
