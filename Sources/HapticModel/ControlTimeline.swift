@@ -27,10 +27,8 @@ public struct ControlTimeline: Equatable, Sendable {
 
   /// A straight line that holds until the next segment starts.
   public struct Segment: Equatable, Sendable {
-    /// The first position.
-    public var start: Double
-    /// The value there.
-    public var value: Double
+    /// The first position, and the value there.
+    public var start, value: Double
     /// What the value grows by in a second or a frame.
     public var slope: Double
     /// The start of the step or curve it belongs to, or nil for the neutral value.
@@ -38,10 +36,7 @@ public struct ControlTimeline: Equatable, Sendable {
 
     /// Makes a segment.
     public init(start: Double, value: Double, slope: Double = 0, origin: Double? = nil) {
-      self.start = start
-      self.value = value
-      self.slope = slope
-      self.origin = origin
+      (self.start, self.value, self.slope, self.origin) = (start, value, slope, origin)
     }
 
     /// The value at a position.

@@ -29,14 +29,8 @@ public enum EnvelopeTimes {
 /// An event shorter than its attack, or than its attack and decay, is released from the level it has
 /// reached. Levels are factors on amplitude; times count from the onset, in any one unit.
 public struct EnvelopeShape: Equatable, Sendable {
-  /// The end of the rise from 0.
-  public var riseEnd: Double
-  /// The level there.
-  public var riseLevel: Double
-  /// The start of the release.
-  public var releaseStart: Double
-  /// The level there.
-  public var releaseLevel: Double
+  /// The end of the rise from 0 and the level there, and the start of the release and the level there.
+  public var riseEnd, riseLevel, releaseStart, releaseLevel: Double
   /// When the level is 0.
   public var end: Double
 

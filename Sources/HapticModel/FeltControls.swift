@@ -4,14 +4,11 @@ public struct FeltControls: Sendable {
   public struct Point: Equatable, Sendable {
     /// Seconds from the start of the pattern.
     public let time: Double
-    /// `event × control`, 0…1.
-    public let intensity: Double
-    /// `event + control`, 0…1.
-    public let sharpness: Double
+    /// `event × control` and `event + control`, each 0…1.
+    public let intensity, sharpness: Double
   }
 
-  private let intensity: ControlTimeline
-  private let sharpness: ControlTimeline
+  private let intensity, sharpness: ControlTimeline
 
   /// Sorts the controls of a pattern: O(n log n).
   public init(_ pattern: HapticPattern) {

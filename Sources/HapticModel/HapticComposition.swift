@@ -15,19 +15,14 @@ public struct HapticComposition: Equatable, Sendable {
 
     /// Makes a layer.
     public init(_ pattern: HapticPattern, signals: [SampledSignal] = [], name: String = "", place: Place? = nil) {
-      self.pattern = pattern
-      self.signals = signals
-      self.name = name
-      self.place = place
+      (self.pattern, self.signals, self.name, self.place) = (pattern, signals, name, place)
     }
   }
 
   /// A part of the body, or an actuator of a device, as the format of a file orders them.
   public struct Place: Hashable, Sendable {
-    /// The number, from 1.
-    public var number: Int
-    /// How many places the file addresses.
-    public var count: Int
+    /// The number, from 1, and how many places the file addresses.
+    public var number, count: Int
     /// What the file calls it; empty where it has no name.
     public var name: String
 
@@ -56,32 +51,22 @@ public struct HapticComposition: Equatable, Sendable {
     public var end: Double?
 
     /// Makes loop points; nothing is checked.
-    public init(start: Double = 0, end: Double? = nil) {
-      self.start = start
-      self.end = end
-    }
+    public init(start: Double = 0, end: Double? = nil) { (self.start, self.end) = (start, end) }
   }
 
   /// The layers; at least one.
   public var layers: [Layer]
   /// Where a loop begins and ends, or nil for the whole composition.
   public var loop: LoopPoints?
-  /// The title, or nil.
-  public var title: String?
-  /// What the author says about it, or nil.
-  public var notes: String?
-  /// Who made it, or nil.
-  public var author: String?
+  /// The title, what the author says about it, and who made it, or nil.
+  public var title, notes, author: String?
 
   /// Makes a composition of layers.
   public init(
     layers: [Layer], loop: LoopPoints? = nil, title: String? = nil, notes: String? = nil, author: String? = nil
   ) {
-    self.layers = layers
-    self.loop = loop
-    self.title = title
-    self.notes = notes
-    self.author = author
+    (self.layers, self.loop, self.title) = (layers, loop, title)
+    (self.notes, self.author) = (notes, author)
   }
 
   /// Makes a composition of one pattern.
@@ -103,42 +88,7 @@ public struct HapticComposition: Equatable, Sendable {
 
   /// Seconds until the last layer's duration is over.
   public var duration: Double { layers.map { $0.duration }.max() ?? 0 }
-}
 
-/// The number of an event: its layer and its place among that layer's events.
-public struct EventReference: Hashable, Comparable, Sendable {
-  /// The index of the layer.
-  public var layer: Int
-  /// The index of the event in the layer.
-  public var event: Int
-
-  /// Makes a reference.
-  public init(layer: Int = 0, event: Int) {
-    self.layer = layer
-    self.event = event
-  }
-
-  /// Layer by layer, event by event.
-  public static func < (one: EventReference, other: EventReference) -> Bool {
-    (one.layer, one.event) < (other.layer, other.event)
-  }
-}
-
-/// A part of a composition, for findings and losses to be about.
-public enum CompositionElement: Hashable, Sendable {
-  /// The composition as a whole.
-  case composition
-  /// A layer, by its index.
-  case layer(Int)
-  /// An event.
-  case event(EventReference)
-  /// A parameter, by its layer and its index in it.
-  case parameter(layer: Int, index: Int)
-  /// A curve, by its layer and its index in it.
-  case curve(layer: Int, index: Int)
-}
-
-extension HapticComposition {
   /// All layers as one pattern, in their order.
   ///
   /// Exact where there is one layer, or none has parameters or curves; else these act on the events
@@ -159,4 +109,32 @@ extension HapticComposition {
     layers.allSatisfy { $0.signals.isEmpty }
       && (layers.count <= 1 || layers.allSatisfy { $0.pattern.parameters.isEmpty && $0.pattern.curves.isEmpty })
   }
+}
+
+/// The number of an event: its layer and its place among that layer's events.
+public struct EventReference: Hashable, Comparable, Sendable {
+  /// The index of the layer, and that of the event in it.
+  public var layer, event: Int
+
+  /// Makes a reference.
+  public init(layer: Int = 0, event: Int) { (self.layer, self.event) = (layer, event) }
+
+  /// Layer by layer, event by event.
+  public static func < (one: EventReference, other: EventReference) -> Bool {
+    (one.layer, one.event) < (other.layer, other.event)
+  }
+}
+
+/// A part of a composition, for findings and losses to be about.
+public enum CompositionElement: Hashable, Sendable {
+  /// The composition as a whole.
+  case composition
+  /// A layer, by its index.
+  case layer(Int)
+  /// An event.
+  case event(EventReference)
+  /// A parameter, by its layer and its index in it.
+  case parameter(layer: Int, index: Int)
+  /// A curve, by its layer and its index in it.
+  case curve(layer: Int, index: Int)
 }

@@ -13,9 +13,7 @@ public struct HapticPattern: Equatable, Sendable {
 
   /// Makes a pattern from its three parts, each of which may be empty.
   public init(events: [HapticEvent] = [], parameters: [DynamicParameter] = [], curves: [ParameterCurve] = []) {
-    self.events = events
-    self.parameters = parameters
-    self.curves = curves
+    (self.events, self.parameters, self.curves) = (events, parameters, curves)
   }
 
   /// The time, in seconds, at which the last event ends or the last parameter or curve begins.
@@ -69,11 +67,8 @@ public struct HapticEvent: Equatable, Sendable {
     kind: Kind, time: Double, duration: Double? = nil, parameters: EventParameters = EventParameters(),
     waveform: AudioWaveform? = nil
   ) {
-    self.kind = kind
-    self.time = time
-    self.duration = duration
-    self.parameters = parameters
-    self.waveform = waveform
+    (self.kind, self.time, self.duration) = (kind, time, duration)
+    (self.parameters, self.waveform) = (parameters, waveform)
   }
 
   /// Seconds until release begins: 0 for a transient, nil where the length of a sound file decides.
@@ -129,22 +124,16 @@ extension HapticEvent.Kind {
 
   /// What sentences call an event of this kind; several with an `s`.
   public var noun: String { words.noun }
-
   /// What tables and the data of pages call an event of this kind.
   public var label: String { words.label }
-
   /// Whether events of this kind are felt; the others are heard.
   public var isHaptic: Bool { facts.isHaptic }
-
   /// Whether events of this kind end by themselves at once, without an envelope.
   public var isTransient: Bool { facts.length == .impulse }
-
   /// Whether events of this kind hold for their duration, or 30 s where none was given.
   public var isContinuous: Bool { facts.length == .duration }
-
   /// Whether events of this kind are felt for their duration.
   public var isVibration: Bool { isHaptic && isContinuous }
-
   /// Whether events of this kind play a sound file, whole unless they have a duration.
   public var playsFile: Bool { facts.length == .file }
 
@@ -172,9 +161,7 @@ public struct AudioWaveform: Equatable, Sendable {
 
   /// Makes a reference to a file; nothing is opened.
   public init(path: String, usesVolumeEnvelope: Bool = true, isLooping: Bool = false) {
-    self.path = path
-    self.usesVolumeEnvelope = usesVolumeEnvelope
-    self.isLooping = isLooping
+    (self.path, self.usesVolumeEnvelope, self.isLooping) = (path, usesVolumeEnvelope, isLooping)
   }
 }
 

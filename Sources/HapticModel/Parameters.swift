@@ -136,10 +136,8 @@ public enum DynamicParameterID: String, CaseIterable, Sendable {
 
   /// Whether the control multiplies the event's value; otherwise it is added to it.
   public var isMultiplier: Bool { self == .hapticIntensityControl || self == .audioVolumeControl }
-
   /// The values Core Haptics accepts; others are clamped to the nearest bound.
   public var range: ClosedRange<Float> { isMultiplier ? 0...1 : -1...1 }
-
   /// The value in force until a parameter or curve says otherwise: 1 for multipliers, else 0.
   public var neutralValue: Float { isMultiplier ? 1 : 0 }
 
@@ -170,9 +168,7 @@ public struct DynamicParameter: Equatable, Sendable {
 
   /// Makes a step; nothing is clamped or checked.
   public init(id: DynamicParameterID, value: Float, time: Double) {
-    self.id = id
-    self.value = value
-    self.time = time
+    (self.id, self.value, self.time) = (id, value, time)
   }
 }
 
@@ -186,10 +182,7 @@ public struct ParameterCurve: Equatable, Sendable {
     public var value: Float
 
     /// Makes a corner; nothing is clamped or checked.
-    public init(time: Double, value: Float) {
-      self.time = time
-      self.value = value
-    }
+    public init(time: Double, value: Float) { (self.time, self.value) = (time, value) }
   }
 
   /// What lies between control points.
@@ -215,10 +208,5 @@ public struct ParameterCurve: Equatable, Sendable {
   /// Makes a curve; nothing is clamped or checked.
   public init(
     id: DynamicParameterID, time: Double, controlPoints: [ControlPoint], interpolation: Interpolation = .linear
-  ) {
-    self.id = id
-    self.time = time
-    self.controlPoints = controlPoints
-    self.interpolation = interpolation
-  }
+  ) { (self.id, self.time, self.controlPoints, self.interpolation) = (id, time, controlPoints, interpolation) }
 }

@@ -27,13 +27,11 @@ public struct OfflineRenderer: ~Copyable {
 
   /// What has happened so far.
   public var statistics: RenderStatistics { renderer.statistics }
-
   /// Frames still to come.
   public var remainingFrameCount: Int64 { left }
 
   /// Renders the next frames.
   ///
-  /// - Parameter block: Interleaved samples to overwrite from the beginning.
   /// - Returns: Frames written: as many as fit, fewer at the end, then 0.
   @_noLocks public mutating func read(into block: inout MutableSpan<Float>) -> Int {
     let channelCount = renderer.channelCount

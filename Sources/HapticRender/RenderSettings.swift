@@ -1,14 +1,7 @@
 /// What a renderer makes of a plan: channels, buses, level, length.
 public struct RenderSettings: Equatable, Sendable {
   /// Which of the two buses are heard.
-  public enum Buses: String, CaseIterable, Sendable {
-    /// Haptics and audio.
-    case all
-    /// Haptics alone.
-    case haptics
-    /// Audio alone.
-    case audio
-  }
+  public enum Buses: String, CaseIterable, Sendable { case all, haptics, audio }
 
   /// What the interleaved channels carry.
   public var routing: OutputRouting
@@ -38,8 +31,7 @@ public struct RenderSettings: Equatable, Sendable {
   {
     self.routing = routing
     self.gain = gain.isFinite ? gain : 0
-    self.passCount = passCount
-    self.length = length
+    (self.passCount, self.length) = (passCount, length)
     self.fadeLength = max(0, fadeLength)
   }
 
@@ -51,26 +43,15 @@ public struct RenderSettings: Equatable, Sendable {
 public struct OutputRouting: Equatable, Sendable {
   /// What one channel carries.
   public struct Channel: Equatable, Sendable {
-    /// A side of the audio bus.
-    public enum Audio: UInt8, Sendable {
-      /// No audio.
-      case none
-      /// The left side.
-      case left
-      /// The right side.
-      case right
-      /// Both sides, as one.
-      case both
-    }
+    /// A side of the audio bus, or both as one.
+    public enum Audio: UInt8, Sendable { case none, left, right, both }
 
     /// The haptic bus that is heard, or nothing.
     public var hapticBus: Int?
-    /// A factor on the haptics.
-    public var hapticGain: Float
     /// The part of the audio bus that is heard.
     public var audio: Audio
-    /// A factor on the audio.
-    public var audioGain: Float
+    /// A factor on the haptics, and on the audio.
+    public var hapticGain, audioGain: Float
     /// Frames by which the channel lags, at most `OutputRouting.maximumDelay`.
     public var delay: Int
     /// Whether the channel's polarity is inverted.
@@ -90,8 +71,7 @@ public struct OutputRouting: Equatable, Sendable {
       self.audio = audio
       self.audioGain = audioGain.isFinite ? audioGain : 0
       self.delay = min(max(0, delay), OutputRouting.maximumDelay)
-      self.isInverted = isInverted
-      self.transducer = transducer
+      (self.isInverted, self.transducer) = (isInverted, transducer)
     }
 
     func hasSameMix(as other: Channel) -> Bool {
@@ -104,10 +84,8 @@ public struct OutputRouting: Equatable, Sendable {
   public static let maximumDelay = 192_000
   /// How many channels an output can have.
   public static let channelCounts = 1...maximumChannelCount
-  /// The most channels.
-  public static let maximumChannelCount = 64
-  /// The most haptic buses.
-  public static let maximumHapticBusCount = 64
+  /// The most channels, and the most haptic buses.
+  public static let (maximumChannelCount, maximumHapticBusCount) = (64, 64)
 
   /// The channels in the order of a frame, 1–64.
   public var channels: [Channel]
@@ -149,7 +127,6 @@ public struct OutputRouting: Equatable, Sendable {
 
   /// How many haptic buses the channels name.
   public var hapticBusCount: Int { (channels.compactMap { $0.hapticBus }.max() ?? 0) + 1 }
-
   /// Whether any channel carries one side of the audio alone.
   var isPanned: Bool { channels.contains { $0.audio == .left || $0.audio == .right } }
 }

@@ -30,7 +30,7 @@ public struct Renderer: ~Copyable {
 
   /// Read by pointer, so that no reference is counted on the render thread; `owner` keeps it alive.
   let link: Reference<RendererPort.Memory>
-  let players: FixedBuffer<PlayerReference>
+  let players: FixedBuffer<Reference<Player>>
   var playerCount = 0
   private let voices: FixedBuffer<Reference<LiveFrames>>
   private var liveVoiceCount = 0
@@ -40,7 +40,6 @@ public struct Renderer: ~Copyable {
   var strength: GainRamp
   var hapticGain = GainRamp(1)
   var audioGain = GainRamp(1)
-  /// Whether frames only go by.
   private var isSkipping = false
   private let isPanned: Bool
   private(set) var position: Int64 = 0
@@ -66,10 +65,7 @@ public struct Renderer: ~Copyable {
 
   /// Takes all memory for rendering one pattern's plans in step, each on its own haptic bus.
   ///
-  /// - Parameters:
-  ///   - plans: One for each haptic bus, at least one, of one pattern and rate; the first lays the audio.
-  ///   - shares: The send gain of each bus; none for 1.
-  ///   - settings: Routing, gain, passes and length.
+  /// - Parameter plans: One for each haptic bus, at least one, of one pattern and rate; the first lays the audio.
   public init(plans: [RenderPlan], shares: [SendAutomation] = [], settings: RenderSettings = RenderSettings()) {
     precondition(!plans.isEmpty, "a plan to render")
     let parts = plans.enumerated().map { bus, plan in
@@ -94,19 +90,14 @@ public struct Renderer: ~Copyable {
 
   /// Takes all memory for rendering what is sent through a link.
   ///
-  /// - Parameters:
-  ///   - rate: Frames per second.
-  ///   - settings: Routing, gain, passes and length.
-  ///   - link: Where commands come from and reports go to.
-  ///   - isOpen: Whether the gate lets sound through from the first frame.
+  /// - Parameter isOpen: Whether the gate lets sound through from the first frame.
   public init(rate: Double, settings: RenderSettings, link: RendererPort, isOpen: Bool = true) {
     self.init(rate: rate, settings: settings, link: link, parts: [])
     if !isOpen { gate = GainRamp(0) }
   }
 
   private init(rate: Double, settings: RenderSettings, link: RendererPort, parts: [RenderPlayer]) {
-    self.settings = settings
-    self.parts = parts
+    (self.settings, self.parts) = (settings, parts)
     owner = link
     unsafe self.link = link.memory.reference
     isPanned = settings.routing.isPanned
@@ -134,25 +125,19 @@ public struct Renderer: ~Copyable {
       places.append(place)
     }
     let temperatureRise = link.temperatureRise
-    let subBlockLength = Self.subBlockLength
     let made = FixedBuffer(count: distinct.count) { [distinct, places] index in
       // Channels of one strip are driven alike, so they are as warm.
-      let channel = places.firstIndex(of: index) ?? 0
+      let rise = temperatureRise.dropFirst(places.firstIndex(of: index) ?? 0).first ?? TransducerThermalState()
       return ChannelStrip(
-        distinct[index], rate: rate,
-        temperatureRise: temperatureRise.indices.contains(channel)
-          ? temperatureRise[channel] : TransducerThermalState(), isRaw: settings.isRaw, capacity: subBlockLength)
+        distinct[index], rate: rate, temperatureRise: rise, isRaw: settings.isRaw, capacity: Self.subBlockLength)
     }
     let lags = (0..<made.count).map { made[$0].latency }
     let longest = lags.max() ?? 0
-    latency = longest
+    (latency, channelCount) = (longest, routes.count)
     strips = made
-    let maximumDelay = routes.map { $0.delay }.max() ?? 0
-    primingLength = latency + maximumDelay + Self.subBlockLength
-    channelCount = routes.count
+    primingLength = longest + (routes.map { $0.delay }.max() ?? 0) + Self.subBlockLength
     channels = FixedBuffer(count: routes.count) { index in
-      let strip = places[index]
-      return OutputChannel(routes[index], strip: strip, padding: longest - lags[strip])
+      OutputChannel(routes[index], strip: places[index], padding: longest - lags[places[index]])
     }
   }
 
@@ -163,8 +148,7 @@ public struct Renderer: ~Copyable {
     @_noLocks get {
       unsafe MixContext(
         position: position, buses: buses.reference, scratch: scratch.reference, isHeard: !isSkipping,
-        isPanned: isPanned,
-        hearsHaptics: !hapticGain.leadsToSilence, hearsAudio: !audioGain.leadsToSilence)
+        isPanned: isPanned, hearsHaptics: !hapticGain.leadsToSilence, hearsAudio: !audioGain.leadsToSilence)
     }
   }
 
@@ -197,35 +181,27 @@ public struct Renderer: ~Copyable {
   ///
   /// The last of them are rendered and dropped, so that all that delays is filled with what belongs there.
   ///
-  /// - Parameters:
-  ///   - frameCount: How many.
-  ///   - takesCommands: Whether commands that were sent are for these frames.
+  /// - Parameter takesCommands: Whether commands that were sent are for these frames.
   @_noLocks public mutating func skip(frameCount: Int, takesCommands: Bool = true) {
     if takesCommands { takeCommands() }
     let rendered = min(frameCount, primingLength)
-    var left = frameCount &- rendered
-    if left > 0 {
-      isSkipping = true
-      while left > 0 {
-        let count = beginSubBlock(atMost: left)
-        mix(count: count)
+    var left = frameCount
+    while left > 0 {
+      isSkipping = left > rendered
+      let count = beginSubBlock(atMost: isSkipping ? left &- rendered : left)
+      mix(count: count)
+      if isSkipping {
         strength.advance(by: count)
         hapticGain.advance(by: count)
         audioGain.advance(by: count)
-        position &+= Int64(count)
-        left &-= count
+      } else {
+        drop(count: count)
       }
-      isSkipping = false
-      reset()
-    }
-    left = rendered
-    while left > 0 {
-      let count = beginSubBlock(atMost: left)
-      mix(count: count)
-      drop(count: count)
       position &+= Int64(count)
       left &-= count
+      if isSkipping, left == rendered { reset() }
     }
+    isSkipping = false
     publish()
   }
 
@@ -243,8 +219,7 @@ public struct Renderer: ~Copyable {
   @_noLocks private mutating func beginSubBlock(atMost most: Int) -> Int {
     performDueCommands()
     var end = position &+ Int64(min(Self.subBlockLength, most))
-    var index = 0
-    while index < playerCount {
+    for index in 0..<playerCount {
       let player = players[index]
       var wrap = player.value.nextWrap
       while wrap <= position {
@@ -257,7 +232,6 @@ public struct Renderer: ~Copyable {
       if ramp > 0, position &+ Int64(ramp) < end { end = position &+ Int64(ramp) }
       let shareRamp = player.value.sendGain.framesLeft
       if shareRamp > 0, position &+ Int64(shareRamp) < end { end = position &+ Int64(shareRamp) }
-      index &+= 1
     }
     if schedule.nextTime < end { end = schedule.nextTime }
     return Int(end &- position)
@@ -267,12 +241,10 @@ public struct Renderer: ~Copyable {
     buses.value.clear(at: position, count: count)
     let context = self.context
     var voiceCount = 0
-    var index = 0
-    while index < playerCount {
+    for index in 0..<playerCount {
       let player = players[index]
       if player.value.mix(count: count, in: context) { countChange() }
       voiceCount &+= player.value.activeCount
-      index &+= 1
     }
     mixVoices(count: count)
     if voiceCount > statistics.peakVoiceCount { statistics.peakVoiceCount = voiceCount }
@@ -282,11 +254,9 @@ public struct Renderer: ~Copyable {
     var statistics = self.statistics
     let leastGain = statistics.minimumProtectionGain
     statistics.minimumProtectionGain = 1
-    index = 0
-    while index < strips.count {
+    for index in 0..<strips.count {
       strips[index].process(
         buses.value, hapticGains: gains.haptics, audioGains: gains.audio, count: count, statistics: &statistics)
-      index &+= 1
     }
     link.value.lowerProtectionGain(to: statistics.minimumProtectionGain)
     if leastGain < statistics.minimumProtectionGain { statistics.minimumProtectionGain = leastGain }
@@ -295,8 +265,7 @@ public struct Renderer: ~Copyable {
 
   @_noLocks private mutating func mixVoices(count: Int) {
     var kept = 0
-    var index = 0
-    while index < liveVoiceCount {
+    for index in 0..<liveVoiceCount {
       let voice = voices[index]
       if unsafe voice.value.mix(count: count, into: buses.reference) {
         voices[kept] = voice
@@ -305,14 +274,12 @@ public struct Renderer: ~Copyable {
         voice.value.isReleased.store(true, ordering: .releasing)
         countChange()
       }
-      index &+= 1
     }
     liveVoiceCount = kept
   }
 
   @_noLocks private mutating func fillGains(count: Int) -> (haptics: BusGain, audio: BusGain) {
-    var haptics: Float?
-    var audio: Float?
+    var haptics, audio: Float?
     if strength.isSettled, hapticGain.isSettled, audioGain.isSettled {
       haptics = strength.value * hapticGain.value
       audio = strength.value * audioGain.value
@@ -331,46 +298,36 @@ public struct Renderer: ~Copyable {
 
   @_noLocks private mutating func fillMovingGains(count: Int) {
     unsafe strength.fill(gains.view, count: count)
-    var index = 0
-    while index < count {
+    for index in 0..<count {
       let gain = gains[index]
       hapticGains[index] = gain * hapticGain.next()
       audioGains[index] = gain * audioGain.next()
-      index &+= 1
     }
   }
 
   @_noLocks private mutating func interleave(count: Int, to block: inout MutableSpan<Float>, at start: Int) {
     let first = position &- Int64(latency)
     let isFading = !gate.isUnity || fade(at: first &+ Int64(count)) < 1
-    var index = 0
     if isFading {
       unsafe gate.fill(gains.view, count: count)
-      while index < count {
-        gains[index] = gains[index] * fade(at: first &+ Int64(index))
-        index &+= 1
-      }
+      for index in 0..<count { gains[index] = gains[index] * fade(at: first &+ Int64(index)) }
     }
-    var channel = 0
-    while channel < channelCount {
+    for channel in 0..<channelCount {
       let strip = channels[channel].strip
       let output = strips[strip].output
       unsafe channels[channel].write(
         output, gains: isFading ? gains.view : nil, count: count, to: &block, at: start &* channelCount &+ channel,
         stride: channelCount)
-      channel &+= 1
     }
   }
 
   /// Lets the channels' delays go on without output.
   @_noLocks private mutating func drop(count: Int) {
     var nowhere = gains.mutableSpan
-    var channel = 0
-    while channel < channels.count {
+    for channel in 0..<channels.count {
       let strip = channels[channel].strip
       let output = strips[strip].output
       channels[channel].write(output, gains: nil, count: count, to: &nowhere, at: 0, stride: 1)
-      channel &+= 1
     }
   }
 
@@ -384,16 +341,8 @@ public struct Renderer: ~Copyable {
 
   @_noLocks private mutating func reset() {
     buses.value.reset()
-    var index = 0
-    while index < strips.count {
-      strips[index].reset()
-      index &+= 1
-    }
-    index = 0
-    while index < channels.count {
-      channels[index].reset()
-      index &+= 1
-    }
+    for index in 0..<strips.count { strips[index].reset() }
+    for index in 0..<channels.count { channels[index].reset() }
   }
 
   @_noLocks private mutating func publish() {
@@ -404,17 +353,13 @@ public struct Renderer: ~Copyable {
     link.value.excursionLimitedFrameCount.store(statistics.excursionLimitedFrameCount, ordering: .relaxed)
     link.value.powerLimitedFrameCount.store(statistics.powerLimitedFrameCount, ordering: .relaxed)
     link.value.peakExcursion.store(statistics.peakExcursion.bitPattern, ordering: .relaxed)
-    var index = 0
-    while index < channels.count {
+    for index in 0..<channels.count {
       let strip = channels[index].strip
       link.value.thermalStates[index].store(strips[strip].temperatureRise.bits, ordering: .relaxed)
       link.value.raisePeak(of: index, to: channels[index].takePeak())
-      index &+= 1
     }
   }
-}
 
-extension Renderer {
   @_noLocks mutating func takeCommands() {
     var command = RenderCommand(.nothing, at: 0)
     while schedule.hasRoom, link.value.queue.take(&command) {
@@ -453,7 +398,6 @@ extension Renderer {
       }
     case .detach(let voice): voice.value.isLeaving = true
     case .player(let player, .remove):
-      // Nothing may touch the player afterwards.
       stop(player)
       remove(player)
     case .player(let player, let change):
@@ -462,19 +406,21 @@ extension Renderer {
       player.value.changes.value.add(player.value, at: position, in: context)
     }
     if case .gain = change {
-      var index = 0
-      while index < playerCount {
+      for index in 0..<playerCount {
         players[index].value.changes.value.add(players[index].value, at: position, in: context)
-        index &+= 1
       }
     }
     countChange()
     _ = link.value.doneCount.wrappingAdd(1, ordering: .releasing)
   }
 
-  @_noLocks private mutating func perform(_ change: RenderCommand.PlayerChange, on reference: PlayerReference) {
+  @_noLocks private mutating func perform(_ change: RenderCommand.PlayerChange, on reference: Reference<Player>) {
     switch change {
-    case .add: add(reference)
+    case .add:
+      // One that finds no space is never heard.
+      guard playerCount < players.count else { return }
+      players[playerCount] = reference
+      playerCount &+= 1
     case .cancel, .stop, .remove: stop(reference)
     case .start(let cue):
       reference.value.start(from: cue, in: context)
@@ -499,46 +445,29 @@ extension Renderer {
     }
   }
 
-  @_noLocks private mutating func stop(_ reference: PlayerReference) {
+  @_noLocks private mutating func stop(_ reference: Reference<Player>) {
     if reference.value.stop(in: context) { countChange() }
   }
 
-  /// Takes a player in where there is space; one that finds none is never heard.
-  @_noLocks private mutating func add(_ player: PlayerReference) {
-    guard playerCount < players.count else { return }
-    players[playerCount] = player
-    playerCount &+= 1
-  }
-
   /// Releases a player; the others keep their order, so that sums stay the same.
-  @_noLocks private mutating func remove(_ player: PlayerReference) {
+  @_noLocks private mutating func remove(_ player: Reference<Player>) {
     var kept = 0
-    var index = 0
-    while index < playerCount {
+    for index in 0..<playerCount {
       if !players[index].isSame(as: player) {
         players[kept] = players[index]
         kept &+= 1
       }
-      index &+= 1
     }
     playerCount = kept
-    release(player)
-  }
-
-  /// Reports that the control side may free a player; nothing may touch it afterwards.
-  @_noLocks private mutating func release(_ reference: PlayerReference) {
-    reference.value.entry?.release()
-    reference.value.entry = nil
-    reference.value.loopEntry?.release()
-    reference.value.loopEntry = nil
-    reference.value.status.value.isReleased.store(true, ordering: .releasing)
+    player.value.entry?.release()
+    player.value.loopEntry?.release()
+    (player.value.entry, player.value.loopEntry) = (nil, nil)
+    // The control side may free it from here on.
+    player.value.status.value.isReleased.store(true, ordering: .releasing)
   }
 
   @_noLocks func countChange() { _ = link.value.changeCount.wrappingAdd(1, ordering: .releasing) }
-}
 
-/// Nothing to render for a while: the device may sleep.
-extension Renderer {
   /// The frame until which no player and no live voice runs unless commands are sent; the position while one does: [render
   /// thread].
   ///
@@ -546,11 +475,7 @@ extension Renderer {
   public var quietEnd: Int64 {
     @_noLocks get {
       guard liveVoiceCount == 0 else { return position }
-      var index = 0
-      while index < playerCount {
-        if players[index].value.phase.isPlaying { return position }
-        index &+= 1
-      }
+      for index in 0..<playerCount { if players[index].value.phase.isPlaying { return position } }
       return schedule.nextTime > position ? schedule.nextTime : position
     }
   }
@@ -578,4 +503,21 @@ extension Renderer {
     takeCommands()
     return quietEnd
   }
+}
+
+/// What a player mixes into, from one frame of the output on.
+struct MixContext: BitwiseCopyable {
+  let position: Int64
+  let buses: Reference<BusSet>
+  let scratch: Reference<FadeOutBuffer>
+  /// Whether samples are wanted at all.
+  var isHeard: Bool
+  let isPanned: Bool
+  let hearsHaptics, hearsAudio: Bool
+}
+
+/// The gain of a bus over a sub-block: that of each frame, and that of all where it does not move.
+struct BusGain: BitwiseCopyable {
+  let frames: BufferView<Float>
+  let steady: Float?
 }

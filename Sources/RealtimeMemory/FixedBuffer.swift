@@ -42,11 +42,6 @@ extension FixedBuffer where Element: BitwiseCopyable {
     self.count = count
   }
 
-  @unsafe @inlinable init(adopting start: UnsafeMutablePointer<Element>, count: Int) {
-    unsafe self.start = start
-    self.count = count
-  }
-
   /// The elements as a span.
   @inlinable public var mutableSpan: MutableSpan<Element> {
     @_transparent @_lifetime(borrow self) get {
@@ -59,58 +54,8 @@ extension FixedBuffer where Element: BitwiseCopyable {
 
   /// The memory without its owner; the caller keeps the owner alive while the view is in use.
   @unsafe @_transparent public var view: BufferView<Element> { unsafe BufferView(start: start, count: count) }
-
   /// The address of the first element; the caller keeps the owner alive while it is in use.
   @unsafe @_transparent public var address: UnsafeMutablePointer<Element> { unsafe start }
-}
-
-/// Elements that are collected before their number is known; they become a fixed buffer where they are.
-///
-/// For use off the audio thread: it allocates as it grows.
-@frozen @safe public struct GrowingBuffer<Element: BitwiseCopyable>: ~Copyable {
-  @usableFromInline var start: UnsafeMutablePointer<Element>
-  @usableFromInline var capacity: Int
-  @usableFromInline var filledCount = 0
-
-  /// How many elements there are.
-  @inlinable public var count: Int { filledCount }
-
-  /// Allocates memory for a number of elements; more are moved to twice as much.
-  @inlinable public init(minimumCapacity: Int = 16) {
-    capacity = max(1, minimumCapacity)
-    unsafe start = .allocate(capacity: capacity)
-  }
-
-  @inlinable deinit { unsafe start.deallocate() }
-
-  /// Adds an element behind the last.
-  @inlinable public mutating func append(_ element: Element) {
-    if count == capacity {
-      let larger = UnsafeMutablePointer<Element>.allocate(capacity: capacity * 2)
-      unsafe larger.moveInitialize(from: start, count: count)
-      unsafe start.deallocate()
-      unsafe start = larger
-      capacity *= 2
-    }
-    unsafe (start + count).initialize(to: element)
-    filledCount += 1
-  }
-
-  /// Forgets all elements and keeps the memory.
-  @inlinable public mutating func removeAll() { filledCount = 0 }
-
-  /// The element at an index.
-  @inlinable public subscript(index: Int) -> Element {
-    precondition(index >= 0 && index < count)
-    return unsafe start[index]
-  }
-
-  /// The elements in their memory, which nobody else frees.
-  @inlinable public consuming func fixed() -> FixedBuffer<Element> {
-    let buffer = unsafe FixedBuffer(adopting: start, count: count)
-    discard self
-    return buffer
-  }
 }
 
 /// Elements of a fixed buffer that lives elsewhere.

@@ -17,9 +17,7 @@ public struct AmplitudeEnvelope: Equatable, Sendable {
 
   /// Measures the mean of a signal's channels; non-finite samples count as silence.
   ///
-  /// - Parameters:
-  ///   - signal: The signal.
-  ///   - step: Seconds between values, positive; at least one frame.
+  /// - Parameter step: Seconds between values, positive; at least one frame.
   public init(of signal: Signal, step: Double = 0.001) {
     precondition(step > 0, "an envelope needs a positive step")
     let rate = signal.rate
@@ -63,8 +61,7 @@ public struct AmplitudeEnvelope: Equatable, Sendable {
     let first = max(0, Int((center - reach).rounded(.up)))
     let last = min(powers.count - 1, Int(center + reach))
     guard first <= last else { return 0 }
-    var sum = Float(0)
-    var weights = Float(0)
+    var (sum, weights) = (Float(0), Float(0))
     // The window's cosine, turned from one frame to the next.
     let turn = Float(2 * cos(.pi / reach))
     var older = Float(cos(.pi * (Double(first) - center - 1) / reach))
@@ -102,10 +99,8 @@ public struct AmplitudeEnvelope: Equatable, Sendable {
 public struct FrequencyTrack: Equatable, Sendable {
   /// A tone at a time.
   public struct Point: Equatable, Sendable {
-    /// Seconds from the start.
-    public var time: Double
-    /// The frequency.
-    public var hertz: Double
+    /// Seconds from the start, and the frequency.
+    public var time, hertz: Double
     /// The amplitude, as in the envelope.
     public var amplitude: Float
 
@@ -131,9 +126,7 @@ public struct FrequencyTrack: Equatable, Sendable {
 
   /// Follows the tone in the mean of a signal's channels; non-finite samples count as silence.
   ///
-  /// - Parameters:
-  ///   - signal: The signal.
-  ///   - step: Seconds between points, positive; at least half a millisecond.
+  /// - Parameter step: Seconds between points, positive; at least half a millisecond.
   public init(of signal: Signal, step: Double = 0.005) {
     precondition(step > 0, "a track needs a positive step")
     let low = TactileBandSignal(of: NonFiniteSamples.of(signal.mono), rate: signal.rate)
@@ -171,9 +164,7 @@ public struct FrequencyTrack: Equatable, Sendable {
     let first = max(0, Int((center - reach - Double(lag) / 2).rounded(.up)))
     let last = min(track.count - 1 - lag, Int(center + reach - Double(lag) / 2))
     guard first <= last else { return (0, 0, 0) }
-    var real = 0.0
-    var imaginary = 0.0
-    var power = 0.0
+    var (real, imaginary, power) = (0.0, 0.0, 0.0)
     for index in first...last {
       let offset = Double(index) + Double(lag) / 2 - center
       let weight = 1 + cos(.pi * offset / reach)

@@ -11,8 +11,7 @@ struct AnalyticFilter: ~Copyable {
 
   private let half: Int
   private var transform: FourierTransform
-  private let realResponse: [Float]
-  private let imaginaryResponse: [Float]
+  private let realResponse, imaginaryResponse: [Float]
 
   init(rate: Double, count: Int) {
     half = max(1, Int((Self.reach * rate).rounded()))
@@ -37,7 +36,6 @@ struct AnalyticFilter: ~Copyable {
   }
 
   /// Filters a signal with silence around it, block by block.
-  /// - Parameter body: Takes the index of the first sample of a block and both parts of the block.
   mutating func filter(_ samples: [Float], _ body: (Int, _ real: Span<Float>, _ imaginary: Span<Float>) -> Void) {
     let advance = transform.length - 2 * half
     var input = [Float](repeating: 0, count: transform.length)
@@ -155,9 +153,7 @@ enum KaiserWindow {
 
   /// The modified Bessel function of the first kind and order zero.
   private static func bessel(_ x: Double) -> Double {
-    var term = 1.0
-    var sum = 1.0
-    var index = 1.0
+    var (term, sum, index) = (1.0, 1.0, 1.0)
     while term > sum * 1e-12 {
       term *= (x / 2 / index) * (x / 2 / index)
       sum += term
@@ -171,11 +167,9 @@ enum KaiserWindow {
 package enum DotProduct {
   package static func of(_ samples: Span<Float>, from start: Int, _ taps: Span<Float>) -> Float {
     precondition(start >= 0 && start + taps.count <= samples.count, "the taps must fit")
-    var sums = SIMD8<Float>.zero
-    var index = 0
+    var (sums, index) = (SIMD8<Float>.zero, 0)
     while index + 8 <= taps.count {
-      var left = SIMD8<Float>.zero
-      var right = SIMD8<Float>.zero
+      var (left, right) = (SIMD8<Float>.zero, SIMD8<Float>.zero)
       for lane in 0..<8 {
         left[lane] = unsafe samples[unchecked: start + index + lane]
         right[lane] = unsafe taps[unchecked: index + lane]
@@ -202,8 +196,7 @@ package struct LowRateSignal {
   package let rate: Double
 
   /// New samples of one block, and of what the cut reaches to each side of it.
-  private static let block = 16_384
-  private static let margin = 192
+  private static let (block, margin) = (16_384, 192)
 
   /// - Parameter target: Frames per second that the new rate is near; slower signals stay as they are.
   package init(of signal: [Float], rate: Double, target: Double = 4_000) {

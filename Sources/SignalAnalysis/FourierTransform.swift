@@ -30,9 +30,7 @@ public struct FourierTransform: ~Copyable {
 
   /// Bin k becomes `Σ samples[n] · exp(−2πi·k·n / length)`, unscaled.
   ///
-  /// - Parameters:
-  ///   - samples: `length` of them.
-  ///   - bins: `binCount` of them.
+  /// - Parameter bins: `binCount` of them.
   public mutating func forward(_ samples: Span<Float>, into bins: inout MutableSpan<ComplexNumber>) {
     precondition(samples.count == length && bins.count == binCount, "the lengths must fit")
     forwardPlan.forward(samples, into: &bins)
@@ -40,9 +38,7 @@ public struct FourierTransform: ~Copyable {
 
   /// Undoes `forward`, its scale included.
   ///
-  /// - Parameters:
-  ///   - bins: `binCount` of them; the imaginary parts of the first and last are ignored.
-  ///   - samples: `length` of them.
+  /// - Parameter bins: `binCount` of them; the imaginary parts of the first and last are ignored.
   public mutating func backward(_ bins: Span<ComplexNumber>, into samples: inout MutableSpan<Float>) {
     precondition(samples.count == length && bins.count == binCount, "the lengths must fit")
     let plan = backwardPlan ?? Plan(length: length, isInverse: true)
@@ -212,7 +208,6 @@ public struct ComplexNumber: Equatable, Sendable, BitwiseCopyable {
 
   /// The square of the magnitude.
   public var power: Float { real * real + imaginary * imaginary }
-
   /// The number mirrored on the real axis.
   public var conjugate: ComplexNumber { ComplexNumber(real, -imaginary) }
 

@@ -3,14 +3,10 @@ internal import CMath
 
 /// How strong a signal is as a whole.
 public struct Levels: Equatable, Sendable {
-  /// The greatest magnitude of a sample; 1 is full scale.
-  public var samplePeak: Double
-  /// The greatest magnitude between samples as well, after ITU-R BS.1770.
-  public var truePeak: Double
-  /// The root of the mean square of all samples.
-  public var rms: Double
-  /// The mean of all samples.
-  public var dc: Double
+  /// The greatest magnitude of a sample, 1 for full scale, and that between samples as well, after ITU-R BS.1770.
+  public var samplePeak, truePeak: Double
+  /// The root of the mean square, and the mean, of all samples.
+  public var rms, dc: Double
   /// Integrated loudness after ITU-R BS.1770 and EBU R 128 in LUFS; nil below −70 LUFS.
   ///
   /// A sound shorter than 0.4 s is measured as if silence followed up to 0.4 s. K-weighting takes
@@ -58,7 +54,6 @@ public struct Levels: Equatable, Sendable {
 
   /// The peak as a multiple of the RMS value; nil for silence.
   public var crest: Double? { rms > 0 ? samplePeak / rms : nil }
-
   /// The sample peak in dB re full scale.
   public var samplePeakDecibels: Double { Decibels.of(amplitude: samplePeak) }
   /// The true peak in dB re full scale, known as dBTP.
@@ -229,8 +224,7 @@ public final class ChannelMeasurement {
 /// grows by some bytes for each 100 ms. One value may be used by one thread at a time.
 @safe public final class LoudnessMeasurement {
   private let state: UnsafeMutablePointer<ebur128_state>
-  private let channelCount: Int
-  private let rate: Int
+  private let channelCount, rate: Int
   private var frameCount = 0
 
   /// Starts a measurement.
@@ -325,9 +319,7 @@ struct TruePeakMeter {
     }
   }
 
-  /// - Parameters:
-  ///   - samples: Where it begins; `history` earlier samples must lie before.
-  ///   - greatest: The greatest magnitude in it.
+  /// - Parameter samples: Where it begins; `history` earlier samples must lie before.
   mutating func add(_ samples: UnsafeRawPointer, greatest: Float) {
     peak = max(peak, greatest)
     if max(greatest, before) * gain > peak {

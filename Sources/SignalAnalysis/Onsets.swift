@@ -53,9 +53,7 @@ private struct OnsetSearch {
   /// The amplitude below which nothing is looked for: some steps of 16 bits.
   static let minimumAmplitude = 5e-4
 
-  let samples: [Double]
-  let levels: [Double]
-  let residual: [Double]
+  let samples, levels, residual: [Double]
   let rate: Double
 
   func onsets() -> [Onset] {
@@ -199,8 +197,7 @@ private struct OnsetSearch {
 private struct SteadyTone {
   private let turn: Double
   private let start: Int
-  private let sine: Double
-  private let cosine: Double
+  private let sine, cosine: Double
 
   /// The part of the power that may be something else.
   private static let mostRest = 0.03
@@ -208,8 +205,7 @@ private struct SteadyTone {
   init?(_ segment: ArraySlice<Double>) {
     // Of a sine, the neighbours of a value at a distance add up to the value times twice the cosine of the turn between.
     let gap = 4
-    var products = 0.0
-    var squares = 0.0
+    var (products, squares) = (0.0, 0.0)
     for index in (segment.startIndex + gap)..<(segment.endIndex - gap) {
       products += segment[index] * (segment[index - gap] + segment[index + gap])
       squares += segment[index] * segment[index]
@@ -245,10 +241,8 @@ private struct SteadyTone {
 
 /// A moment at which something begins to be felt.
 public struct Onset: Equatable, Sendable {
-  /// Seconds from the start of the signal.
-  public var time: Double
-  /// The amplitude that is reached.
-  public var strength: Double
+  /// Seconds from the start of the signal, and the amplitude that is reached.
+  public var time, strength: Double
 
   /// Makes an onset.
   public init(time: Double, strength: Double) { (self.time, self.strength) = (time, strength) }
@@ -304,8 +298,7 @@ struct LinearPredictor: ~Copyable {
   private mutating func expectation(at index: Int) -> Double {
     let order = Self.order
     let size = order + 1
-    var trace = 0.0
-    var energy = 0.0
+    var (trace, energy) = (0.0, 0.0)
     for row in 1..<size {
       trace += sums[row * size + row]
       energy += value(row, of: index) * value(row, of: index)

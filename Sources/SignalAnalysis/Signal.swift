@@ -8,10 +8,6 @@ public struct Signal: Equatable, Sendable {
   public let rate: Double
 
   /// Makes a signal; channels that are shorter than the longest end in silence.
-  ///
-  /// - Parameters:
-  ///   - channels: The samples of each channel.
-  ///   - rate: A positive number of frames per second.
   public init(channels: [[Float]], rate: Double) {
     precondition(rate > 0, "a signal needs a positive rate")
     let length = channels.map { $0.count }.max() ?? 0
@@ -20,10 +16,6 @@ public struct Signal: Equatable, Sendable {
   }
 
   /// Makes a signal of one channel.
-  ///
-  /// - Parameters:
-  ///   - samples: Its samples.
-  ///   - rate: A positive number of frames per second.
   public init(_ samples: [Float], rate: Double) { self.init(channels: [samples], rate: rate) }
 
   /// Makes a signal from interleaved samples; a frame that is not whole is left out.
@@ -36,7 +28,6 @@ public struct Signal: Equatable, Sendable {
 
   /// Frames in the signal.
   public var frameCount: Int { channels.first?.count ?? 0 }
-
   /// Seconds from the first frame to the end of the last.
   public var duration: Double { Double(frameCount) / rate }
 

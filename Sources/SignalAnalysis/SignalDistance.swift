@@ -16,11 +16,7 @@ public enum SignalDistance {
   /// The peak of the cross-correlation, on the parabola through its neighbours. Nothing where one is
   /// silent.
   ///
-  /// - Parameters:
-  ///   - first: One signal.
-  ///   - second: The other, of any length.
-  ///   - rate: Frames per second of both.
-  ///   - maximumLag: Seconds that are searched to each side.
+  /// - Parameter maximumLag: Seconds that are searched to each side.
   public static func alignment(_ first: [Float], _ second: [Float], rate: Double, maximumLag: Double = 0.5)
     -> Alignment?
   {

@@ -5,17 +5,14 @@ public struct Spectrogram: Equatable, Sendable {
   /// Less than this is shown as this.
   public static let floor = Float(-140)
 
-  /// The middle of each frame in seconds.
-  public let frameTimes: [Double]
-  /// The middle of each bin in hertz.
-  public let frequencies: [Double]
+  /// The middles of frames in seconds, and those of bins in hertz.
+  public let frameTimes, frequencies: [Double]
   /// Levels by frame and bin, in dB re a full-scale sine.
   public let decibels: [[Float]]
 
   /// Measures the mean of a signal's channels under Hann windows; non-finite samples count as silence.
   ///
   /// - Parameters:
-  ///   - signal: The signal.
   ///   - window: Seconds that one frame looks at: longer frames resolve frequency, shorter ones time.
   ///   - step: Seconds between frames.
   ///   - hertz: The highest frequency of interest.
@@ -54,5 +51,91 @@ public struct Spectrogram: Equatable, Sendable {
         })
     }
     decibels = levels
+  }
+}
+
+/// The power density of what goes on all the time in a signal.
+package struct NoiseSpectrum {
+  /// Power of each of 257 bins from 0 to half the rate: the mean square of a sample where it is white.
+  package var powers: [Double]
+
+  /// Samples of a frame: 128 ms at 4 kHz.
+  package static let frame = 512
+
+  /// Measures frames of 512 samples, half overlapped, under a Hann window.
+  /// - Parameter quantile: Which of a bin's values over time counts, divided by what an exponential
+  ///   law, that of a periodogram, makes of it; nil for the mean.
+  package init(of samples: [Float], quantile: Double? = 0.5) {
+    let frame = Self.frame
+    let window = (0..<frame).map { Float(0.5 - 0.5 * cos(2 * .pi * Double($0) / Double(frame))) }
+    let scale = 1 / window.reduce(0.0) { $0 + Double($1) * Double($1) }
+    var transform = FourierTransform(length: frame)
+    var padded = samples
+    while padded.count < 2 * frame { padded += samples.isEmpty ? [0] : samples }
+    // Ten minutes of frames would say no more than a minute's.
+    let count = (padded.count - frame) / (frame / 2) + 1
+    let step = max(1, count / 1_024) * (frame / 2)
+    var columns = [[Float]](repeating: [], count: transform.binCount)
+    var part = [Float](repeating: 0, count: frame)
+    for start in stride(from: 0, to: padded.count - frame + 1, by: step) {
+      for index in 0..<frame { part[index] = padded[start + index] * window[index] }
+      let bins = transform.forward(part)
+      for bin in bins.indices { columns[bin].append(bins[bin].power) }
+    }
+    powers = columns.map { column in
+      guard let quantile else { return scale * column.reduce(0.0) { $0 + Double($1) } / Double(max(1, column.count)) }
+      let sorted = column.sorted()
+      guard !sorted.isEmpty else { return 0 }
+      let place = quantile * Double(sorted.count - 1)
+      let low = Int(place)
+      let high = min(low + 1, sorted.count - 1)
+      let value = Double(sorted[low]) + (place - Double(low)) * Double(sorted[high] - sorted[low])
+      return scale * value / -log(1 - quantile)
+    }
+  }
+
+  /// The mean square of a sample.
+  package var power: Double {
+    var sum = 0.0
+    for (index, power) in powers.enumerated() { sum += index == 0 || index == powers.count - 1 ? power / 2 : power }
+    return sum / Double(max(1, powers.count - 1))
+  }
+
+  /// The power at a place from 0, for 0 Hz, to 1, for half the rate.
+  package func power(at place: Double) -> Double {
+    let position = min(1, max(0, place)) * Double(powers.count - 1)
+    let low = min(Int(position), powers.count - 2)
+    return powers[low] + (position - Double(low)) * (powers[low + 1] - powers[low])
+  }
+
+  /// The filter that makes the noise white: the error of predicting a sample from the last ones.
+  ///
+  /// The Levinson–Durbin recursion on the autocorrelation of the spectrum.
+  ///
+  /// - Returns: `order + 1` taps, the first 1.
+  package func whitener(order: Int = 32) -> [Float] {
+    let last = powers.count - 1
+    var correlations = (0...order).map { lag -> Double in
+      var sum = 0.0
+      for (bin, power) in powers.enumerated() {
+        let weight = bin == 0 || bin == last ? 0.5 : 1
+        sum += weight * power * cos(.pi * Double(bin * lag) / Double(last))
+      }
+      return sum / Double(last)
+    }
+    correlations[0] = correlations[0] * (1 + 1e-6) + 1e-30
+    var taps = [1.0] + [Double](repeating: 0, count: order)
+    var error = correlations[0]
+    for step in 1...order {
+      var sum = correlations[step]
+      for index in 1..<step { sum += taps[index] * correlations[step - index] }
+      let reflection = -sum / error
+      var next = taps
+      for index in 1..<step { next[index] += reflection * taps[step - index] }
+      next[step] = reflection
+      taps = next
+      error *= max(1e-12, 1 - reflection * reflection)
+    }
+    return taps.map { Float($0) }
   }
 }

@@ -13,9 +13,7 @@ public struct Spectrum: Equatable, Sendable {
 
   /// Measures a signal, the mean of the powers of its channels; non-finite samples count as silence.
   ///
-  /// - Parameters:
-  ///   - signal: The signal.
-  ///   - window: Seconds of a frame; bins are its inverse apart, or somewhat closer.
+  /// - Parameter window: Seconds of a frame; bins are its inverse apart, or somewhat closer.
   public init(of signal: Signal, window: Double = 0.5) {
     let spectra = (signal.channels.isEmpty ? [[]] : signal.channels).map { samples in
       var measurement = SpectrumMeasurement(rate: signal.rate, window: window)
@@ -26,11 +24,6 @@ public struct Spectrum: Equatable, Sendable {
   }
 
   /// Makes a spectrum.
-  ///
-  /// - Parameters:
-  ///   - frequencies: The middle of each bin in hertz, evenly from 0.
-  ///   - powers: The part of the mean square in each bin.
-  ///   - duration: Seconds that were measured.
   public init(frequencies: [Double], powers: [Double], duration: Double) {
     (self.frequencies, self.powers, self.duration) = (frequencies, powers, duration)
   }
@@ -95,9 +88,7 @@ public struct SpectrumMeasurement: ~Copyable {
 
   /// Starts a measurement.
   ///
-  /// - Parameters:
-  ///   - rate: Frames per second.
-  ///   - window: Seconds of a frame, at most 16; bins are its inverse apart, or somewhat closer.
+  /// - Parameter window: Seconds of a frame, at most 16; bins are its inverse apart, or somewhat closer.
   public init(rate: Double, window: Double = 0.5) {
     precondition(rate > 0 && window > 0, "a spectrum needs a positive rate and window")
     let hop = FourierTransform.fastLength(atLeast: Int((min(window, 16) * rate / 2).rounded(.up)))

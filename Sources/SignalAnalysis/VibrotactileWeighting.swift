@@ -5,17 +5,12 @@ internal import CMath
 /// A weighting is a factor on acceleration. It says something about a signal only in so far as the
 /// transducer's acceleration is proportional to the samples over the band in question.
 public struct VibrotactileWeighting: Equatable, Sendable {
-  /// What it is called.
-  public let name: String
-  /// What part of the body it is about.
-  public let bodyPart: String
+  /// What it is called, and what part of the body it is about.
+  public let name, bodyPart: String
   private let law: Law
 
   /// A point of a threshold curve: hertz, and dB of acceleration.
-  struct Threshold: Equatable, Sendable {
-    var hertz: Double
-    var decibels: Double
-  }
+  struct Threshold: Equatable, Sendable { var hertz, decibels: Double }
 
   private enum Law: Equatable {
     case thresholds([Threshold])
@@ -118,10 +113,8 @@ struct WeightingFilter: Equatable, Sendable {
 /// The power of each frequency is multiplied by the square of a weighting. The result is relative:
 /// what full scale means as acceleration, only the transducer knows.
 public struct WeightedEnergy: Equatable, Sendable {
-  /// The weighted mean square, in full scale squared.
-  public var power: Double
-  /// Seconds that were measured.
-  public var duration: Double
+  /// The weighted mean square, in full scale squared, and seconds that were measured.
+  public var power, duration: Double
 
   /// Weighs a spectrum.
   public init(of spectrum: Spectrum, weighting: VibrotactileWeighting = .hand) {
@@ -139,10 +132,8 @@ public struct WeightedEnergy: Equatable, Sendable {
 
   /// The weighted RMS value; 1 is full scale.
   public var rms: Double { power.squareRoot() }
-
   /// The weighted RMS value in dB; a full-scale sine where the weighting is 1 has −3.01.
   public var decibels: Double { Decibels.of(power: power) }
-
   /// The weighted power times the duration, in full scale squared seconds: silence adds nothing.
   public var energy: Double { power * duration }
 }

@@ -15,15 +15,12 @@ public struct DriftLoop: Sendable {
   private var smoothed: (once: Double, twice: Double)?
   private var sum = 0.0
 
-  /// - Parameter rate: Frames per second.
+  /// A loop at a ratio of 1, for frames per second.
   public init(rate: Double) { self.rate = rate }
 
   /// Takes note of how many frames wait.
   ///
-  /// - Parameters:
-  ///   - frames: At moments that do not lie alike in the periods of the devices, which would beat with the drift.
-  ///   - target: How many are to wait.
-  ///   - seconds: Since the last update.
+  /// - Parameter frames: At moments that do not lie alike in the periods of the devices, which would beat with the drift.
   public mutating func update(_ frames: Double, target: Double, after seconds: Double) {
     var (once, twice) = smoothed ?? (frames, frames)
     let share = 1 - exp(-seconds / Self.smoothing)
@@ -52,9 +49,7 @@ public struct VaryingResampler {
 
   /// The output for the next samples.
   ///
-  /// - Parameters:
-  ///   - samples: The next samples.
-  ///   - step: Samples for each of the output, above 0; it may change from call to call.
+  /// - Parameter step: Samples for each of the output, above 0; it may change from call to call.
   public mutating func resample(_ samples: [Float], step: Double) -> [Float] {
     var output: [Float] = []
     output.reserveCapacity(Int(Double(samples.count) / step) + 2)

@@ -57,8 +57,7 @@ public struct SoundFollower {
   private let step: Int
   private var count = 0
   private var power = 0.0
-  private var highPass: FilterCascade
-  private var lowPass: FilterCascade
+  private var highPass, lowPass: FilterCascade
   private var gate: SpeechGate
   private var ride: GainRide
   private var rumble: BandPower
@@ -73,12 +72,9 @@ public struct SoundFollower {
   private var gains = (0.0, 0.0)
   private var tones = (0.0, 0.0)
 
-  /// - Parameters:
-  ///   - options: How it follows.
-  ///   - rate: Frames per second, 8,000 or more.
+  /// - Parameter rate: Frames per second, 8,000 or more.
   public init(_ options: FollowingOptions, rate: Double) {
-    self.options = options
-    self.rate = rate
+    (self.options, self.rate) = (options, rate)
     step = max(1, Int((rate / Self.controlRate).rounded()))
     let control = rate / Double(step)
     highPass = FilterCascade(.high, order: 2, hertz: 20, rate: rate)
@@ -94,9 +90,7 @@ public struct SoundFollower {
     if options.keepsVoices { gains = (1, 1) }
   }
 
-  private static func middle(_ band: ClosedRange<Double>) -> Double {
-    (band.lowerBound * band.upperBound).squareRoot()
-  }
+  private static func middle(_ band: ClosedRange<Double>) -> Double { (band.lowerBound * band.upperBound).squareRoot() }
 
   /// The vibration of the next frames, as many, in about −1…1.
   public mutating func follow(_ samples: Span<Float>) -> [Float] {

@@ -28,14 +28,7 @@ public struct TracingOptions: Equatable, Sendable {
   }
 
   /// Which events are wanted.
-  public enum Parts: String, CaseIterable, Sendable {
-    /// All events.
-    case all
-    /// Transients alone.
-    case transients
-    /// Continuous events alone.
-    case continuous
-  }
+  public enum Parts: String, CaseIterable, Sendable { case all, transients, continuous }
 
   /// What the sound is taken for.
   public var kind: Kind
@@ -60,12 +53,8 @@ public struct TracingOptions: Equatable, Sendable {
     kind: Kind = .automatic, style: Style = .full, eventLimit: Int? = nil, tolerance: Double? = nil,
     threshold: Double = defaultThreshold, parts: Parts = .all
   ) {
-    self.kind = kind
-    self.style = style
-    self.eventLimit = eventLimit
-    self.tolerance = tolerance
-    self.threshold = threshold
-    self.parts = parts
+    (self.kind, self.style, self.eventLimit) = (kind, style, eventLimit)
+    (self.tolerance, self.threshold, self.parts) = (tolerance, threshold, parts)
   }
 }
 
@@ -88,10 +77,7 @@ public struct SoundTrace: Sendable {
     public var decibels: Double
 
     /// Makes an agreement.
-    public init(correlation: Double, decibels: Double) {
-      self.correlation = correlation
-      self.decibels = decibels
-    }
+    public init(correlation: Double, decibels: Double) { (self.correlation, self.decibels) = (correlation, decibels) }
   }
 
   /// Transients of the pattern.
@@ -101,10 +87,8 @@ public struct SoundTrace: Sendable {
   /// Control points of the pattern's curves.
   public var pointCount: Int { pattern.curves.reduce(0) { $0 + $1.controlPoints.count } }
 
-  /// The longest sound that is traced, in seconds.
-  public static let longest = 3_600.0
-  /// The rates of sounds that are traced, in hertz.
-  public static let rates = 500.0...1_000_000
+  /// The longest sound that is traced, in seconds, and the rates, in hertz.
+  public static let (longest, rates) = (3_600.0, 500.0...1_000_000)
 
   /// The part of the power that must be below 3.5 times the profile's highest frequency in vibration, and what the
   /// pattern may leave of it.
@@ -119,11 +103,10 @@ public struct SoundTrace: Sendable {
   /// - Parameters:
   ///   - signal: A sound of at most `longest` seconds.
   ///   - profile: The profile that the vibration was made with, or that the pattern is made for.
-  ///   - options: What is traced, and how exactly.
   /// - Throws: An `AnalysisError` for a sound that is too long, a rate out of range, and a profile that cannot be rendered.
-  public init(
-    of signal: Signal, profile: TransducerProfile = .phone, options: TracingOptions = TracingOptions()
-  ) throws(AnalysisError) {
+  public init(of signal: Signal, profile: TransducerProfile = .phone, options: TracingOptions = TracingOptions())
+    throws(AnalysisError)
+  {
     guard Self.rates.contains(signal.rate) else {
       throw AnalysisError(.unsupportedRate, "has \(signal.rate) Hz; 500 to 1000000 Hz are traced")
     }
@@ -179,9 +162,9 @@ extension SoundTrace.Agreement {
   /// Levels in a second.
   private static let frames = 200.0
 
-  init(
-    of samples: [Float], rate: Double, pattern: HapticPattern, profile: TransducerProfile, isVibration: Bool
-  ) throws(AnalysisError) {
+  init(of samples: [Float], rate: Double, pattern: HapticPattern, profile: TransducerProfile, isVibration: Bool)
+    throws(AnalysisError)
+  {
     let least = 8_000.0
     let rendering = try pattern.rendered(profile, rate: least).0
     let low = isVibration ? TactileBandSignal(of: samples, rate: rate) : nil
@@ -233,11 +216,8 @@ extension HapticComposition {
   /// - Parameters:
   ///   - sound: A recording of vibration, or any other sound of at most an hour; channels are averaged.
   ///   - profile: The profile that the vibration was made with, or that the pattern is made for.
-  ///   - options: What is traced, and how exactly.
   /// - Throws: An `AnalysisError` for a sound that cannot be traced, and a profile that cannot be rendered.
-  public init(
-    tracing sound: Signal, profile: TransducerProfile = .phone, options: TracingOptions = TracingOptions()
-  ) throws(AnalysisError) {
-    self.init(try SoundTrace(of: sound, profile: profile, options: options).pattern)
-  }
+  public init(tracing sound: Signal, profile: TransducerProfile = .phone, options: TracingOptions = TracingOptions())
+    throws(AnalysisError)
+  { self.init(try SoundTrace(of: sound, profile: profile, options: options).pattern) }
 }

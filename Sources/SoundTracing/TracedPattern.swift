@@ -22,8 +22,7 @@ struct TracedPattern {
     for hum in continuous { add(hum) }
     for tap in transients { add(tap) }
     pattern.events.sort { ($0.time, $0.kind.rawValue) < ($1.time, $1.kind.rawValue) }
-    pattern.curves =
-      intensity.curves(.hapticIntensityControl) + sharpness.curves(.hapticSharpnessControl)
+    pattern.curves = intensity.curves(.hapticIntensityControl) + sharpness.curves(.hapticSharpnessControl)
   }
 
   /// What an event weighs where only some may be kept: intensity squared, by 25 ms.
@@ -181,8 +180,7 @@ private struct ControlLines {
     return closed.lines.flatMap { line -> [ParameterCurve] in
       // One point at each time, the last.
       let points = line.indices.filter { index in
-        index + 1 == line.count
-          || TracedPattern.rounded(line[index].time) < TracedPattern.rounded(line[index + 1].time)
+        index + 1 == line.count || TracedPattern.rounded(line[index].time) < TracedPattern.rounded(line[index + 1].time)
       }.map { line[$0] }
       return stride(from: 0, to: max(1, points.count - 1), by: Self.mostPoints - 1).map { first in
         let start = TracedPattern.rounded(points[first].time)

@@ -1,3 +1,4 @@
+internal import CMath
 internal import HapticRender
 internal import SignalAnalysis
 
@@ -52,15 +53,14 @@ struct VibrationTrace {
       bursts.removeAll { test.isStep($0) }
       let rest = BurstField(samples, table, without: bursts).rest
       if pass == 1 {
-        let reading = BurstTrains(table: table, floor: Self.floor)
-          .find(
-            in: samples, hum: hum, known: bursts,
-            slow: { range in
-              let margin = 2 * width
-              let wide = max(0, range.lowerBound - margin)..<min(samples.count, range.upperBound + margin)
-              let slow = Hum(of: Array(rest[wide]), width: 2 * width, table: table, slowness: 2)
-              return Array(slow.samples.dropFirst(range.lowerBound - wide.lowerBound).prefix(range.count))
-            })
+        let reading = BurstTrains(table: table, floor: Self.floor).find(
+          in: samples, hum: hum, known: bursts,
+          slow: { range in
+            let margin = 2 * width
+            let wide = max(0, range.lowerBound - margin)..<min(samples.count, range.upperBound + margin)
+            let slow = Hum(of: Array(rest[wide]), width: 2 * width, table: table, slowness: 2)
+            return Array(slow.samples.dropFirst(range.lowerBound - wide.lowerBound).prefix(range.count))
+          })
         bursts = reading.bursts
         // Where bursts alone are read there is no hum.
         hum = Hum(of: BurstField(samples, table, without: bursts).rest, width: width, table: table)
@@ -164,6 +164,175 @@ struct Hum {
   mutating func silence(where isSilent: [Bool]) {
     for index in still.indices where isSilent[index] {
       (still[index], samples[index], levels[index]) = (ComplexNumber(), 0, 0)
+    }
+  }
+}
+
+/// Any sound as transients and continuous events: levels and centroids of octaves, no phases.
+struct WidebandTrace {
+  private(set) var transients: [TracedTransient] = []
+  private(set) var continuous: [TracedContinuous] = []
+
+  /// Corners of the octaves, in hertz.
+  private static let corners = [25.0, 60, 120, 240, 480, 960, 1_920, 3_840, 7_680]
+  /// Levels in a second.
+  private static let frames = 1_000.0
+  /// The centroids at sharpness 0 and 1, in hertz; logarithmic between.
+  private static let centroids = (low: 80.0, high: 4_000.0)
+  /// The rise of the octaves, in decibels, that is an onset, and the level below which they do not count.
+  private static let (rise, gate) = (Float(6), -36.0)
+  /// The loudest part of a sound that has full intensity.
+  private static let loudest = 0.997
+  /// Decibels below that: of the weakest onset, and of the end of a hum.
+  private static let (leastTap, leastHum) = (-34.0, -30.0)
+  /// Seconds of silence on both ends.
+  private static let lead = 0.15
+
+  /// - Parameter threshold: Decibels below the loudest below which nothing counts; from −34 for transients and −30 for continuous events on.
+  init(of sound: [Float], rate: Double, table: VoiceTable, style: TracingOptions.Style, threshold: Double) {
+    let padding = [Float](repeating: 0, count: Int(Self.lead * rate))
+    // Offsets and rumble below all octaves are not felt.
+    let highPass = SecondOrderFilter(hertz: 20, isHighPass: true, rate: rate)
+    let samples = padding + highPass.filtered(sound) + padding
+    let (octaves, centers) = Self.octaves(samples, rate: rate)
+    guard let count = octaves.first?.count, count > 64 else { return }
+    let weights = style.weights
+    let total = Self.total(octaves, weights.hum)
+    let greatest = total.max() ?? 0
+    guard greatest >= VibrationTrace.floor else { return }
+    // Of what is heard: a bang in a long silence is as loud as one alone.
+    let reference = SampleMath.quantile(total.filter { $0 > 0.01 * greatest }, Self.loudest)
+    let factor = { (decibels: Double) in Float(Decibels.factor(max(threshold, decibels))) }
+    // Peaks narrower than a burst are transients; the rest is smoothed to what a body follows.
+    let level = SampleMath.mean(SampleMath.opening(total, over: 25), over: 15)
+    let onsets = Self.onsets(octaves, weights.onsets)
+    for onset in onsets {
+      let range = max(0, onset - 15)..<min(count, onset + 30)
+      let peak = range.max { total[$0] < total[$1] } ?? onset
+      let strong = total[peak]
+      let before = total[max(0, onset - 30)..<max(1, onset - 10)].max() ?? 0
+      guard strong >= factor(Self.leastTap) * reference, strong >= 1.26 * before else { continue }
+      let rises = octaves.map { octave -> Double in
+        let now = onset..<min(count, onset + 20)
+        let past = max(0, onset - 25)..<max(1, onset - 5)
+        let usual = SampleMath.energy(octave, past) / Float(past.count) * Float(now.count)
+        return Double(max(0, SampleMath.energy(octave, now) - usual))
+      }
+      let time = Self.refined(onset, samples, rate: rate)
+      // The hum goes on below it.
+      let hum = level[peak] * weights.kept
+      let share = Double(min(1, max(0, strong * strong - hum * hum).squareRoot() / reference))
+      guard Float(share) >= factor(Self.leastTap) else { continue }
+      let sharpness = Self.sharpness(of: rises, centers)
+      transients.append(
+        TracedTransient(
+          time: max(0, time - Self.lead), intensity: table.intensity(ofShare: share, sharpness: sharpness),
+          sharpness: sharpness))
+    }
+    let powers = zip(octaves, weights.hum).map { octave, weight in
+      SampleMath.mean(octave.map { $0 * $0 * weight * weight }, over: 30)
+    }
+    let least = factor(Self.leastHum) * reference
+    for segment in SampleMath.segments(count, closing: 60, where: { level[$0] * weights.kept > least })
+    where segment.count >= 60 {
+      let sharpnesses = segment.map { index in Self.sharpness(of: powers.map { Double($0[index]) }, centers) }
+      let intensities = zip(segment, sharpnesses).map { index, sharpness in
+        table.intensity(ofShare: Double(min(1, level[index] / reference) * weights.kept), sharpness: sharpness)
+      }
+      continuous.append(
+        TracedContinuous(
+          start: Double(segment.lowerBound) / Self.frames - Self.lead, step: 1 / Self.frames, intensities: intensities,
+          sharpnesses: sharpnesses))
+    }
+  }
+
+  private static func sharpness(of powers: [Double], _ centers: [Double]) -> Double {
+    let sum = powers.reduce(0, +)
+    guard sum > 1e-18 else { return 0 }
+    let centroid = zip(powers, centers).reduce(0) { $0 + $1.0 * log($1.1) } / sum
+    return min(1, max(0, (centroid - log(centroids.low)) / log(centroids.high / centroids.low)))
+  }
+
+  private static func total(_ octaves: [[Float]], _ weights: [Float]) -> [Float] {
+    var total = [Float](repeating: 0, count: octaves[0].count)
+    for (octave, weight) in zip(octaves, weights) {
+      for index in total.indices { total[index] += octave[index] * octave[index] * weight * weight }
+    }
+    return total.map { $0.squareRoot() }
+  }
+
+  /// The level of each octave below 0.45 of the rate, a thousand a second, and its centre in hertz.
+  private static func octaves(_ samples: [Float], rate: Double) -> ([[Float]], [Double]) {
+    let corners = corners.filter { $0 < 0.45 * rate }
+    let count = Int(Double(samples.count) / rate * frames) + 1
+    var levels: [[Float]] = []
+    var centers: [Double] = []
+    var (low, lowRate) = (samples, rate)
+    // From the highest octave down, at ever lower rates.
+    for (bottom, top) in zip(corners, corners.dropFirst()).reversed() {
+      if lowRate > 14 * top {
+        let narrow = TactileBandSignal(of: low, rate: lowRate, least: 6 * top)
+        (low, lowRate) = (narrow.samples, narrow.rate)
+      }
+      let above = SecondOrderFilter(hertz: bottom, isHighPass: true, rate: lowRate).filtered(low)
+      let band = SecondOrderFilter(hertz: top, isHighPass: false, rate: lowRate).filtered(above)
+      let width = max(3, Int(max(0.006, 0.5 / bottom) * lowRate) | 1)
+      let window = (0..<width).map { Float(1 - cos(2 * .pi * (Double($0) + 1) / Double(width + 1))) }
+      let sum = window.reduce(0, +)
+      let padding = [Float](repeating: 0, count: width)
+      let powers = padding + band.map { $0 * $0 } + padding
+      levels.append(
+        (0..<count).map { index in
+          let center = min(Int(Double(index) / frames * lowRate), band.count) + width
+          return max(0, DotProduct.of(powers.span, from: center - width / 2 - 1, window.span) / sum).squareRoot()
+        })
+      centers.append((bottom * top).squareRoot())
+    }
+    return (levels.reversed(), centers.reversed())
+  }
+
+  /// Where octaves rise over their last 8 to 33 ms, by decibels.
+  private static func onsets(_ octaves: [[Float]], _ weights: [Float]) -> [Int] {
+    let count = octaves[0].count
+    let floor = Float(Decibels.factor(gate)) * SampleMath.quantile(total(octaves, octaves.map { _ in 1 }), loudest)
+    var novelty = [Float](repeating: 0, count: count)
+    let share = Float(Double(octaves.count).squareRoot()) / max(weights.prefix(octaves.count).reduce(0, +), 1e-9)
+    for (octave, weight) in zip(octaves, weights) {
+      let decibels = octave.map { Float(20 * log10(Double($0 + floor) + 1e-12)) }
+      let past = SampleMath.extreme(decibels, over: 25, by: >)
+      for index in 20..<count { novelty[index] += weight * share * max(0, decibels[index] - past[index - 20]) }
+    }
+    novelty = SampleMath.mean(novelty, over: 5)
+    let usual = SampleMath.median(stride(from: 0, to: count, by: 4).map { novelty[$0] }, over: 101)
+    return SampleMath.peaks(novelty, distance: 40) { novelty[$0] > rise + 1.5 * usual[$0 / 4] }
+  }
+
+  /// The steepest ratio of the 3 ms before and behind, near an onset; in seconds of the padded sound.
+  private static func refined(_ onset: Int, _ samples: [Float], rate: Double) -> Double {
+    let first = max(0, Int(Double(onset - 20) / frames * rate))
+    let end = min(samples.count, Int(Double(onset + 8) / frames * rate))
+    let width = Int(0.003 * rate)
+    guard end - first > 2 * width + 2, width > 0 else { return Double(onset) / frames }
+    var sums = [0.0]
+    for index in first..<end { sums.append(sums[sums.count - 1] + Double(samples[index] * samples[index])) }
+    let least = 1e-3 * sums[sums.count - 1] / Double(end - first) * Double(width) + 1e-18
+    var best = (ratio: 0.0, place: width)
+    for place in width..<(end - first - width) {
+      let ratio = (sums[place + width] - sums[place] + least) / (sums[place] - sums[place - width] + least)
+      if ratio > best.ratio { best = (ratio, place) }
+    }
+    return Double(first + best.place) / rate
+  }
+}
+
+extension TracingOptions.Style {
+  /// The weight of each octave in continuous events and in onsets, and how much of the hum is kept.
+  fileprivate var weights: (hum: [Float], onsets: [Float], kept: Float) {
+    switch self {
+    case .full: ([1, 1, 1, 1, 1, 1, 1, 1], [1, 1, 1, 1, 1, 1, 0.8, 0.6], 1)
+    case .impacts: ([1, 1, 0.8, 0.4, 0.2, 0.1, 0.05, 0], [1, 1, 1, 1, 0.8, 0.6, 0.4, 0.3], 0.35)
+    case .music: ([1, 1, 1, 0.5, 0.25, 0.1, 0, 0], [1, 1, 0.8, 0.4, 0.3, 0.3, 0.5, 0.5], 0.8)
+    case .voice: ([0.2, 0.5, 1, 1, 0.8, 0.5, 0.3, 0.2], [0.3, 0.5, 1, 1, 1, 1, 0.5, 0.3], 1)
     }
   }
 }

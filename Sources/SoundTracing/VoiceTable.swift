@@ -15,10 +15,8 @@ struct VoiceTable {
     var lead: Double
     /// Where it stands among the samples of all.
     var range: Range<Int>
-    /// What the wave was divided by.
-    var norm: Float
-    /// The greatest value of the sine.
-    var peak: Float
+    /// What the wave was divided by, and the greatest value of the sine.
+    var norm, peak: Float
     var count: Int { range.count }
   }
 
@@ -47,8 +45,7 @@ struct VoiceTable {
   static let burstCount = 24
   private static let humCount = 13
   /// The part of a burst's energy behind what counts as its end.
-  private static let tail = Float(0.012)
-  private static let intensities = [0.03, 0.08, 0.2, 0.45, 0.75, 1]
+  private static let (tail, intensities) = (Float(0.012), [0.03, 0.08, 0.2, 0.45, 0.75, 1])
 
   init(_ profile: TransducerProfile, soundRate: Double) throws(AnalysisError) {
     let mapped = profile.bandMapped(rate: 48_000).frequency
@@ -107,9 +104,8 @@ struct VoiceTable {
     band = (hums.first?.hertz ?? low)...(hums.last?.hertz ?? low + 1)
   }
 
-  private mutating func addBurst(
-    _ samples: [Float], from start: Int, to end: Int, _ sharpness: Double, _ shift: Double
-  ) {
+  private mutating func addBurst(_ samples: [Float], from start: Int, to end: Int, _ sharpness: Double, _ shift: Double)
+  {
     // Between the ends is all but a small part of the energy: filters go on around the wave.
     let range = max(0, start - 8)..<min(samples.count, end)
     let all = SampleMath.energy(samples, range)

@@ -7,30 +7,24 @@ internal import SystemSupport
 public struct Calibration: Equatable, Sendable {
   /// A resonance besides the main one.
   public struct Mode: Equatable, Sendable {
-    /// Resonance in hertz.
-    public let resonance: Double
-    /// Quality factor at resonance.
-    public let qualityFactor: Double
+    /// Resonance in hertz, and the quality factor there.
+    public let resonance, qualityFactor: Double
     /// The acceleration at its resonance relative to that of the main one at its own; below zero where it is inverted.
     public let gain: Double
   }
 
   /// How figures of the second sweep differ from those of the first, which is 6 dB weaker.
   public struct LevelChange: Equatable, Sendable {
-    /// By what part the resonance is higher.
-    public let resonance: Double
-    /// By what part the quality is higher.
-    public let qualityFactor: Double
+    /// By what parts the resonance and the quality are higher.
+    public let resonance, qualityFactor: Double
     /// Half of the 95 % intervals of both.
     let resonanceInterval, qualityInterval: Double
     /// By what part of the width of the resonance that is.
     let shift: Double
   }
 
-  /// Resonance in hertz: that of the pole pair.
-  public let resonance: Double
-  /// Quality factor at resonance: that of the pole pair.
-  public let qualityFactor: Double
+  /// Resonance in hertz, and the quality factor there: those of the pole pair.
+  public let resonance, qualityFactor: Double
   /// Up to two further resonances, the stronger one first.
   public let modes: [Mode]
   /// What the recording is in proportion to, as asked or as it fits best.
@@ -43,16 +37,13 @@ public struct Calibration: Equatable, Sendable {
   public let gain: Double
   /// Seconds of the recording at which the signal's first sample moved the transducer, to a part of a frame.
   public let offset: Double
-  /// The frequency in hertz above which the coil's inductance takes over, where that is seen.
-  public let coilCorner: Double?
-  /// The corner in hertz of a high-pass of the recorder's input, where that is seen.
-  public let inputCorner: Double?
+  /// In hertz, where they are seen: above which frequency the coil's inductance takes over, and the corner of a high-pass of
+  /// the recorder's input.
+  public let coilCorner, inputCorner: Double?
   /// The frequency in hertz of mains hum that was taken out.
   public let hum: Double?
-  /// Half of the 95 % interval of the resonance, as a fraction of it.
-  public let resonanceInterval: Double
-  /// Half of the 95 % interval of the quality, as a fraction of it.
-  public let qualityInterval: Double
+  /// Half of the 95 % intervals of the resonance and of the quality, as fractions of them.
+  public let resonanceInterval, qualityInterval: Double
   /// What the louder sweep changes.
   public let levelChange: LevelChange
   /// What the resonances leave unexplained, in decibels of the recorded power.
@@ -71,33 +62,27 @@ public struct Calibration: Equatable, Sendable {
   /// Parts in a million beyond which clocks are not those of sound hardware.
   static let maximumClockError = 200.0
   /// The residual up to which a fit is taken, and the one up to which it can be insisted on.
-  static let goodResidual = -15.0
-  static let poorResidual = -10.0
+  static let (goodResidual, poorResidual) = (-15.0, -10.0)
   /// The part of the power up to which a fit may leave what is not noise: −22 dB. Beyond, echoes bend the quality by
   /// more than its interval shows.
   static let greatestMisfit = 0.0063
   /// The intervals up to which figures are taken: beyond, a brake would be tuned to chance.
-  static let widestResonance = 0.01
-  static let widestQuality = 0.05
+  static let (widestResonance, widestQuality) = (0.01, 0.05)
   /// By what the figures may differ between sweeps 6 dB apart: movement that stiffens a spring by a share at the
   /// louder one does so by a quarter of it at the other.
-  static let greatestResonanceChange = 0.007
-  static let greatestQualityChange = 0.04
+  static let (greatestResonanceChange, greatestQualityChange) = (0.007, 0.04)
   /// The change of the resonance up to which it is taken for a spring's, and how many times as much the uncertainty
   /// covers: four thirds at the sweep's level, four at 4.8 dB more.
-  static let greatestStiffening = 0.025
+  static let (greatestStiffening, stiffeningReach) = (0.025, 4.0)
   /// The part of the resonance's width up to which a change is in proportion to the square of the level.
   static let greatestShift = 0.15
-  static let stiffeningReach = 4.0
   /// What mounting and heat move a resonance by, besides what a fit leaves open; the least factor on the quality.
-  private static let drift = 0.02
-  private static let leastFactor = 1.05
+  private static let (drift, leastFactor) = (0.02, 1.05)
 
   /// Measures.
   ///
   /// - Parameters:
   ///   - recording: All of the signal, with some silence behind the first sweep.
-  ///   - signal: What was played.
   ///   - sensors: What the recording may be in proportion to.
   ///   - acceptsPoor: Whether a fit that leaves up to 10 % unexplained, is uncertain or changes with the level is taken
   ///     all the same.
@@ -124,8 +109,7 @@ public struct Calibration: Equatable, Sendable {
     } catch { throw CalibrationError.cause(of: error, behind: take.hum) }
     let shape = fit.shape
     let main = shape.main
-    resonance = main.resonance
-    qualityFactor = main.qualityFactor
+    (resonance, qualityFactor) = (main.resonance, main.qualityFactor)
     modes = zip(shape.modes, fit.gains).dropFirst().map { mode, gain in
       // A sensor of another kind saw it by another power of its frequency.
       let order = Double(2 - shape.order)
@@ -143,10 +127,8 @@ public struct Calibration: Equatable, Sendable {
     inputCorner = shape.highPassOrder > 0 ? shape.highPass : nil
     hum = take.hum?.hertz
     (resonanceInterval, qualityInterval) = fit.intervals[0]
-    levelChange = change
-    residual = fit.residual
+    (levelChange, residual, signalToNoise) = (change, fit.residual, take.signalToNoise)
     self.noise = Decibels.of(power: share)
-    signalToNoise = take.signalToNoise
     clockError = (pair.rate / recording.rate - 1) * 1e6
     curve = CalibrationCurve(response, noise: noise, fit: fit)
   }
@@ -155,10 +137,8 @@ public struct Calibration: Equatable, Sendable {
   public struct Conditions: Equatable, Sendable {
     /// The day, in the user's words.
     public var date: String
-    /// Seconds from a sample to its movement, where the recording can tell.
-    public var latency: Double?
-    /// The acceleration in g that is the recording's full scale, where it is known.
-    public var fullScale: Double?
+    /// Seconds from a sample to its movement, and the acceleration in g that is the recording's full scale, where known.
+    public var latency, fullScale: Double?
 
     /// Makes circumstances.
     public init(date: String, latency: Double? = nil, fullScale: Double? = nil) {
@@ -198,30 +178,19 @@ public struct Calibration: Equatable, Sendable {
     hardware.measured = TransducerMeasurement(
       date: circumstances.date, residual: max(-120, Self.rounded(residual, places: 1)), sensor: sensor)
     if let fullScale = circumstances.fullScale, let most = acceleration(fullScale: fullScale) {
-      // The profile's figure is that at continuous power; full scale gives what the amplifier can.
-      let share = Self.continuousShare(of: profile)
+      // The profile's figure is that at continuous power; full scale gives what the amplifier can. No rate changes limits.
+      let share = min(1, (1 / (profile.transducerSettings(rate: 48_000)?.limits.power ?? 1)).squareRoot())
       hardware.acceleration = Self.rounded(most * share, places: 3)
       known.insert("acceleration")
     }
     hardware.estimated.removeAll { known.contains($0) }
-    hardware.uncertainty =
-      isPoor
-      ? .estimated
-      : Self.uncertainty(
-        resonance: resonanceInterval
-          + (levelChange.isStiffness ? Self.stiffeningReach * abs(levelChange.resonance) : 0),
-        qualityFactor: qualityInterval)
+    let stiffening = levelChange.isStiffness ? Self.stiffeningReach * abs(levelChange.resonance) : 0
+    let uncertainty = Self.uncertainty(resonance: resonanceInterval + stiffening, qualityFactor: qualityInterval)
+    hardware.uncertainty = isPoor ? .estimated : uncertainty
     if isPoor { hardware.estimated += ["resonance", "qualityFactor"] }
     profile.hardware = hardware
     if let latency = circumstances.latency { profile.amplifier.latency = Self.rounded(latency, places: 6) }
     return profile
-  }
-
-  /// The amplitude that continuous power allows, as a part of full scale.
-  private static func continuousShare(of profile: TransducerProfile) -> Double {
-    // No rate changes the limits.
-    let power = profile.transducerSettings(rate: 48_000)?.limits.power ?? 1
-    return min(1, (1 / power).squareRoot())
   }
 
   /// What a profile states with intervals of a measurement.
@@ -235,65 +204,7 @@ public struct Calibration: Equatable, Sendable {
     let scale = pow(10, Double(places))
     return (value * scale).rounded() / scale
   }
-}
 
-extension Calibration.LevelChange {
-  init(of shape: ResonanceShape, _ pair: SweepPair, band: ClosedRange<Double>) {
-    func fit(_ part: SweepPair.Part) -> ResonanceFit {
-      ResonanceFit(refining: shape, pair.response(part, without: SweepPair.preRoll), band: band)
-    }
-    let (quiet, loud) = (fit(.quiet), fit(.loud))
-    resonance = loud.shape.main.resonance / quiet.shape.main.resonance - 1
-    qualityFactor = loud.shape.main.qualityFactor / quiet.shape.main.qualityFactor - 1
-    shift = resonance * shape.main.qualityFactor
-    func both(_ left: Double, _ right: Double) -> Double { (left * left + right * right).squareRoot() }
-    resonanceInterval = both(quiet.intervals[0].resonance, loud.intervals[0].resonance)
-    qualityInterval = both(quiet.intervals[0].qualityFactor, loud.intervals[0].qualityFactor)
-  }
-
-  /// How many intervals a difference must be to be more than chance: 3 in 1,000 are wider.
-  private static let certainty = 1.5
-
-  /// Whether the resonance or the quality differs by more than is allowed, and by more than chance.
-  var isSeen: (resonance: Bool, qualityFactor: Bool) {
-    (
-      abs(resonance) > max(Calibration.greatestResonanceChange, Self.certainty * resonanceInterval),
-      abs(qualityFactor) > max(Calibration.greatestQualityChange, Self.certainty * qualityInterval)
-    )
-  }
-
-  /// Whether a spring stiffens or softens so little that the figures of small movement follow from both sweeps.
-  var isStiffness: Bool {
-    isSeen.resonance && !isSeen.qualityFactor && abs(resonance) <= Calibration.greatestStiffening
-      && abs(shift) <= Calibration.greatestShift
-  }
-
-  private var words: String {
-    "changes with the level: the resonance of the louder sweep is \((abs(resonance) * 100).text(1)) % "
-      + (resonance > 0 ? "higher, as where a spring stiffens" : "lower, as where a spring softens") + " with movement"
-  }
-
-  /// What is to be known of a spring that stiffens or softens a little.
-  var stiffness: String? {
-    guard isStiffness else { return nil }
-    return
-      "The recording \(words). The figures are those of small movement; the uncertainty covers levels up to 5 dB above the sweep's."
-  }
-
-  var refusal: String? {
-    if isStiffness { return nil }
-    let advice = "use a lower '--level', or '--accept-poor'"
-    let seen = isSeen
-    if seen.resonance { return "\(words); \(advice)" }
-    guard seen.qualityFactor else { return nil }
-    return "changes with the level: the Q factor of the louder sweep is \((abs(qualityFactor) * 100).text(1)) % "
-      + (qualityFactor < 0
-        ? "lower, as where the recorder or the amplifier compresses; lower their gains, or \(advice)"
-        : "higher, as with friction; use a higher '--level', or '--accept-poor'")
-  }
-}
-
-extension Calibration {
   static func judge(
     _ fit: ResonanceFit, noise: Double, _ change: LevelChange, band: ClosedRange<Double>, acceptsPoor: Bool
   ) throws(CalibrationError) {
@@ -373,14 +284,68 @@ extension Calibration {
   }
 }
 
+extension Calibration.LevelChange {
+  init(of shape: ResonanceShape, _ pair: SweepPair, band: ClosedRange<Double>) {
+    func fit(_ part: SweepPair.Part) -> ResonanceFit {
+      ResonanceFit(refining: shape, pair.response(part, without: SweepPair.preRoll), band: band)
+    }
+    let (quiet, loud) = (fit(.quiet), fit(.loud))
+    resonance = loud.shape.main.resonance / quiet.shape.main.resonance - 1
+    qualityFactor = loud.shape.main.qualityFactor / quiet.shape.main.qualityFactor - 1
+    shift = resonance * shape.main.qualityFactor
+    func both(_ left: Double, _ right: Double) -> Double { (left * left + right * right).squareRoot() }
+    resonanceInterval = both(quiet.intervals[0].resonance, loud.intervals[0].resonance)
+    qualityInterval = both(quiet.intervals[0].qualityFactor, loud.intervals[0].qualityFactor)
+  }
+
+  /// How many intervals a difference must be to be more than chance: 3 in 1,000 are wider.
+  private static let certainty = 1.5
+
+  /// Whether the resonance or the quality differs by more than is allowed, and by more than chance.
+  var isSeen: (resonance: Bool, qualityFactor: Bool) {
+    (
+      abs(resonance) > max(Calibration.greatestResonanceChange, Self.certainty * resonanceInterval),
+      abs(qualityFactor) > max(Calibration.greatestQualityChange, Self.certainty * qualityInterval)
+    )
+  }
+
+  /// Whether a spring stiffens or softens so little that the figures of small movement follow from both sweeps.
+  var isStiffness: Bool {
+    isSeen.resonance && !isSeen.qualityFactor && abs(resonance) <= Calibration.greatestStiffening
+      && abs(shift) <= Calibration.greatestShift
+  }
+
+  private var words: String {
+    "changes with the level: the resonance of the louder sweep is \((abs(resonance) * 100).text(1)) % "
+      + (resonance > 0 ? "higher, as where a spring stiffens" : "lower, as where a spring softens") + " with movement"
+  }
+
+  /// What is to be known of a spring that stiffens or softens a little.
+  var stiffness: String? {
+    guard isStiffness else { return nil }
+    return
+      "The recording \(words). The figures are those of small movement; the uncertainty covers levels up to 5 dB above the sweep's."
+  }
+
+  var refusal: String? {
+    if isStiffness { return nil }
+    let advice = "use a lower '--level', or '--accept-poor'"
+    let seen = isSeen
+    if seen.resonance { return "\(words); \(advice)" }
+    guard seen.qualityFactor else { return nil }
+    return "changes with the level: the Q factor of the louder sweep is \((abs(qualityFactor) * 100).text(1)) % "
+      + (qualityFactor < 0
+        ? "lower, as where the recorder or the amplifier compresses; lower their gains, or \(advice)"
+        : "higher, as with friction; use a higher '--level', or '--accept-poor'")
+  }
+}
+
 /// How far a transducer's resonance and quality are from what its profile states.
 public struct CalibrationDrift: Equatable, Sendable {
   /// A figure of the profile against what was measured.
   public struct Figure: Equatable, Sendable {
-    /// What the profile states.
-    public let stated: Double
-    /// What was measured.
-    public let measured: Double
+    /// What the profile states, and what was measured.
+    public let stated, measured: Double
     /// Half of the 95 % interval of what was measured, as a fraction of it.
     public let interval: Double
     /// What the measured may be of the stated, by the profile's uncertainty.
@@ -392,10 +357,8 @@ public struct CalibrationDrift: Equatable, Sendable {
     public var isWithin: Bool { allowed.contains(measured / stated) }
   }
 
-  /// Resonance in hertz.
-  public let resonance: Figure
-  /// Quality factor.
-  public let qualityFactor: Figure
+  /// Resonance in hertz, and quality factor.
+  public let resonance, qualityFactor: Figure
 
   /// Whether both are within what the profile states.
   public var isWithin: Bool { resonance.isWithin && qualityFactor.isWithin }
@@ -449,8 +412,113 @@ public struct CalibrationError: Error, Equatable, Sendable, CustomStringConverti
     guard let hum, hum.isMoving else { return error }
     return CalibrationError(
       .unsuitableRecording,
-      "has mains hum whose frequency moves, at "
-        + "\(hum.hertz.text(1)) Hz, which cannot be taken out; keep the sensor's leads away from mains leads, or record on battery power"
+      "has mains hum whose frequency moves, at \(hum.hertz.text(1)) Hz, which cannot be taken out; keep the sensor's leads away from mains leads, or record on battery power"
     )
   }
+}
+
+/// A measured acceleration response with the fitted one, by frequency.
+///
+/// What a sensor of velocity or displacement gave is brought to acceleration; the greatest of what was
+/// measured and stands out of the noise is 0 dB.
+public struct CalibrationCurve: Equatable, Sendable {
+  /// A place on the curve.
+  public struct Point: Equatable, Sendable {
+    /// Frequency in hertz.
+    public let hertz: Double
+    /// In decibels: what was measured, what the resonances give, and what is left when that is taken from it, phase and all.
+    public let measured, fitted, residual: Double
+    /// Whether what was measured stands out of the noise, from here to the resonance.
+    public let isAboveNoise: Bool
+  }
+
+  /// The points by rising frequency, up to 96 in an octave.
+  public let points: [Point]
+  /// The frequencies around the peak at which no more than 10 dB are lost.
+  public let band: ClosedRange<Double>
+  /// The frequencies around the resonance that stand out of the noise; the band where none do.
+  public let heard: ClosedRange<Double>
+  /// Whether the band may go on below or above what the sweep went through.
+  public let isOpenBelow, isOpenAbove: Bool
+
+  /// Decibels that are lost at the ends of the band, and points to both sides that it is judged by: a twelfth of an octave.
+  private static let (bandLoss, reach) = (10.0, 4)
+  /// How many times the power of noise is heard, and points of a response in a profile.
+  private static let (prominence, responseCount) = (4.0, 24)
+
+  /// - Parameter noise: What noise adds to the response, in the same groups.
+  init(_ response: MeasuredResponse, noise: MeasuredResponse, fit: ResonanceFit) {
+    let order = Double(2 - fit.shape.order)
+    func power(_ response: MeasuredResponse, _ index: Int) -> Double {
+      Self.power(response, around: index, order: order)
+        / max(fit.shape.highPassValue(atHertz: response.groups[index].hertz).power, 1e-9)
+    }
+    let levels = response.groups.indices.map { power(response, $0) }
+    let noises = noise.groups.indices.map { power(noise, $0) }
+    let heard = Self.run(
+      of: zip(levels, noises).map { $0 > Self.prominence * $1 },
+      around: response.groups.lastIndex { $0.hertz <= fit.shape.main.resonance } ?? 0)
+    let greatest = max(zip(levels, heard).map { $1 ? $0 : 0 }.max() ?? 0, 1e-300).squareRoot()
+    let points = zip(response.groups, heard).map { group, isAboveNoise in
+      let fitted = fit.value(atHertz: group.hertz)
+      let passed = fit.shape.highPassValue(atHertz: group.hertz).magnitude
+      let factor = pow(group.hertz, order) / (greatest * max(passed, 1e-5))
+      return Point(
+        hertz: group.hertz, measured: Decibels.of(amplitude: group.gain.magnitude * factor),
+        fitted: Decibels.of(amplitude: fitted.magnitude * factor),
+        residual: Decibels.of(amplitude: (group.gain - fitted).magnitude * factor), isAboveNoise: isAboveNoise)
+    }
+    self.points = points
+    let reached = levels.indices.map { heard[$0] ? levels[$0] : 0 }
+    guard let peak = reached.indices.max(by: { reached[$0] < reached[$1] }) else {
+      (band, self.heard) = (1...1, 1...1)
+      (isOpenBelow, isOpenAbove) = (true, true)
+      return
+    }
+    let least = reached[peak] * pow(10, -Self.bandLoss / 10)
+    let low = (reached[..<peak].lastIndex { !($0 >= least) } ?? -1) + 1
+    let high = (reached[peak...].firstIndex { !($0 >= least) } ?? reached.count) - 1
+    band = points[low].hertz...points[high].hertz
+    let first = heard.firstIndex(of: true) ?? low
+    let last = heard.lastIndex(of: true) ?? high
+    self.heard = points[min(first, low)].hertz...points[max(last, high)].hertz
+    isOpenBelow = low == 0 || !heard[low - 1]
+    isOpenAbove = high == points.count - 1 || !heard[high + 1]
+  }
+
+  /// The measured response in few points for a profile: equally far apart, the greatest at 0 dB.
+  ///
+  /// What noise hides is left out.
+  public var response: [ResponsePoint] {
+    guard let first = points.first?.hertz, let last = points.last?.hertz, first < last else { return [] }
+    let width = log2(last / first) / Double(Self.responseCount)
+    var found: [ResponsePoint] = []
+    for index in 0..<Self.responseCount {
+      let low = first * pow(2, Double(index) * width)
+      let high = low * pow(2, width)
+      let inside = points.filter { $0.hertz >= low && $0.hertz < high }
+      guard !inside.isEmpty, inside.allSatisfy(\.isAboveNoise) else { continue }
+      let power = inside.reduce(0) { $0 + pow(10, $1.measured / 10) } / Double(inside.count)
+      found.append(ResponsePoint(hertz: Self.rounded((low * high).squareRoot()), decibels: Decibels.of(power: power)))
+    }
+    let most = found.map(\.decibels).max() ?? 0
+    return found.map { ResponsePoint(hertz: $0.hertz, decibels: Self.rounded($0.decibels - most)) }
+  }
+
+  /// What holds without a break around a place.
+  private static func run(of matches: [Bool], around place: Int) -> [Bool] {
+    let first = (matches.prefix(place).lastIndex(of: false) ?? -1) + 1
+    let end = matches.dropFirst(place).firstIndex(of: false) ?? matches.count
+    return matches.indices.map { end > place && (first..<end).contains($0) }
+  }
+
+  /// The mean power around a group, brought to acceleration.
+  private static func power(_ response: MeasuredResponse, around index: Int, order: Double) -> Double {
+    let groups = response.groups
+    let range = max(0, index - reach)...min(groups.count - 1, index + reach)
+    let power = range.reduce(0) { $0 + groups[$1].gain.power * pow(groups[$1].hertz, 2 * order) }
+    return power / Double(range.count)
+  }
+
+  private static func rounded(_ value: Double) -> Double { (value * 10).rounded() / 10 }
 }

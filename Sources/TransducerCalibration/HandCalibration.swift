@@ -19,9 +19,7 @@ public struct HandCalibration: Equatable, Sendable {
     public var duration: Double { abs(log2(end / start)) / HandCalibration.pace }
 
     /// Hertz at a time in seconds, which is clamped to its duration.
-    public func hertz(at seconds: Double) -> Double {
-      start * pow(end / start, min(max(seconds / duration, 0), 1))
-    }
+    public func hertz(at seconds: Double) -> Double { start * pow(end / start, min(max(seconds / duration, 0), 1)) }
   }
 
   /// A key pressed in a tone.
@@ -35,10 +33,8 @@ public struct HandCalibration: Equatable, Sendable {
     public init(hertz: Double, isRising: Bool) { (self.hertz, self.isRising) = (hertz, isRising) }
   }
 
-  /// Resonance in hertz.
-  public let resonance: Double
-  /// How far the true resonance may be off, as a fraction of it.
-  public let uncertainty: Double
+  /// Resonance in hertz, and how far the true one may be off, as a fraction of it.
+  public let resonance, uncertainty: Double
   /// The presses that count.
   public let presses: [Press]
   /// The one that was left out, if any.
@@ -48,8 +44,7 @@ public struct HandCalibration: Equatable, Sendable {
   private static let pace = 0.1
   /// Octaves from the stated resonance to where tones start, which differ so that counting seconds does not help, and to
   /// where they end.
-  private static let reaches = [0.75, 0.95, 0.85]
-  private static let farthest = 0.95
+  private static let (reaches, farthest) = ([0.75, 0.95, 0.85], 0.95)
   /// Octaves from the stated resonance within which the found one must lie to be between the ends of the tones.
   private static let widest = 0.55
   /// Octaves that presses in one direction may lie apart from their median: 9 %.
@@ -57,10 +52,9 @@ public struct HandCalibration: Equatable, Sendable {
   /// Octaves by which rising tones may be pressed above falling ones: a reaction of 0.25 s and, each way, 1.5 dB behind
   /// the peak of a Q factor of 2.
   private static let lags = -0.1...0.6
-  /// The least uncertainty: what heat, mounting and the slope of a person's sensitivity leave.
-  private static let leastUncertainty = 0.04
-  /// The greatest that is worth having, half of a data sheet's; keys by the clock leave more.
-  private static let greatestUncertainty = 0.075
+  /// The least uncertainty: what heat, mounting and the slope of a person's sensitivity leave. The greatest that is worth
+  /// having: half of a data sheet's; keys by the clock leave more.
+  private static let (leastUncertainty, greatestUncertainty) = (0.04, 0.075)
   /// Standard errors in an interval of 95 % with three or four degrees of freedom, by Student's distribution.
   private static let width = 3.0
 
@@ -135,7 +129,6 @@ public struct HandCalibration: Equatable, Sendable {
     let (rising, falling) = (kept.filter(\.isRising).map(place), kept.filter { !$0.isRising }.map(place))
     func mean(_ places: [Double]) -> Double { places.reduce(0, +) / Double(places.count) }
     func refusal(_ text: String) -> CalibrationError { CalibrationError(.pressesDisagree, text) }
-    let advice = "press once in each tone, where it is strongest; raise the level with + if it is hardly felt"
     let squares = [rising, falling].reduce(0) { sum, places in
       places.reduce(sum) { $0 + ($1 - mean(places)) * ($1 - mean(places)) }
     }
@@ -148,7 +141,7 @@ public struct HandCalibration: Equatable, Sendable {
         presses.filter { $0.isRising == isRising }.map { $0.hertz.text(1) }.joined(separator: ", ")
       }
       throw refusal(
-        "the presses do not agree: at \(list(true)) Hz in rising tones and \(list(false)) Hz in falling ones; \(advice)"
+        "the presses do not agree: at \(list(true)) Hz in rising tones and \(list(false)) Hz in falling ones; press once in each tone, where it is strongest; raise the level with + if it is hardly felt"
       )
     }
     let found = (mean(rising) + mean(falling)) / 2
@@ -164,16 +157,11 @@ public struct HandCalibration: Equatable, Sendable {
   /// A profile with the resonance in place of what it said; the quality and its uncertainty stay.
   ///
   /// The resonance is rounded to a tenth of a hertz. A measured response, which has another resonance, is dropped.
-  ///
-  /// - Parameters:
-  ///   - profile: The profile of the transducer that was measured.
-  ///   - date: The day, in the user's words.
   public func applied(to profile: TransducerProfile, date: String) -> TransducerProfile {
     let doubt = profile.hardware?.uncertainty ?? profile.hardware?.assumedUncertainty ?? .estimated
     var profile = profile.with(
       resonance: Calibration.rounded(resonance, places: 1),
-      TransducerUncertainty(
-        resonance: (uncertainty * 1_000).rounded(.up) / 1_000, qualityFactor: doubt.qualityFactor))
+      TransducerUncertainty(resonance: (uncertainty * 1_000).rounded(.up) / 1_000, qualityFactor: doubt.qualityFactor))
     profile.sources.append("Resonance found by hand, \(date)")
     return profile
   }

@@ -23,8 +23,7 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
   public let residual: Double
 
   /// The part of the nominal impedance that is the coil's resistance, as IEC 60268-5 allows 0.8 at least, and its doubt.
-  private static let nominalShare = 0.85
-  private static let nominalDoubt = 0.2
+  private static let (nominalShare, nominalDoubt) = (0.85, 0.2)
   /// The least part of the coil's and resistor's resistance by which the impedance rises at a resonance.
   private static let leastRise = 0.05
   /// Octaves around the resonance that are fitted: beyond, eddy currents make a coil's inductance fall with frequency.
@@ -36,7 +35,6 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
   ///   - recording: The voltage at the resistor.
   ///   - reference: That of the amplifier at the same gain; it yields the coil's resistance, and takes out what
   ///     amplifier and recorder do to the signal.
-  ///   - signal: What was played.
   ///   - resistor: In ohms.
   ///   - nominal: The nominal impedance in ohms, which is needed without a reference.
   /// - Throws: Why nothing can be said.
@@ -99,10 +97,6 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
   }
 
   /// A profile with resonance and Q factor as measured; a measured response, which is another's, is dropped.
-  ///
-  /// - Parameters:
-  ///   - profile: The profile of the transducer that was measured.
-  ///   - date: The day, in the user's words.
   public func applied(to profile: TransducerProfile, date: String) -> TransducerProfile {
     let uncertainty = Calibration.uncertainty(resonance: resonanceInterval, qualityFactor: qualityInterval)
     var profile = profile.with(resonance: Calibration.rounded(resonance, places: 2), uncertainty)
@@ -163,8 +157,7 @@ private struct ImpedanceFit {
   let intervals: [Double]
 
   /// Seconds in which delays are counted, and what a high-pass must leave of the rest to be believed in.
-  private static let unit = 1.0 / 48_000
-  private static let advantage = 0.6
+  private static let (unit, advantage) = (1.0 / 48_000, 0.6)
 
   /// The best by what is left of what the resonance takes, from several starts, near whose resonances they are fitted.
   ///
@@ -178,8 +171,9 @@ private struct ImpedanceFit {
     let found = grid(response, band: band, orders: orders).map { start in
       ImpedanceFit(start, near(start).thinned(by: 3), orders: 0...min(1, orders.upperBound), .coarse)
     }.filter { (band.lowerBound * edge...band.upperBound / edge).contains($0.shape.resonance) }
-    return found.min { $0.cost / $0.taken < $1.cost / $1.taken }
-      .map { ImpedanceFit($0.shape, near($0.shape), orders: orders, .full) }
+    return found.min { $0.cost / $0.taken < $1.cost / $1.taken }.map {
+      ImpedanceFit($0.shape, near($0.shape), orders: orders, .full)
+    }
   }
 
   private init(
@@ -206,15 +200,11 @@ private struct ImpedanceFit {
     cost = left.reduce(0) { $0 + $1 * $1 }
     var still = shape
     still.rise = 0
-    taken = response.groups.reduce(0) {
-      $0 + $1.weight * ($1.gain - still.value(atHertz: $1.hertz) * gain).power
-    }
+    taken = response.groups.reduce(0) { $0 + $1.weight * ($1.gain - still.value(atHertz: $1.hertz) * gain).power }
     let order = shape.input.highPassOrder
     let point = Self.point(shape)
-    let columns = point.indices.map { index in
-      var moved = point
-      moved[index] += 1e-4
-      return zip(Self.match(Self.shape(moved, order), response).left, left).map { ($0 - $1) / 1e-4 }
+    let columns = LevenbergMarquardt.columns(at: point, steps: point.map { _ in 1e-4 }, left: left) {
+      Self.match(Self.shape($0, order), response).left
     }
     intervals = ResonanceFit.intervals(of: columns, left: left, gainCount: 1) ?? [1, 1, 1]
   }

@@ -13,21 +13,17 @@ struct MainsHum {
   private let amplitudes: [(sine: Double, cosine: Double)]
 
   /// The mains frequencies of the world, and how far they and a recorder's clock stray.
-  private static let nominal = [50.0, 60]
-  private static let reach = 0.3
+  private static let (nominal, reach) = ([50.0, 60], 0.3)
   /// Steps of the search in hertz: over 15 s, harmonics of the nearest first step are a fraction of a turn off.
   private static let steps = [0.005, 0.001, 0.0002]
   static let harmonicCount = 8
   /// Blocks in a second that are looked at.
   private static let blockRate = 2_000.0
-  /// The least part of the silences' power that a hum explains.
-  private static let leastShare = 0.1
-  /// The fewest seconds of silence.
-  private static let leastSilence = 0.4
+  /// The least part of the silences' power that a hum explains, and the fewest seconds of silence.
+  private static let (leastShare, leastSilence) = (0.1, 0.4)
   /// The part of the hum by which silences fitted each by itself must explain more where the frequency moves, and how
   /// many times as much as they would of noise.
-  private static let leastGain = 1e-4
-  private static let certainty = 4.0
+  private static let (leastGain, certainty) = (1e-4, 4.0)
 
   init?(in samples: [Float], rate: Double, silences: [Range<Int>]) {
     let block = max(1, Int(rate / Self.blockRate))
@@ -141,8 +137,7 @@ struct MainsHum {
 /// A silence of a recording, by the means of blocks.
 struct HumSilence {
   /// Seconds of the first block's middle, and from one to the next.
-  let start: Double
-  let spacing: Double
+  let start, spacing: Double
   private(set) var values: [Double]
 
   init(_ samples: [Float], rate: Double, range: Range<Int>, block: Int) {
@@ -226,8 +221,7 @@ struct HumPhase {
   /// Steps of a turn in which the phase of a silence is looked for.
   private static let phaseSteps = 32
   /// How well silences show the frequency, and their phases the mean frequency between them, in hertz.
-  private static let localDeviation = 0.02
-  private static let meanDeviation = 0.002
+  private static let (localDeviation, meanDeviation) = (0.02, 0.002)
 
   /// The phase through silences whose frequencies are known, or nothing where there is one silence alone.
   ///

@@ -1,5 +1,6 @@
 internal import CMath
 internal import SignalAnalysis
+internal import SystemSupport
 
 /// What came back of a sweep by frequency, in narrow groups of equal musical width.
 struct MeasuredResponse {
@@ -22,9 +23,7 @@ struct MeasuredResponse {
   ///
   /// Weighted by the sweep's power, a fit to the groups is a plain least-squares fit to the recording.
   ///
-  /// - Parameters:
-  ///   - bins: The recording's spectrum in the band, with their frequencies and that of the sweep.
-  ///   - lowest: Where the first group begins.
+  /// - Parameter bins: The recording's spectrum in the band, with their frequencies and that of the sweep.
   init(bins: [(hertz: Double, recorded: Phasor, played: Phasor)], lowest: Double) {
     var groups: [Group] = []
     var last = Int.min
@@ -109,7 +108,6 @@ enum DelaySearch {
   /// The seconds τ within reach for which Re Σ terms·exp(jωτ) is greatest.
   /// - Parameters:
   ///   - terms: Products of one spectrum and another's conjugate, with their frequencies in hertz.
-  ///   - reach: Seconds to both sides.
   ///   - ignoresSign: Whether a turned polarity counts as much.
   static func delay(of terms: [(hertz: Double, value: Phasor)], within reach: Double, ignoresSign: Bool) -> Double {
     let highest = terms.last?.hertz ?? 0
@@ -163,9 +161,7 @@ enum DelaySearch {
 struct SweepPair {
   struct Bin: BitwiseCopyable {
     var hertz: Double
-    var played: Phasor
-    var first: Phasor
-    var second: Phasor
+    var played, first, second: Phasor
   }
 
   /// Seconds in front of a sweep that are cut out with it, since a peak is later than its beginning.
@@ -174,10 +170,8 @@ struct SweepPair {
   static let postRoll = 1.1
 
   let bins: [Bin]
-  /// Frames per second of the recorder by the player's clock.
-  let rate: Double
-  /// The second at which the cut begins, by that rate.
-  let start: Double
+  /// Frames per second of the recorder by the player's clock, and the second at which the cut begins, by that rate.
+  let rate, start: Double
 
   /// - Parameters:
   ///   - rate: Frames per second, the recorder's error included.
@@ -225,8 +219,7 @@ struct SweepPair {
 
   /// The power in which the sweeps differ, as a part of the power of one.
   var difference: Double {
-    var different = 0.0
-    var power = 0.0
+    var (different, power) = (0.0, 0.0)
     for bin in bins {
       different += (bin.first - bin.second).power
       power += (bin.first.power + bin.second.power) / 2
@@ -291,3 +284,331 @@ struct SweepPair {
 }
 
 extension Phasor { init(_ number: ComplexNumber) { self.init(Double(number.real), Double(number.imaginary)) } }
+
+/// What a sensor on the transducer gave while the signal was played: one channel, to be judged and measured.
+public struct CalibrationRecording: Equatable, Sendable {
+  /// The samples, in −1…1.
+  public let samples: [Float]
+  /// Frames per second.
+  public let rate: Double
+
+  /// Makes a recording.
+  public init(samples: [Float], rate: Double) { (self.samples, self.rate) = (samples, rate) }
+
+  /// Seconds.
+  public var duration: Double { rate > 0 ? Double(samples.count) / rate : 0 }
+
+  /// The most seconds that are looked through, and the rates that are understood.
+  public static let (longest, rates) = (180.0, 4_000.0...384_000.0)
+
+  func check(for signal: SweepSignal) throws(CalibrationError) {
+    func refusal(_ text: String) -> CalibrationError { CalibrationError(.unsuitableRecording, text) }
+    guard !samples.isEmpty else { throw refusal("is empty") }
+    guard Self.rates.contains(rate) else { throw refusal("is at \(rate.text(0)) Hz; supported: 4000 to 384000 Hz") }
+    guard rate >= 2.5 * signal.band.upperBound else {
+      let (highest, needed) = (signal.band.upperBound.text(1), (2.5 * signal.band.upperBound).text(0))
+      throw refusal("is at \(rate.text(0)) Hz; a sweep up to \(highest) Hz needs \(needed) Hz")
+    }
+    let needed = signal.measuredLength - SweepSignal.margin - SweepSignal.pause
+    guard duration >= needed else {
+      throw refusal("lasts \(duration.text(1)) s; the two sweeps take \(needed.text(1)) s")
+    }
+    guard duration <= Self.longest else {
+      throw refusal("lasts \(duration.text(1)) s; cut it to the signal, at most \(Self.longest.text(0)) s")
+    }
+    // No comparison holds for a sample that is undefined.
+    if let frame = samples.firstIndex(where: { !(abs($0) < 1e6) }) {
+      throw refusal("contains NaN or infinity at \(place(of: frame)) s")
+    }
+    if samples.allSatisfy({ $0 == samples[0] }) { throw refusal("contains only silence") }
+  }
+
+  /// Seconds of a frame, as sentences have them.
+  func place(of frame: Int) -> String { (Double(frame) / rate).text(2) }
+}
+
+/// A recording in which both sweeps were found and nothing speaks against measuring.
+struct SweepTake {
+  /// The sweeps, by the player's clock.
+  let pair: SweepPair
+  /// Decibels between the louder sweep and the silence in front of it.
+  let signalToNoise: Double
+  let hum: MainsHum?
+  /// The recording without the hum.
+  let recording: CalibrationRecording
+
+  /// Parts of the power by which two equal sweeps may differ besides noise: 10 dB below them.
+  private static let mostDifference = 0.1
+
+  init(_ recording: CalibrationRecording, signal: SweepSignal) throws(CalibrationError) {
+    try recording.check(for: signal)
+    let rate = recording.rate
+    let places = try SweepSearch(recording, signal: signal).pair()
+    for place in [places.first, places.second] {
+      let start = Int(place * rate)
+      let range = max(0, start - Int(0.1 * rate))..<(start + Int((signal.duration + 0.1) * rate))
+      if let frame = ClippingDetector.firstFrame(in: recording.samples, range: range) {
+        throw CalibrationError(.clipped, "is clipped at \(recording.place(of: frame)) s; lower the recorder's gain")
+      }
+    }
+    let silences = Self.silences(places, signal, recording)
+    let hum = MainsHum(in: recording.samples, rate: rate, silences: silences)
+    self.hum = hum
+    let recording =
+      hum.map { CalibrationRecording(samples: $0.removed(from: recording.samples, rate: rate), rate: rate) }
+      ?? recording
+    self.recording = recording
+    do { (pair, signalToNoise) = try Self.pair(recording, signal: signal, places) } catch {
+      throw CalibrationError.cause(of: error, behind: hum)
+    }
+  }
+
+  /// The least factor between the sweeps, brought to one level, that is not a gain which changed; noise is in it.
+  private static let leastRatio = 0.6
+
+  /// The sweeps by the player's clock, and decibels between the louder one and the silence in front of it.
+  private static func pair(
+    _ recording: CalibrationRecording, signal: SweepSignal, _ places: (first: Double, second: Double)
+  ) throws(CalibrationError) -> (SweepPair, signalToNoise: Double) {
+    let rate = recording.rate
+    let first = SweepPair(recording, signal: signal, rate: rate, first: places.first)
+    let error = first.clockSkew / signal.sweepSpacing
+    guard abs(error) * 1e6 <= Calibration.maximumClockError else {
+      throw CalibrationError(
+        .clockMismatch,
+        "has a sample clock that is \((abs(error) * 1e6).text(0)) ppm too \(error > 0 ? "fast" : "slow"); record on the device that plays the signal"
+      )
+    }
+    let signalToNoise = NoiseMeasurement.signalToNoise(
+      of: recording.samples, rate: rate, signal: signal, second: Int(places.second * rate))
+    guard signalToNoise >= Calibration.minimumSignalToNoise else {
+      throw CalibrationError(
+        .tooQuiet,
+        "is too quiet: the sweeps are \(signalToNoise.text(1)) dB above the noise, at least 6 dB are required")
+    }
+    let pair = SweepPair(recording, signal: signal, rate: rate * (1 + error), first: places.first)
+    let ratio = pair.levelRatio
+    guard ratio > Self.leastRatio else {
+      let step = -Decibels.of(amplitude: SweepSignal.quietShare)
+      throw CalibrationError(
+        .unsuitableRecording,
+        "has its second sweep only \((step + Decibels.of(amplitude: ratio)).text(1)) dB above the first, not \(step.text(1)) dB; record the signal of this version, with automatic gain control off"
+      )
+    }
+    return (pair, signalToNoise)
+  }
+
+  func checkDifference() throws(CalibrationError) {
+    // Noise is in both sweeps, in each is its own, and in the first it is raised.
+    let raised = 1 + 1 / (SweepSignal.quietShare * SweepSignal.quietShare)
+    let expected = 2 * raised * pow(10, -signalToNoise / 10)
+    guard pair.difference <= Self.mostDifference + expected else {
+      throw CalibrationError(
+        .unsuitableRecording,
+        "has two sweeps that differ by \((pair.difference.squareRoot() * 100).text(0)) %; avoid movement and noise, and record again"
+      )
+    }
+  }
+
+  /// Frames of a recording in which nothing is played and nothing rings any more.
+  private static func silences(
+    _ places: (first: Double, second: Double), _ signal: SweepSignal, _ recording: CalibrationRecording
+  ) -> [Range<Int>] {
+    // A place is that of a sweep's peak, up to a pre-roll behind its beginning.
+    let ring = 0.6
+    let ends = [places.first, places.second].map { $0 + signal.duration + ring }
+    return [
+      (0.05, places.first - SweepPair.preRoll), (ends[0], places.second - SweepPair.preRoll),
+      (ends[1], places.second + signal.duration + SweepSignal.pause - 0.1),
+    ].map { start, end in
+      let first = min(max(0, Int(start * recording.rate)), recording.samples.count)
+      return first..<max(first, min(recording.samples.count, Int(end * recording.rate)))
+    }
+  }
+}
+
+/// When the signal itself was in transit, from a channel that recorded it without the transducer.
+public struct ReferenceDelay: Equatable, Sendable {
+  /// Seconds of the recording at which the signal's first sample was there, to a part of a frame.
+  public let offset: Double
+
+  /// The least part of the channel that has to agree on one delay.
+  private static let leastAgreement = 0.8
+
+  /// Measures.
+  ///
+  /// - Throws: Why it cannot; `noResonance` where the channel holds something else than the signal.
+  public init(measuring recording: CalibrationRecording, of signal: SweepSignal) throws(CalibrationError) {
+    let take = try SweepTake(recording, signal: signal)
+    try take.checkDifference()
+    let pair = take.pair
+    let response = pair.response(without: SweepPair.preRoll)
+    let terms = response.groups.map { (hertz: $0.hertz, value: $0.gain * $0.weight) }
+    let reach = 0.5 / signal.band.lowerBound
+    let delay = DelaySearch.delay(of: terms, within: reach, ignoresSign: true)
+    let agreeing = abs(DelaySearch.sum(of: terms, at: delay))
+    let total = terms.reduce(0) { $0 + $1.value.magnitude }
+    guard agreeing >= Self.leastAgreement * total else {
+      throw CalibrationError(.noResonance, "the reference channel does not contain the signal")
+    }
+    offset = pair.start + SweepPair.preRoll + delay - signal.firstSweep
+  }
+}
+
+/// How far a recording's sweeps stand above its noise, in the band of the sweep.
+enum NoiseMeasurement {
+  /// Seconds of the pause that are taken for noise, and by how many they end before the next sweep.
+  private static let (length, distance) = (0.5, 0.1)
+
+  /// Decibels between the power of the second sweep and that of the pause in front of it.
+  /// - Parameter second: Frame at which the second sweep begins.
+  static func signalToNoise(of samples: [Float], rate: Double, signal: SweepSignal, second: Int) -> Double {
+    let end = second - Int(distance * rate)
+    let noise = power(samples, from: end - Int(length * rate), to: end, rate: rate, signal)
+    let sweep = power(samples, from: second, to: second + Int(signal.duration * rate), rate: rate, signal)
+    // The sweep's part holds noise as well.
+    return Decibels.of(power: max(0, sweep - noise) / max(noise, 1e-30))
+  }
+
+  /// The mean power in the band, through a window of Hann.
+  private static func power(_ samples: [Float], from start: Int, to end: Int, rate: Double, _ signal: SweepSignal)
+    -> Double
+  {
+    let range = max(0, min(start, samples.count))..<max(0, min(end, samples.count))
+    guard range.count > 1 else { return 0 }
+    let mean = samples[range].reduce(0) { $0 + Double($1) } / Double(range.count)
+    var energy = 0.0
+    let windowed = range.map { frame -> Float in
+      let place = (Double(frame - range.lowerBound) + 0.5) / Double(range.count)
+      let weight = 0.5 - 0.5 * cos(2 * .pi * place)
+      energy += weight * weight
+      return Float((Double(samples[frame]) - mean) * weight)
+    }
+    var transform = FourierTransform(length: FourierTransform.fastLength(atLeast: range.count))
+    let bins = transform.forward(windowed)
+    let spacing = rate / Double(transform.length)
+    var total = 0.0
+    for index in bins.indices where signal.band.contains(Double(index) * spacing) { total += Double(bins[index].power) }
+    return 2 * total / (Double(transform.length) * energy)
+  }
+}
+
+/// Finds where a recorder or an amplifier cut the peaks off.
+///
+/// A swept resonance is near its greatest value for a moment only. Where much of all that comes near it lies
+/// flat at the very top, something was cut.
+enum ClippingDetector {
+  /// What counts as the very top, and as near it, as shares of the peak.
+  private static let (top, near) = (Float(0.998), Float(0.968))
+  /// The part of what is near that lies at the top where peaks are cut; a steady sine has a quarter.
+  private static let share = 0.5
+  /// The level at which whole numbers end, and samples there that may be chance.
+  private static let (full, chance) = (Float(0.9995), 3)
+
+  /// The first frame of a range that is cut off, or nothing.
+  static func firstFrame(in samples: [Float], range: Range<Int>) -> Int? {
+    let range = range.clamped(to: samples.indices)
+    let atFull = range.filter { abs(samples[$0]) >= full }
+    if atFull.count > chance { return atFull[0] }
+    for sign in [Float(1), -1] {
+      let peak = range.reduce(Float(0)) { max($0, sign * samples[$1]) }
+      guard peak > 0 else { continue }
+      let nearPeak = range.filter { sign * samples[$0] >= peak * near }
+      let atTop = nearPeak.filter { sign * samples[$0] >= peak * top }
+      if atTop.count > 10 * chance, Double(atTop.count) > share * Double(nearPeak.count) { return atTop[0] }
+    }
+    return nil
+  }
+}
+
+/// Finds the two sweeps in a recording.
+///
+/// The recording is divided by the sweep in frequency, which gathers each sweep in an impulse.
+struct SweepSearch {
+  /// How far the second sweep may lie from its place, in seconds: what the pause allows.
+  static let tolerance = 0.05
+  /// How far an impulse has to stand out of the rest, as a multiple of the median, and the least part of it that the
+  /// other may be.
+  private static let (prominence, likeness) = (Float(9), Float(0.2))
+
+  private let impulses: [Float]
+  /// Impulse samples in a second.
+  private let rate: Double
+  private let signal: SweepSignal
+
+  /// Divides a recording that was checked by the signal's sweep.
+  init(_ recording: CalibrationRecording, signal: SweepSignal) {
+    self.signal = signal
+    let sweep = signal.sweep(rate: recording.rate)
+    let length = FourierTransform.fastLength(atLeast: recording.samples.count + sweep.count)
+    var transform = FourierTransform(length: length)
+    let recorded = transform.forward(recording.samples)
+    let played = transform.forward(sweep)
+    let spacing = recording.rate / Double(length)
+    let lowest = Int((signal.band.lowerBound / spacing).rounded(.up))
+    let highest = min(Int(signal.band.upperBound / spacing), length / 2)
+    let strongest = (lowest...max(lowest, highest)).reduce(Float(0)) { max($0, played[$1].power) }
+    let floor = max(1e-4 * strongest, .leastNormalMagnitude)
+    // Eight samples for each period of the highest frequency.
+    let reduced = FourierTransform.fastLength(atLeast: 8 * (highest + 1))
+    var inverse = FourierTransform(length: reduced)
+    var bins = [ComplexNumber](repeating: ComplexNumber(), count: inverse.binCount)
+    for index in lowest...max(lowest, highest) {
+      let product = recorded[index] * played[index].conjugate
+      let scale = 1 / (played[index].power + floor)
+      bins[index] = ComplexNumber(product.real * scale, product.imaginary * scale)
+    }
+    rate = recording.rate * Double(reduced) / Double(length)
+    let room = max(1, Int((recording.duration - 0.9 * signal.duration) * rate))
+    impulses = inverse.backward(bins).prefix(room).map(abs)
+  }
+
+  /// Where both sweeps begin, in seconds, each later by what the transducer takes to answer.
+  func pair() throws(CalibrationError) -> (first: Double, second: Double) {
+    let best = peak(in: 0...Double(impulses.count) / rate)
+    let median = impulses.sorted()[impulses.count / 2]
+    guard best.height > Self.prominence * median else {
+      throw CalibrationError(
+        .unsuitableRecording,
+        "contains no sweep from \(signal.band.lowerBound.text(1)) to \(signal.band.upperBound.text(1)) Hz of \(signal.duration.text(1)) s above the noise"
+      )
+    }
+    let later = peak(around: best.time + signal.sweepSpacing)
+    let earlier = peak(around: best.time - signal.sweepSpacing)
+    let other = later.height >= earlier.height ? later : earlier
+    if other.height >= Self.likeness * best.height { return (min(best.time, other.time), max(best.time, other.time)) }
+    throw misalignment(best)
+  }
+
+  /// What is wrong where the second sweep is not in its place.
+  private func misalignment(_ best: (time: Double, height: Float)) -> CalibrationError {
+    // An echo belongs to its sweep.
+    let apart = 0.5
+    let before = peak(in: 0...max(0, best.time - apart))
+    let start = best.time + apart
+    let behind = peak(in: start...max(start, Double(impulses.count) / rate))
+    let other = before.height > behind.height ? before : behind
+    guard other.height >= Self.likeness * best.height else {
+      return CalibrationError(
+        .unsuitableRecording,
+        "contains only one sweep, at \(best.time.text(2)) s; record from before the first to after the second")
+    }
+    let found = abs(other.time - best.time).text(2)
+    return CalibrationError(
+      .clockMismatch,
+      "has its sweeps \(found) s apart, not \(signal.sweepSpacing.text(2)) s: the recording has another sample rate or signal"
+    )
+  }
+
+  private func peak(around time: Double) -> (time: Double, height: Float) {
+    guard time + Self.tolerance >= 0 else { return (time, 0) }
+    return peak(in: max(0, time - Self.tolerance)...max(0, time + Self.tolerance))
+  }
+
+  private func peak(in seconds: ClosedRange<Double>) -> (time: Double, height: Float) {
+    let first = min(impulses.count, Int(seconds.lowerBound * rate))
+    let last = min(impulses.count, max(first, Int(seconds.upperBound * rate) + 1))
+    guard let index = (first..<last).max(by: { impulses[$0] < impulses[$1] }) else { return (seconds.lowerBound, 0) }
+    return (Double(index) / rate, impulses[index])
+  }
+}

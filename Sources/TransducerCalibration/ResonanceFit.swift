@@ -15,30 +15,22 @@ struct ResonanceFit {
   /// Half of the 95 % intervals of each resonance and its quality, as fractions of them.
   let intervals: [(resonance: Double, qualityFactor: Double)]
 
-  /// The qualities that are tried.
-  static let qualities = 0.2...100.0
-  /// The time constants of a coil that are tried, in seconds.
-  static let coils = 1e-6...5e-3
-  /// The corners of a recorder's high-pass that are tried, in hertz.
-  static let highPasses = 0.5...200.0
+  /// What is tried: qualities, time constants of a coil in seconds, and corners of a recorder's high-pass in hertz.
+  static let (qualities, coils, highPasses) = (0.2...100.0, 1e-6...5e-3, 0.5...200.0)
   /// The most resonances that are looked for.
   static let mostModes = 3
 
-  /// What another sensor, a coil or a further resonance must leave of the rest to be believed in: 3 dB less.
-  private static let advantage = 0.5
-  /// What a high-pass of the recorder must.
-  private static let highPassAdvantage = 0.6
+  /// What another sensor, a coil or a further resonance must leave of the rest to be believed in, 3 dB less, and what a
+  /// high-pass of the recorder must.
+  private static let (advantage, highPassAdvantage) = (0.5, 0.6)
   /// The residual in decibels above which a high-pass is looked for from every start.
   private static let doubtful = -20.0
   /// The residual in decibels up to which no further resonance is looked for, and how far above noise it begins.
-  private static let clean = -36.0
-  private static let aboveNoise = 2.0
-  /// The least factor of a further resonance, as a part of the strongest; 30 dB.
-  private static let leastGain = 0.03
+  private static let (clean, aboveNoise) = (-36.0, 2.0)
+  /// The least factor of a further resonance, as a part of the strongest, 30 dB, and its least quality.
+  private static let (leastGain, leastQuality) = (0.03, 1.0)
   /// How strong a resonance must be, as a part of the strongest, to be the main one where it is the lowest.
   private static let mainGain = 0.5
-  /// The quality of a further resonance, from which it is one.
-  private static let leastQuality = 1.0
 
   /// - Parameter noise: The power that noise leaves, as a part of the response's.
   init(
@@ -197,10 +189,8 @@ struct ResonanceFit {
   )] {
     let parameters = ResonanceParameters(shape)
     let left = shape.match(response).left
-    let columns = parameters.point.indices.map { index in
-      var moved = parameters.point
-      moved[index] += parameters.steps[index]
-      return zip(parameters.shape(moved).match(response).left, left).map { ($0 - $1) / parameters.steps[index] }
+    let columns = LevenbergMarquardt.columns(at: parameters.point, steps: parameters.steps, left: left) {
+      parameters.shape($0).match(response).left
     }
     guard let found = intervals(of: columns, left: left, gainCount: shape.modes.count) else {
       return shape.modes.map { _ in (1, 1) }
@@ -218,8 +208,7 @@ struct ResonanceFit {
   ///   - gainCount: Factors that were fitted besides.
   static func intervals(of columns: [[Double]], left: [Double], gainCount: Int) -> [Double]? {
     guard let inverse = LevenbergMarquardt.inverse(of: columns) else { return nil }
-    var cost = 0.0
-    var alike = 0.0
+    var (cost, alike) = (0.0, 0.0)
     for index in left.indices {
       cost += left[index] * left[index]
       if index >= 2 { alike += left[index] * left[index - 2] }
@@ -274,9 +263,7 @@ struct ResonanceSearch {
 /// What of a shape is fitted, as a point, and how.
 private struct ResonanceParameters {
   private let start: ResonanceShape
-  private(set) var point: [Double] = []
-  private(set) var steps: [Double] = []
-  private(set) var bounds: [ClosedRange<Double>] = []
+  private(set) var (point, steps, bounds) = ([Double](), [Double](), [ClosedRange<Double>]())
 
   /// Seconds that the delay is counted in, so that its steps are like the others'.
   private static let unit = 1.0 / 48_000
@@ -302,19 +289,14 @@ private struct ResonanceParameters {
 
   func shape(_ point: [Double]) -> ResonanceShape {
     var shape = start
-    var next = 0
     for index in shape.modes.indices {
-      shape.modes[index].resonance = exp(point[next])
-      shape.modes[index].qualityFactor = exp(point[next + 1])
-      next += 2
+      shape.modes[index] = .init(resonance: exp(point[2 * index]), qualityFactor: exp(point[2 * index + 1]))
     }
+    let next = 2 * shape.modes.count
     shape.delay = point[next] * Self.unit
-    next += 1
-    if start.coil > 0 {
-      shape.coil = exp(point[next])
-      next += 1
-    }
-    if start.highPassOrder > 0 { shape.highPass = exp(point[next]) }
+    if start.coil > 0 { shape.coil = exp(point[next + 1]) }
+    // The last.
+    if start.highPassOrder > 0 { shape.highPass = exp(point[point.count - 1]) }
     return shape
   }
 }
@@ -426,14 +408,9 @@ extension TransducerMeasurement.Sensor {
 
 /// Shapes to start a fit from: the best of a grid, by magnitude alone.
 enum InitialEstimates {
-  /// Steps of the resonance in an octave.
-  private static let stepsPerOctave = 24.0
-  /// The qualities that are tried.
+  /// Steps of the resonance in an octave, groups of the response that are taken as one, and how many starts are kept.
+  private static let (stepsPerOctave, coarseness, count) = (24.0, 3, 4)
   private static let qualities = (0..<13).map { 0.4 * pow(100, Double($0) / 12) }
-  /// Groups of the response that are taken as one.
-  private static let coarseness = 3
-  /// How many starts are kept.
-  private static let count = 4
 
   /// The starts for a sensor, best first; their delays are those that fit them best.
   static func shapes(for response: MeasuredResponse, order: Int, band: ClosedRange<Double>) -> [ResonanceShape] {
@@ -455,15 +432,14 @@ enum InitialEstimates {
         candidates.append((cost(of: shape, groups), shape))
       }
     }
-    candidates.sort { $0.cost < $1.cost }
     var kept: [ResonanceShape] = []
-    for candidate in candidates where kept.count < count {
+    for (_, shape) in candidates.sorted(by: { $0.cost < $1.cost }) where kept.count < count {
       // Neighbours of one another lead to one end.
       let isNew = kept.allSatisfy {
-        abs(log2(candidate.shape.main.resonance / $0.main.resonance)) > 1.0 / 6
-          || abs(log(candidate.shape.main.qualityFactor / $0.main.qualityFactor)) > 0.8
+        abs(log2(shape.main.resonance / $0.main.resonance)) > 1.0 / 6
+          || abs(log(shape.main.qualityFactor / $0.main.qualityFactor)) > 0.8
       }
-      if isNew { kept.append(candidate.shape) }
+      if isNew { kept.append(shape) }
     }
     return kept.map { delayed($0, response, band: band) }
   }
@@ -471,20 +447,19 @@ enum InitialEstimates {
   static func delayed(_ shape: ResonanceShape, _ response: MeasuredResponse, band: ClosedRange<Double>)
     -> ResonanceShape
   {
+    let terms = response.groups.map { group in
+      let value = shape.still(0, atHertz: group.hertz) * shape.passed(atHertz: group.hertz)
+      return (hertz: group.hertz, value: value.conjugate * group.gain * group.weight)
+    }
     var shape = shape
-    shape.delay = delay(of: shape, response, reach: 0.5 / band.lowerBound)
+    shape.delay = DelaySearch.delay(of: terms, within: 0.5 / band.lowerBound, ignoresSign: true)
     return shape
   }
 
-  private struct Magnitude {
-    var hertz: Double
-    var value: Double
-    var weight: Double
-  }
+  private struct Magnitude { var hertz, value, weight: Double }
 
   private static func cost(of shape: ResonanceShape, _ groups: [Magnitude]) -> Double {
-    var overlap = 0.0
-    var own = 0.0
+    var (overlap, own) = (0.0, 0.0)
     for group in groups {
       let power = shape.still(0, atHertz: group.hertz).power
       overlap += group.weight * power.squareRoot() * group.value
@@ -493,13 +468,6 @@ enum InitialEstimates {
     return own > 0 ? -overlap * overlap / own : 0
   }
 
-  private static func delay(of shape: ResonanceShape, _ response: MeasuredResponse, reach: Double) -> Double {
-    let terms = response.groups.map { group in
-      let value = shape.still(0, atHertz: group.hertz) * shape.passed(atHertz: group.hertz)
-      return (hertz: group.hertz, value: value.conjugate * group.gain * group.weight)
-    }
-    return DelaySearch.delay(of: terms, within: reach, ignoresSign: true)
-  }
 }
 
 /// Least squares of a function that is not linear in its few parameters.
@@ -511,17 +479,11 @@ enum LevenbergMarquardt {
     var rounds: Int
     var gain: Double
 
-    static let full = Precision(rounds: 60, gain: 1e-10)
-    static let coarse = Precision(rounds: 30, gain: 1e-4)
+    static let (full, coarse) = (Precision(rounds: 60, gain: 1e-10), Precision(rounds: 30, gain: 1e-4))
   }
 
   /// The parameters for which the squares of the residuals sum to the least.
-  /// - Parameters:
-  ///   - start: Where to begin.
-  ///   - steps: How far each parameter is moved to see what it does.
-  ///   - bounds: What each is kept within.
-  ///   - precision: When the search ends.
-  ///   - residuals: As many for all parameters.
+  /// - Parameter steps: How far each parameter is moved to see what it does.
   static func fit(
     from start: [Double], steps: [Double], bounds: [ClosedRange<Double>], precision: Precision = .full,
     residuals: ([Double]) -> [Double]
@@ -531,13 +493,8 @@ enum LevenbergMarquardt {
     var cost = left.reduce(0) { $0 + $1 * $1 }
     var damping = 1e-3
     for _ in 0..<precision.rounds {
-      let columns = point.indices.map { index in
-        var moved = point
-        moved[index] += steps[index]
-        return zip(residuals(moved), left).map { ($0 - $1) / steps[index] }
-      }
-      var isBetter = false
-      var isDone = false
+      let columns = columns(at: point, steps: steps, left: left, residuals)
+      var (isBetter, isDone) = (false, false)
       while damping < 1e8, !isBetter {
         guard let move = step(columns, left, damping: damping) else { return point }
         let next = point.indices.map { index in
@@ -549,13 +506,22 @@ enum LevenbergMarquardt {
         damping = isBetter ? max(damping / 10, 1e-12) : damping * 10
         guard isBetter else { continue }
         isDone = cost - nextCost < precision.gain * cost
-        point = next
-        left = remaining
-        cost = nextCost
+        (point, left, cost) = (next, remaining, nextCost)
       }
       if !isBetter || isDone { return point }
     }
     return point
+  }
+
+  /// What moving each parameter does to the residuals, which are what is left at a point.
+  static func columns(at point: [Double], steps: [Double], left: [Double], _ residuals: ([Double]) -> [Double])
+    -> [[Double]]
+  {
+    point.indices.map { index in
+      var moved = point
+      moved[index] += steps[index]
+      return zip(residuals(moved), left).map { ($0 - $1) / steps[index] }
+    }
   }
 
   /// Solves (JᵀJ + damping·diagonal)·move = −Jᵀ·left by elimination.

@@ -12,10 +12,8 @@ internal import SystemSupport
 public struct SweepSignal: Equatable, Sendable {
   /// The frequencies a sweep goes through, in hertz.
   public let band: ClosedRange<Double>
-  /// Seconds of one sweep.
-  public let duration: Double
-  /// The peak in decibels relative to full scale.
-  public let level: Double
+  /// Seconds of one sweep, and its peak in decibels relative to full scale.
+  public let duration, level: Double
   /// Between which frequencies the tones and bursts lie.
   public let toneBand: ClosedRange<Double>
   /// Whether tones and bursts follow the sweeps.
@@ -27,12 +25,8 @@ public struct SweepSignal: Equatable, Sendable {
   public static let defaultDuration = 6.0
   /// Its level: a quarter of full scale, a sixteenth of full power.
   public static let defaultLevel = -12.0
-  /// The levels that are accepted.
-  public static let levels = -40.0 ... -3.0
-  /// The lengths that are accepted, in seconds.
-  public static let durations = 0.5...30.0
-  /// The frequencies that are accepted.
-  public static let frequencies = 1.0...10_000.0
+  /// The levels in dBFS, lengths in seconds and frequencies in hertz that are accepted.
+  public static let (levels, durations, frequencies) = (-40.0 ... -3.0, 0.5...30.0, 1.0...10_000.0)
 
   /// Makes a signal.
   ///
@@ -68,8 +62,7 @@ public struct SweepSignal: Equatable, Sendable {
   /// Seconds of the signal of a quick check.
   public static let checkLength = 5.0
   /// How far its sweeps reach around the resonance, as a factor, and their lowest frequency in hertz.
-  private static let checkReach = 4.0
-  private static let checkLowest = 7.0
+  private static let (checkReach, checkLowest) = (4.0, 7.0)
 
   /// The signal of a quick check: short sweeps two octaves around the resonance of a profile, 5 s in all.
   ///
@@ -90,17 +83,13 @@ public struct SweepSignal: Equatable, Sendable {
 
   /// What the first sweep's amplitude is of the second's.
   static let quietShare = 0.5
-  /// Seconds of silence at both ends.
-  static let margin = 0.5
-  /// Seconds of silence behind each sweep, in which the transducer stops.
-  static let pause = 1.5
-  /// How many tones there are, and bursts.
-  static let toneCount = 6
-  /// Seconds from one tone or burst to the next.
-  static let toneSpacing = 0.5
+  /// Seconds of silence at both ends, and behind each sweep, in which the transducer stops.
+  static let (margin, pause) = (0.5, 1.5)
+  /// How many tones there are, and bursts, and seconds from one to the next.
+  static let (toneCount, toneSpacing) = (6, 0.5)
 
   /// Seconds from the beginning to that of the first sweep.
-  public var firstSweep: Double { Self.margin }
+  var firstSweep: Double { Self.margin }
   /// Seconds from the beginning of one sweep to that of the other.
   public var sweepSpacing: Double { duration + Self.pause }
   /// Seconds from the beginning to the end of all that a measurement needs.
@@ -112,10 +101,8 @@ public struct SweepSignal: Equatable, Sendable {
 
   /// Periods of the lowest frequency in which a sweep comes up, so that the high-pass does not overshoot.
   private static let attackPeriods = 1.5
-  /// Seconds in which sweeps and tones end.
-  private static let release = 0.01
-  /// Seconds behind a sweep until the high-pass has settled.
-  private static let settling = 0.25
+  /// Seconds in which sweeps and tones end, and behind a sweep until the high-pass has settled.
+  private static let (release, settling) = (0.01, 0.25)
   /// Periods of a burst.
   private static let burstPeriods = 3.0
 
@@ -152,10 +139,10 @@ public struct SweepSignal: Equatable, Sendable {
 
   func check(rate: Double) throws(CalibrationError) {
     guard rate >= 2.5 * band.upperBound else {
+      let needed = (2.5 * band.upperBound).text(0)
       throw CalibrationError(
         .unsuitableSignal,
-        "a sweep up to \(band.upperBound.text(1)) Hz needs "
-          + "\((2.5 * band.upperBound).text(0)) frames per second, not " + rate.text(0))
+        "a sweep up to \(band.upperBound.text(1)) Hz needs \(needed) frames per second, not \(rate.text(0))")
     }
   }
 
@@ -169,30 +156,26 @@ public struct SweepSignal: Equatable, Sendable {
   }
 
   private func rawSweep(rate: Double) -> [Double] {
-    let count = Int(duration * rate)
     let pace = duration / log(band.upperBound / band.lowerBound)
     let turn = 2 * Double.pi * band.lowerBound * pace
-    return (0..<count).map { frame in
-      let time = Double(frame) / rate
-      return amplitude * fade(time, of: duration) * sin(turn * expm1(time / pace))
-    }
+    return samples(rate: rate, of: duration) { amplitude * fade($0, of: duration) * sin(turn * expm1($0 / pace)) }
+  }
+
+  private func samples(rate: Double, of seconds: Double, _ value: (Double) -> Double) -> [Double] {
+    (0..<Int(seconds * rate)).map { value(Double($0) / rate) }
   }
 
   private func steadyTone(_ index: Int, rate: Double) -> [Double] {
     let place = Double(index) / Double(Self.toneCount - 1)
     let hertz = toneBand.lowerBound * pow(toneBand.upperBound / toneBand.lowerBound, place)
     let seconds = 0.9 * Self.toneSpacing
-    return (0..<Int(seconds * rate)).map { frame in
-      let time = Double(frame) / rate
-      return amplitude * fade(time, of: seconds) * sin(2 * .pi * hertz * time)
-    }
+    return samples(rate: rate, of: seconds) { amplitude * fade($0, of: seconds) * sin(2 * .pi * hertz * $0) }
   }
 
   private func burst(rate: Double) -> [Double] {
     let hertz = (toneBand.lowerBound * toneBand.upperBound).squareRoot()
     let seconds = min(Self.burstPeriods / hertz, 0.9 * Self.toneSpacing)
-    return (0..<Int(seconds * rate)).map { frame in
-      let time = Double(frame) / rate
+    return samples(rate: rate, of: seconds) { time in
       let swell = sin(.pi * time / seconds)
       return amplitude * swell * swell * sin(2 * .pi * hertz * time)
     }
@@ -210,17 +193,14 @@ public struct SweepSignal: Equatable, Sendable {
 ///
 /// By the bilinear transform, its corner kept in place.
 struct SweepHighPass {
-  private let gain: Double
-  private let first: Double
-  private let second: Double
+  private let gain, first, second: Double
   private var memory = (0.0, 0.0)
 
   init(hertz: Double, rate: Double) {
     let corner = tan(.pi * hertz / rate)
-    let scale = 1 / (1 + 2.squareRoot() * corner + corner * corner)
-    gain = scale
-    first = 2 * (corner * corner - 1) * scale
-    second = (1 - 2.squareRoot() * corner + corner * corner) * scale
+    gain = 1 / (1 + 2.squareRoot() * corner + corner * corner)
+    first = 2 * (corner * corner - 1) * gain
+    second = (1 - 2.squareRoot() * corner + corner * corner) * gain
   }
 
   mutating func step(_ input: Double) -> Double {
@@ -242,11 +222,7 @@ public struct SweepLimits: Equatable, Sendable {
   /// Decibels that are kept to the limits.
   private static let reserve = 1.0
 
-  /// Takes the limits from a profile; one without hardware has none.
-  ///
-  /// - Parameters:
-  ///   - profile: The profile of the transducer.
-  ///   - rate: Frames per second, which decides nothing that is asked here.
+  /// Takes the limits from a profile; one without hardware has none. The rate decides nothing that is asked here.
   public init(_ profile: TransducerProfile, rate: Double = 48_000) {
     let settings = profile.transducerSettings(rate: rate)
     name = profile.name
@@ -263,7 +239,7 @@ public struct SweepLimits: Equatable, Sendable {
   func excess(ofAmplitude amplitude: Double, within band: ClosedRange<Double>) -> Double {
     var excess = -Double.infinity
     if let excursion = limits?.excursion, let model {
-      let moved = amplitude * Self.movement(of: model, within: band)
+      let moved = amplitude * model.greatestDisplacement(in: band)
       excess = max(excess, Decibels.of(amplitude: moved / excursion) + Self.reserve)
     }
     if let power = limits?.power {
@@ -279,14 +255,8 @@ public struct SweepLimits: Equatable, Sendable {
     let level = ((signal.level - excess) * 10).rounded(.down) / 10
     throw CalibrationError(
       .tooStrong,
-      "a sweep at \(signal.level.text(1)) dBFS is " + "\(excess.text(1)) dB too strong for \(name); "
+      "a sweep at \(signal.level.text(1)) dBFS is \(excess.text(1)) dB too strong for \(name); "
         + (level >= SweepSignal.levels.lowerBound
           ? "use '--level \(level.text(1))'" : "lower the amplifier gain and set amplifier.power in the profile"))
-  }
-
-  private static func movement(of model: TransducerModel, within band: ClosedRange<Double>) -> Double {
-    let qualityFactor = model.qualityFactor
-    let top = model.resonance * max(0, 1 - 1 / (2 * qualityFactor * qualityFactor)).squareRoot()
-    return model.displacement(atHertz: min(max(top, band.lowerBound), band.upperBound))
   }
 }

@@ -1,3 +1,4 @@
+public import HapticModel
 internal import RealtimeMemory
 internal import Synchronization
 
@@ -13,7 +14,6 @@ public final class RendererPort: @unchecked Sendable {
   /// Called after commands were sent to a renderer that rests: [the control thread that sends].
   public var wakeHandler: (@Sendable () -> Void)?
 
-  /// What both sides share.
   struct Memory: ~Copyable {
     let queue = RingQueue(capacity: commandCapacity, filler: RenderCommand(.nothing, at: 0))
     let position = Atomic<Int64>(0)
@@ -70,19 +70,14 @@ public final class RendererPort: @unchecked Sendable {
 
   /// Frames rendered so far: the frame that comes next.
   public var position: Int64 { memory.value.position.load(ordering: .acquiring) }
-
   /// Voices that sounded in the last block.
   public var voiceCount: Int { memory.value.voiceCount.load(ordering: .relaxed) }
-
   /// Frames in which a limiter held the level down, summed over channels that differ.
   public var limitedFrameCount: Int64 { memory.value.limitedFrameCount.load(ordering: .relaxed) }
-
   /// Samples that were NaN or infinite and became silence.
   public var nonFiniteSampleCount: Int64 { memory.value.nonFiniteSampleCount.load(ordering: .relaxed) }
-
   /// Frames in which a transducer was kept from moving too far, summed over channels that differ.
   public var excursionLimitedFrameCount: Int64 { memory.value.excursionLimitedFrameCount.load(ordering: .relaxed) }
-
   /// Frames in which a transducer was kept from growing too warm, summed over channels that differ.
   public var powerLimitedFrameCount: Int64 { memory.value.powerLimitedFrameCount.load(ordering: .relaxed) }
 
@@ -103,8 +98,8 @@ public final class RendererPort: @unchecked Sendable {
       }
     }
     set {
-      for (channel, temperatureRise) in zip(0..<memory.value.thermalStates.count, newValue) {
-        memory.value.thermalStates[channel].store(temperatureRise.bits, ordering: .relaxed)
+      for (channel, rise) in zip(0..<memory.value.thermalStates.count, newValue) {
+        memory.value.thermalStates[channel].store(rise.bits, ordering: .relaxed)
       }
     }
   }
@@ -146,4 +141,236 @@ public struct RenderStatistics: Equatable, Sendable {
 
   /// Nothing rendered yet.
   @_noLocks public init() {}
+}
+
+/// One change the control side asks of the render thread, at a frame of the output.
+///
+/// The memory a change refers to belongs to the control side, which keeps it until the render thread has released it.
+/// A frame that has been rendered already means now.
+public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
+  enum Change: BitwiseCopyable {
+    /// A gap: the command was dropped.
+    case nothing
+    case gain(Master, to: Float, frameCount: Int)
+    case player(Reference<Player>, PlayerChange)
+    case attach(Reference<LiveFrames>)
+    case detach(Reference<LiveFrames>)
+  }
+
+  enum Master: BitwiseCopyable { case everything, haptics, audio }
+
+  enum PlayerChange: BitwiseCopyable {
+    case add, remove, cancel, stop, pause, resume
+    case start(from: Reference<CuePoint>?)
+    case seek(to: Reference<CuePoint>)
+    case loop(passCount: Int, from: Reference<CuePoint>?, end: Int64)
+    case playbackRate(Double)
+    /// Over the usual fade where no length is given.
+    case gain(Float, frameCount: Int?)
+    case busSend(Float, frameCount: Int, serial: Int64)
+    case control(LiveControlID, value: Float, slope: Float)
+    case envelopeTime(EnvelopeTimeID, value: Float, slope: Float)
+  }
+
+  /// The output's frame.
+  var time: Int64
+  /// The order among commands of one frame, given by the schedule.
+  var order: UInt64 = 0
+  var change: Change
+
+  @_noLocks init(_ change: Change, at time: Int64) { (self.change, self.time) = (change, time) }
+
+  private init(_ player: RenderPlayer, _ change: PlayerChange, at time: Int64 = 0) {
+    self.init(.player(player.reference, change), at: time)
+  }
+
+  /// Takes a player in; the first command for any player.
+  public static func add(_ player: RenderPlayer) -> RenderCommand { RenderCommand(player, .add) }
+
+  /// Fades a player out, drops its commands and releases it; the last command for any player.
+  public static func remove(_ player: RenderPlayer) -> RenderCommand { RenderCommand(player, .remove) }
+
+  /// Stops a player at once and drops its commands.
+  public static func cancel(_ player: RenderPlayer) -> RenderCommand { RenderCommand(player, .cancel) }
+
+  /// Lets a live voice sound; one that finds no place is released.
+  public static func attach(_ voice: LiveVoice) -> RenderCommand { RenderCommand(.attach(voice.reference), at: 0) }
+
+  /// Fades a live voice out over 5 ms and releases it; the last command for any voice.
+  public static func detach(_ voice: LiveVoice) -> RenderCommand { RenderCommand(.detach(voice.reference), at: 0) }
+
+  /// Plays from the beginning or from a cue point; a player that plays restarts.
+  public static func start(_ player: RenderPlayer, at time: Int64, from entry: SharedCuePoint? = nil) -> RenderCommand {
+    RenderCommand(player, .start(from: entry?.cue), at: time)
+  }
+
+  /// Ends playing.
+  public static func stop(_ player: RenderPlayer, at time: Int64) -> RenderCommand {
+    RenderCommand(player, .stop, at: time)
+  }
+
+  /// Pauses the pattern.
+  public static func pause(_ player: RenderPlayer, at time: Int64) -> RenderCommand {
+    RenderCommand(player, .pause, at: time)
+  }
+
+  /// Resumes a paused pattern.
+  public static func resume(_ player: RenderPlayer, at time: Int64) -> RenderCommand {
+    RenderCommand(player, .resume, at: time)
+  }
+
+  /// Continues at a cue point; a player that is idle starts there next.
+  public static func seek(_ player: RenderPlayer, to entry: SharedCuePoint, at time: Int64) -> RenderCommand {
+    RenderCommand(player, .seek(to: entry.cue), at: time)
+  }
+
+  /// Sets how many passes follow, the running one included, and where each ends.
+  ///
+  /// - Parameters:
+  ///   - passCount: At least 1, or nil for endlessly.
+  ///   - entry: Where every further pass begins, before the end, or nil for the pattern's beginning.
+  ///   - end: The frame of the pattern at which a pass ends, or 0 for the pattern's own end.
+  public static func loop(
+    _ player: RenderPlayer, passCount: Int?, from entry: SharedCuePoint? = nil, end: Int64, at time: Int64
+  ) -> RenderCommand {
+    RenderCommand(player, .loop(passCount: max(1, passCount ?? .max), from: entry?.cue, end: max(0, end)), at: time)
+  }
+
+  /// Sets how fast the pattern runs, 1/64 to 64.
+  public static func playbackRate(_ player: RenderPlayer, _ rate: Double, at time: Int64) -> RenderCommand {
+    RenderCommand(player, .playbackRate(rate), at: time)
+  }
+
+  /// Ramps a player's gain over some frames, or over the usual fade.
+  public static func gain(_ player: RenderPlayer, _ gain: Double, over frameCount: Int? = nil, at time: Int64)
+    -> RenderCommand
+  { RenderCommand(player, .gain(Float(gain), frameCount: frameCount.map { max(0, $0) }), at: time) }
+
+  /// Ramps a player's bus-send gain over some frames; audio stays.
+  ///
+  /// - Parameters:
+  ///   - gain: The gain at the end, 0 or more.
+  ///   - serial: At least 1, and greater with each order; moves of an older order are ignored once a newer one has begun.
+  public static func sendGain(
+    _ player: RenderPlayer, _ gain: Double, over frameCount: Int, serial: Int64, at time: Int64
+  ) -> RenderCommand {
+    RenderCommand(player, .busSend(Float(gain), frameCount: max(0, frameCount), serial: serial), at: time)
+  }
+
+  /// Puts a value of one dynamic parameter in force, growing by a slope with each frame.
+  ///
+  /// Attack, decay and release act on events that start later.
+  public static func control(
+    _ player: RenderPlayer, _ id: DynamicParameterID, value: Double, slope: Double = 0, at time: Int64
+  ) -> RenderCommand {
+    let (value, slope) = (Float(value), Float(slope))
+    if let id = LiveControlID(id) { return RenderCommand(player, .control(id, value: value, slope: slope), at: time) }
+    guard let id = EnvelopeTimeID(id) else { return RenderCommand(.nothing, at: time) }
+    return RenderCommand(player, .envelopeTime(id, value: value, slope: slope), at: time)
+  }
+
+  /// Ramps the gain on all haptics.
+  public static func hapticGain(_ gain: Double, over frameCount: Int, at time: Int64) -> RenderCommand {
+    RenderCommand(.gain(.haptics, to: Float(gain), frameCount: frameCount), at: time)
+  }
+
+  /// Ramps the gain on all audio.
+  public static func audioGain(_ gain: Double, over frameCount: Int, at time: Int64) -> RenderCommand {
+    RenderCommand(.gain(.audio, to: Float(gain), frameCount: frameCount), at: time)
+  }
+
+  /// Ramps the gain on everything.
+  public static func strength(_ gain: Double, over frameCount: Int, at time: Int64) -> RenderCommand {
+    RenderCommand(.gain(.everything, to: Float(gain), frameCount: frameCount), at: time)
+  }
+}
+
+extension RenderCommand.PlayerChange {
+  @_noLocks func release() {
+    switch self {
+    case .start(let cue), .loop(_, let cue, _): cue?.release()
+    case .seek(let cue): cue.release()
+    case .add, .remove, .cancel, .stop, .pause, .resume, .playbackRate, .gain, .busSend, .control, .envelopeTime: return
+    }
+  }
+}
+
+extension Reference<CuePoint> {
+  /// Reports that it is no longer read: [render thread].
+  @_noLocks func release() { value.isReleased.store(true, ordering: .releasing) }
+}
+
+/// The commands that wait for their frame, in a heap: the earliest first, equals in the order they came.
+struct CommandSchedule: ~Copyable {
+  private let commands: FixedBuffer<RenderCommand>
+  private(set) var count = 0
+  private var nextOrder: UInt64 = 0
+
+  init(capacity: Int) { commands = FixedBuffer(repeating: RenderCommand(.nothing, at: 0), count: capacity) }
+
+  /// The frame of the earliest command; the end of time where there is none.
+  var nextTime: Int64 { @_noLocks get { count > 0 ? commands[0].time : .max } }
+  var hasRoom: Bool { @_noLocks get { count < commands.count } }
+
+  /// Lets a command wait: O(log n).
+  @_noLocks mutating func insert(_ command: RenderCommand) {
+    guard hasRoom else { return }
+    var place = count
+    commands[place] = command
+    commands[place].order = nextOrder
+    nextOrder &+= 1
+    count &+= 1
+    while place > 0 {
+      let parent = (place &- 1) / 2
+      guard precedes(place, parent) else { return }
+      swap(place, parent)
+      place = parent
+    }
+  }
+
+  /// Takes the earliest command: O(log n). There must be one.
+  @_noLocks mutating func takeFirst() -> RenderCommand {
+    let first = commands[0]
+    count &-= 1
+    commands[0] = commands[count]
+    var place = 0
+    while true {
+      var least = place
+      let left = 2 &* place &+ 1
+      if left < count, precedes(left, least) { least = left }
+      if left &+ 1 < count, precedes(left &+ 1, least) { least = left &+ 1 }
+      if least == place { return first }
+      swap(place, least)
+      place = least
+    }
+  }
+
+  /// Empties the commands for a player, which stay as gaps until their time: O(n).
+  @_noLocks mutating func drop(_ player: Reference<Player>) {
+    for index in 0..<count {
+      switch commands[index].change {
+      case .player(let owner, let change) where owner.isSame(as: player):
+        if case .start = change { _ = player.value.status.value.droppedStartCount.wrappingAdd(1, ordering: .releasing) }
+        change.release()
+        commands[index].change = .nothing
+        player.value.noteCommandDone()
+      case .nothing, .gain, .player, .attach, .detach: break
+      }
+    }
+  }
+
+  @_noLocks private func precedes(_ one: Int, _ other: Int) -> Bool {
+    let (first, second) = (commands[one], commands[other])
+    return first.time != second.time ? first.time < second.time : first.order < second.order
+  }
+
+  @_noLocks private mutating func swap(_ one: Int, _ other: Int) {
+    let command = commands[one]
+    commands[one] = commands[other]
+    commands[other] = command
+  }
+}
+
+extension Player {
+  @_noLocks func noteCommandDone() { _ = status.value.commandCount.wrappingAdd(1, ordering: .releasing) }
 }

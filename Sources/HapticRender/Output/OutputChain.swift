@@ -1,3 +1,4 @@
+internal import CMath
 internal import CSampleKernels
 internal import RealtimeMemory
 
@@ -10,13 +11,7 @@ struct OutputChain: ~Copyable {
   private var stage: TransducerStage?
   private var protection: TransducerLimiter?
 
-  /// A chain at rest.
-  ///
-  /// - Parameters:
-  ///   - filters: The channel's own filters.
-  ///   - transducer: What the transducer needs, where there is one.
-  ///   - temperatureRise: The temperature rise.
-  ///   - isRaw: Whether frames are sanitised and leave as they are.
+  /// - Parameter isRaw: Whether frames are sanitised and leave as they are.
   init(
     rate: Double, filters: [ChannelFilter] = [], transducer: TransducerSettings?,
     temperatureRise: TransducerThermalState, isRaw: Bool = false
@@ -25,9 +20,6 @@ struct OutputChain: ~Copyable {
     if let transducer {
       stage = TransducerStage(transducer)
       protection = TransducerLimiter(transducer, temperatureRise: temperatureRise)
-    } else {
-      stage = nil
-      protection = nil
     }
     limiter = Limiter(rate: rate)
     self.isRaw = isRaw
@@ -86,24 +78,20 @@ struct OutputChain: ~Copyable {
 
   @_noLocks private func bound(_ block: inout MutableSpan<Float>, count: Int) {
     let greatest = TransducerStage.greatest
-    var index = 0
-    while index < count {
+    for index in 0..<count {
       let sample = block[index]
       block[index] = sample > greatest ? greatest : (sample < -greatest ? -greatest : sample)
-      index &+= 1
     }
   }
 
   @_noLocks private func silence(_ block: inout MutableSpan<Float>, count: Int, statistics: inout RenderStatistics) {
-    var index = 0
-    while index < count {
+    for index in 0..<count {
       // Not-a-number equals nothing, and infinity less itself is not-a-number.
       let sample = block[index]
       if sample - sample != 0 || sample != sample {
         block[index] = 0
         statistics.nonFiniteSampleCount &+= 1
       }
-      index &+= 1
     }
   }
 }
@@ -112,9 +100,8 @@ struct OutputChain: ~Copyable {
 struct ChannelStrip: ~Copyable {
   /// The haptic bus, or −1.
   let hapticBus: Int
-  let hapticGain: Float
   let audio: OutputRouting.Channel.Audio
-  let audioGain: Float
+  let hapticGain, audioGain: Float
   /// What leaves the chain.
   private let memory: FixedBuffer<Float>
   var output: BufferView<Float> { @_noLocks get { unsafe memory.view } }
@@ -123,10 +110,8 @@ struct ChannelStrip: ~Copyable {
   init(
     _ channel: OutputRouting.Channel, rate: Double, temperatureRise: TransducerThermalState, isRaw: Bool, capacity: Int
   ) {
-    hapticBus = channel.hapticBus ?? -1
-    hapticGain = channel.hapticGain
-    audio = channel.audio
-    audioGain = channel.audioGain
+    (hapticBus, audio) = (channel.hapticBus ?? -1, channel.audio)
+    (hapticGain, audioGain) = (channel.hapticGain, channel.audioGain)
     memory = FixedBuffer(repeating: 0, count: capacity)
     chain = OutputChain(
       rate: rate, filters: channel.filters, transducer: channel.transducer?.transducerSettings(rate: rate),
@@ -134,19 +119,16 @@ struct ChannelStrip: ~Copyable {
   }
 
   var latency: Int { chain.delay }
-
   var temperatureRise: TransducerThermalState { @_noLocks get { chain.temperatureRise } }
 
   @_noLocks mutating func process(
     _ buses: borrowing BusSet, hapticGains: BusGain, audioGains: BusGain, count: Int, statistics: inout RenderStatistics
   ) {
     var mix = output.mutableSpan
-    let peak = mixHaptics(buses, gain: hapticGains, count: count, to: &mix)
+    let known = mixHaptics(buses, gain: hapticGains, count: count, to: &mix)
     let isMixed = mixAudio(buses, gain: audioGains, count: count, to: &mix)
-    chain.process(
-      &mix, count: count,
-      peak: isMixed || peak == nil ? unsafe temblor_peak(output.address, count) : peak ?? 0,
-      statistics: &statistics)
+    let peak = isMixed || known == nil ? unsafe temblor_peak(output.address, count) : known ?? 0
+    chain.process(&mix, count: count, peak: peak, statistics: &statistics)
   }
 
   @_noLocks mutating func reset() { chain.reset() }
@@ -162,15 +144,9 @@ struct ChannelStrip: ~Copyable {
       return 0
     }
     let bus = buses.haptics(hapticBus)
-    if let steady = gain.steady {
-      return unsafe temblor_scale(bus.address, steady * hapticGain, output.address, count)
-    }
+    if let steady = gain.steady { return unsafe temblor_scale(bus.address, steady * hapticGain, output.address, count) }
     let gain = gain.frames
-    var index = 0
-    while index < count {
-      mix[index] = bus[index] * (gain[index] * hapticGain)
-      index &+= 1
-    }
+    for index in 0..<count { mix[index] = bus[index] * (gain[index] * hapticGain) }
     return nil
   }
 
@@ -178,28 +154,15 @@ struct ChannelStrip: ~Copyable {
   @_noLocks private func mixAudio(
     _ buses: borrowing BusSet, gain: BusGain, count: Int, to mix: inout MutableSpan<Float>
   ) -> Bool {
-    if case .none = audio { return false }
-    var index = 0
-    let left = buses.left
-    let right = buses.right
-    let gain = gain.frames
+    let (left, right, gain) = (buses.left, buses.right, gain.frames)
     switch audio {
     case .none: return false
-    case .left:
-      while index < count {
-        mix[index] += left[index] * (gain[index] * audioGain)
-        index &+= 1
-      }
-    case .right:
-      while index < count {
-        mix[index] += right[index] * (gain[index] * audioGain)
-        index &+= 1
-      }
+    case .left: for index in 0..<count { mix[index] += left[index] * (gain[index] * audioGain) }
+    case .right: for index in 0..<count { mix[index] += right[index] * (gain[index] * audioGain) }
     case .both:
-      while index < count {
+      for index in 0..<count {
         let factor = gain[index] * audioGain
         mix[index] += (left[index] * factor + right[index] * factor) * 0.5
-        index &+= 1
       }
     }
     return true
@@ -214,8 +177,6 @@ struct OutputChannel: ~Copyable {
   private var place = 0
   private var peak: Float = 0
 
-  /// A channel at rest.
-  ///
   /// - Parameter padding: Frames by which its strip is ahead of the one that lags most.
   init(_ channel: OutputRouting.Channel, strip: Int, padding: Int) {
     self.strip = strip
@@ -230,13 +191,7 @@ struct OutputChannel: ~Copyable {
     return taken
   }
 
-  @_noLocks mutating func reset() {
-    var index = 0
-    while index < delayed.count {
-      delayed[index] = 0
-      index &+= 1
-    }
-  }
+  @_noLocks mutating func reset() { unsafe delayed.address.update(repeating: 0, count: delayed.count) }
 
   /// Writes a strip's frames to every `stride`-th sample of a block.
   @_noLocks mutating func write(
@@ -252,8 +207,7 @@ struct OutputChannel: ~Copyable {
     }
     var target = start
     var highest: Float = 0
-    var index = 0
-    while index < count {
+    for index in 0..<count {
       var sample = output[index] * sign
       if delayed.count > 0 {
         let arriving = sample
@@ -266,22 +220,8 @@ struct OutputChannel: ~Copyable {
       let magnitude = sample < 0 ? -sample : sample
       if magnitude > highest { highest = magnitude }
       target &+= stride
-      index &+= 1
     }
     if highest > peak { peak = highest }
-  }
-}
-
-/// The gain of a bus over a sub-block.
-struct BusGain: BitwiseCopyable {
-  /// The gain of each frame.
-  let frames: BufferView<Float>
-  /// The gain of all frames, where it does not move.
-  let steady: Float?
-
-  @_noLocks init(frames: BufferView<Float>, steady: Float?) {
-    self.frames = frames
-    self.steady = steady
   }
 }
 
@@ -289,21 +229,17 @@ struct BusGain: BitwiseCopyable {
 ///
 /// Behind each bus lies a tail: frames to come that a player left when it was cut off.
 struct BusSet: ~Copyable {
-  /// How many haptic buses there are.
   let hapticCount: Int
-  let left: BufferView<Float>
-  let right: BufferView<Float>
+  let left, right: BufferView<Float>
   private let capacity: Int
-  private let memory: FixedBuffer<Float>
-  private let tails: FixedBuffer<Float>
+  private let memory, tails: FixedBuffer<Float>
   private var tailEnd: Int64 = 0
 
   /// Frames of a tail's ring: more than two of the longest fades at the greatest rate.
   static var tailCapacity: Int { @_noLocks get { 1_024 } }
 
   init(hapticCount: Int, capacity: Int) {
-    self.hapticCount = hapticCount
-    self.capacity = capacity
+    (self.hapticCount, self.capacity) = (hapticCount, capacity)
     let busCount = hapticCount + 2
     memory = FixedBuffer(repeating: 0, count: busCount * capacity)
     tails = FixedBuffer(repeating: 0, count: busCount * Self.tailCapacity)
@@ -317,8 +253,7 @@ struct BusSet: ~Copyable {
 
   /// Begins a sub-block: silence, or what is left of tails.
   @_noLocks mutating func clear(at position: Int64, count: Int) {
-    var bus = 0
-    while bus < hapticCount &+ 2 {
+    for bus in 0..<hapticCount &+ 2 {
       let start = bus &* capacity
       unsafe (memory.address + start).update(repeating: 0, count: count)
       if position < tailEnd {
@@ -331,29 +266,22 @@ struct BusSet: ~Copyable {
           index &+= 1
         }
       }
-      bus &+= 1
     }
   }
 
   /// Adds frames to come to a bus's tail; audio buses follow the haptic ones.
   @_noLocks mutating func leave(_ frames: BufferView<Float>, count: Int, onBus bus: Int, from position: Int64) {
     let tail = bus &* Self.tailCapacity
-    var index = 0
-    while index < count {
+    for index in 0..<count {
       let place = tail &+ Int(position &+ Int64(index)) & (Self.tailCapacity &- 1)
       tails[place] = tails[place] + frames[index]
-      index &+= 1
     }
     let end = position &+ Int64(count)
     if end > tailEnd { tailEnd = end }
   }
 
   @_noLocks mutating func reset() {
-    var index = 0
-    while index < tails.count {
-      tails[index] = 0
-      index &+= 1
-    }
+    unsafe tails.address.update(repeating: 0, count: tails.count)
     tailEnd = 0
   }
 }
@@ -365,11 +293,8 @@ struct FadeOutBuffer: ~Copyable {
 
   /// Frames of a fade.
   let fadeLength: Int
-  let haptics: BufferView<Float>
-  let left: BufferView<Float>
-  let right: BufferView<Float>
-  /// The gain of each frame.
-  let gain: BufferView<Float>
+  /// Samples, and the gain of each frame.
+  let haptics, left, right, gain: BufferView<Float>
   private let memory: FixedBuffer<Float>
 
   init(rate: Double, subBlockLength: Int) {
@@ -384,26 +309,156 @@ struct FadeOutBuffer: ~Copyable {
   }
 
   @_noLocks func clear(count: Int) {
-    var index = 0
-    while index < count {
-      haptics[index] = 0
-      left[index] = 0
-      right[index] = 0
-      index &+= 1
-    }
+    for buffer in 0..<3 { unsafe (memory.address + buffer &* haptics.count).update(repeating: 0, count: count) }
   }
 
   /// Multiplies a fade's frames by a curve without corners, times a gain; haptics by a send gain too.
   @_noLocks func fade(isIn: Bool, gain: Float, share: Float) {
     let perFrame = 1 / Float(fadeLength)
-    var index = 0
-    while index < fadeLength {
+    for index in 0..<fadeLength {
       let x = Float(isIn ? index : fadeLength &- index) * perFrame
       let factor = x * x * (3 - 2 * x) * gain
       haptics[index] = haptics[index] * (factor * share)
       left[index] = left[index] * factor
       right[index] = right[index] * factor
-      index &+= 1
     }
   }
+}
+
+/// A filter that somebody gives a channel, in front of what its transducer needs.
+public enum ChannelFilter: Equatable, Sendable {
+  /// A parametric band: hertz, decibels there, and the quality of the bell.
+  ///
+  /// The bilinear transform of (s² + s·A/Q + 1) / (s² + s/(A·Q) + 1) with A² the gain; source: R. Bristow-Johnson, "Cookbook
+  /// formulae for audio equalizer biquad filter coefficients".
+  case band(hertz: Double, decibels: Double, qualityFactor: Double)
+  /// The low part of a Linkwitz–Riley crossover of fourth order at hertz, 6.02 dB down there.
+  case lowPass(hertz: Double)
+  /// The high part of a Linkwitz–Riley crossover of fourth order at hertz.
+  ///
+  /// It is in phase with the low part of the same frequency everywhere, so the two add up to an all-pass without any delay
+  /// between them; source: S. H. Linkwitz, "Active Crossover Networks for Noncoincident Drivers", JAES 24, 1976.
+  case highPass(hertz: Double)
+
+  /// The frequencies a filter can have, in hertz, as far as they lie below half of the rate.
+  public static let frequencies = 1.0...20_000
+  /// The gains of a band in decibels, and its qualities.
+  public static let (gains, qualityFactors) = (-48.0...24.0, 0.1...30.0)
+  /// The most filters of a channel.
+  public static let maximumCount = 16
+
+  /// The frequency in hertz.
+  public var hertz: Double {
+    switch self {
+    case .band(let hertz, _, _), .lowPass(let hertz), .highPass(let hertz): hertz
+    }
+  }
+
+  /// The part of half the rate that no frequency passes.
+  private static let highest = 0.98
+
+  /// The filters of second order, one behind the other.
+  func sections(rate: Double) -> [Biquad] {
+    let omega = 2 * Double.pi * min(hertz, Self.highest * rate / 2) / rate
+    switch self {
+    case .band(_, let decibels, let quality):
+      let root = raised(10, to: decibels / 40)
+      return [Biquad(omega, slope: sin(omega) / (2 * quality), root: root)]
+    case .lowPass: return Array(repeating: Biquad(omega, edge: -1), count: 2)
+    case .highPass: return Array(repeating: Biquad(omega, edge: 1), count: 2)
+    }
+  }
+
+  /// The motions of the filter, whose decays lengthen a tail.
+  fileprivate var motions: [TransducerModel] {
+    switch self {
+    case .band(_, let decibels, let quality):
+      return [TransducerModel(resonance: hertz, qualityFactor: quality * raised(10, to: decibels / 40))]
+    case .lowPass, .highPass:
+      return Array(repeating: TransducerModel(resonance: hertz, qualityFactor: 0.5.squareRoot()), count: 2)
+    }
+  }
+
+  /// The magnitude for a steady sine.
+  public func response(atHertz hertz: Double, rate: Double) -> Double {
+    sections(rate: rate).reduce(1) { $0 * $1.response(atHertz: hertz, rate: rate) }
+  }
+}
+
+extension OutputRouting.Channel {
+  /// Nepers a second of each filter of second order.
+  var filterDecays: [Double] { filters.flatMap { $0.motions.map { $0.decay } } }
+}
+
+extension Biquad {
+  /// A bell at an angle, `root`² high.
+  fileprivate init(_ omega: Double, slope: Double, root: Double) {
+    let (top, bottom) = (1 + slope * root, 1 + slope / root)
+    self.init(
+      gain: top / bottom, undoing: Resonance(first: -2 * cos(omega) / top, second: (1 - slope * root) / top),
+      making: Resonance(first: -2 * cos(omega) / bottom, second: (1 - slope / root) / bottom))
+  }
+
+  /// Butterworth's filter at an angle, with two zeros at frequency 0 (`edge` 1) or at half the rate (−1).
+  fileprivate init(_ omega: Double, edge: Double) {
+    let slope = sin(omega) * 0.5.squareRoot()
+    self.init(
+      gain: (1 + edge * cos(omega)) / 2 / (1 + slope), undoing: Resonance(first: -2 * edge, second: 1),
+      making: Resonance(first: -2 * cos(omega) / (1 + slope), second: (1 - slope) / (1 + slope)))
+  }
+}
+
+/// The filters of a channel at work. They add no delay; any split into blocks gives the same samples.
+struct ChannelFilters: ~Copyable {
+  struct Section: BitwiseCopyable {
+    var filter: Biquad
+    var memory = Biquad.Memory()
+  }
+
+  private let sections: FixedBuffer<Section>
+  private let atRest = Biquad.Memory()
+  private var isOdd = false
+
+  init(_ filters: [ChannelFilter], rate: Double) {
+    let all = filters.prefix(ChannelFilter.maximumCount).flatMap { $0.sections(rate: rate) }
+    sections = FixedBuffer(count: all.count) { Section(filter: all[$0]) }
+  }
+
+  var isEmpty: Bool { @_noLocks get { sections.count == 0 } }
+
+  /// Filters the first frames of a buffer in place, all finite; returns their greatest magnitude.
+  @_noLocks mutating func process(_ block: inout MutableSpan<Float>, count: Int) -> Float {
+    precondition(count <= block.count, "frames beyond the block")
+    let dither = TransducerStage.dither(isOdd: isOdd)
+    var peak: Float = 0
+    var frame = 0
+    while frame < count {
+      let isPair = frame &+ 2 <= count
+      var pair = SIMD2(Double(block[frame]), isPair ? Double(block[frame &+ 1]) : 0) + dither
+      for index in 0..<sections.count {
+        if isPair {
+          pair = sections[index].filter.next(pair, &sections[index].memory)
+        } else {
+          pair.x = sections[index].filter.next(pair.x, &sections[index].memory)
+        }
+      }
+      block[frame] = Self.held(pair.x)
+      peak = max(peak, abs(block[frame]))
+      if isPair {
+        block[frame &+ 1] = Self.held(pair.y)
+        peak = max(peak, abs(block[frame &+ 1]))
+      } else {
+        isOdd.toggle()
+      }
+      frame &+= 2
+    }
+    return peak
+  }
+
+  @_noLocks @inline(__always) private static func held(_ value: Double) -> Float {
+    let greatest = Double(TransducerStage.greatest)
+    return TransducerStage.sample(max(-greatest, min(greatest, value)))
+  }
+
+  @_noLocks mutating func reset() { for index in 0..<sections.count { sections[index].memory = atRest } }
 }

@@ -2,7 +2,6 @@ package import RealtimeMemory
 
 /// The memory that a plan's view refers to: what compiling has made, or the bytes of a plan as they came.
 final class PlanMemory {
-  /// Places in the memory.
   let view: PlanView
   private let voices: FixedBuffer<PlannedVoice>
   private let segments: FixedBuffer<ControlSegment>
@@ -26,16 +25,15 @@ final class PlanMemory {
         unsafe AudioBufferView(
           frames: sample.frames.view, frameCount: sample.frameCount, channelCount: sample.channelCount)
       })
-    voices = draft.voices.fixed()
+    voices = FixedBuffer(draft.voices)
     bytes = FixedBuffer(repeating: 0, count: 0)
     var longestHold: Int64 = 0
     for index in 0..<voices.count where !voices[index].source.isBurst {
       longestHold = max(longestHold, voices[index].envelope.end)
     }
     view = unsafe PlanView(
-      voices: voices.view, segments: segments.view, sounds: sounds.view, layers: layers.view,
-      envelopes: envelopes.view, mappings: mappings, loopLength: loopLength, length: length, edge: edge, rate: rate,
-      longestHold: longestHold)
+      voices: voices.view, segments: segments.view, sounds: sounds.view, layers: layers.view, envelopes: envelopes.view,
+      mappings: mappings, loopLength: loopLength, length: length, edge: edge, rate: rate, longestHold: longestHold)
   }
 
   /// Memory that holds the bytes of a plan; nil where they are not those of a plan of this build.
@@ -86,8 +84,7 @@ struct PlanHeader: BitwiseCopyable {
   private var sizes = PlanHeader.sizes
   let rate: Double
   let loopLength, loopStart, loopEnd, soundEnd, edge, longestHold: Int64
-  let eventCount, maximumVoiceCount, voiceCapacity: Int32
-  let voices, segments, layers, envelopes, sounds, frames: Int32
+  let eventCount, maximumVoiceCount, voiceCapacity, voices, segments, layers, envelopes, sounds, frames: Int32
   let hasHaptics, hasAudio: Bool
   let mappings: VoiceMappings
 
@@ -121,15 +118,10 @@ struct PlanHeader: BitwiseCopyable {
 }
 
 /// The size of a sound among a plan's bytes.
-struct PlanSound: BitwiseCopyable {
-  let frameCount, channelCount: Int32
-}
+struct PlanSound: BitwiseCopyable { let frameCount, channelCount: Int32 }
 
-/// Where the parts of a plan are among its bytes.
 struct PlanSections {
-  struct Section {
-    let offset, elementCount, byteCount: Int
-  }
+  struct Section { let offset, elementCount, byteCount: Int }
 
   private(set) var count: Int
   let voices, segments, layers, envelopes, tables, sounds, frames: Section
@@ -137,8 +129,7 @@ struct PlanSections {
   init(_ header: PlanHeader) {
     var end = Self.aligned(MemoryLayout<PlanHeader>.size)
     func section<Element>(_ count: Int32, _ type: Element.Type) -> Section {
-      let section = Section(
-        offset: end, elementCount: Int(count), byteCount: Int(count) * MemoryLayout<Element>.stride)
+      let section = Section(offset: end, elementCount: Int(count), byteCount: Int(count) * MemoryLayout<Element>.stride)
       end += Self.aligned(section.byteCount)
       return section
     }
@@ -192,9 +183,7 @@ extension RenderPlan {
   ///
   /// The bytes are trusted: they come from ``bytes()``. Takes time in proportion to the sounds alone.
   ///
-  /// - Parameters:
-  ///   - bytes: Memory aligned to 8 bytes.
-  ///   - count: How many of the bytes are the plan's.
+  /// - Parameter bytes: Memory aligned to 8 bytes.
   package static func placed(in bytes: consuming FixedBuffer<UInt8>, count: Int) -> RenderPlan? {
     guard count >= MemoryLayout<PlanHeader>.size, count <= bytes.count else { return nil }
     let header = unsafe UnsafeRawPointer(bytes.address).load(as: PlanHeader.self)

@@ -13,41 +13,31 @@ struct PlanView: BitwiseCopyable {
   let layers: BufferView<LayerTracks>
   let envelopes: BufferView<PlannedEnvelope>
   var mappings: VoiceMappings
-  /// The frame at which a loop returns to the beginning.
-  let loopLength: Int64
-  /// The frame from which on nothing sounds and the pattern has ended.
-  let length: Int64
+  /// The frame at which a loop returns to the beginning, and that from which on nothing sounds and the pattern has ended.
+  let loopLength, length: Int64
   /// Frames of the shortest edge.
   let edge: Int64
-  /// Frames per second.
   let rate: Double
   /// The most frames from the onset to the end of a voice that is not a burst.
   let longestHold: Int64
 
-  /// Where the controls that act on a voice start in `segments`.
   @_noLocks func tracks(of voice: PlannedVoice) -> TrackCursors {
     let layer = layers[Int(voice.layer)]
     return voice.source.isHaptic ? layer.haptic : layer.audio
   }
 }
 
-/// A sound file as the render path reads it.
 struct AudioBufferView: BitwiseCopyable {
   let frames: BufferView<Float>
-  let frameCount: Int
-  let channelCount: Int
+  let frameCount, channelCount: Int
 }
 
 /// Where the controls of one bus are among a plan's control segments.
 ///
 /// A haptic voice has no brightness and pan; it never reads these two.
 struct TrackCursors: BitwiseCopyable, Sendable {
-  /// Intensity, or volume.
-  var strength: Int32
-  /// Sharpness, or pitch.
-  var tone: Int32
-  var brightness: Int32
-  var pan: Int32
+  /// Intensity or volume, and sharpness or pitch.
+  var strength, tone, brightness, pan: Int32
 
   @_noLocks func cursor(_ id: LiveControlID) -> Int {
     switch id {
@@ -61,12 +51,11 @@ struct TrackCursors: BitwiseCopyable, Sendable {
 
 /// Where the tracks of one layer start among a plan's control segments.
 struct LayerTracks: BitwiseCopyable, Sendable {
-  var haptic: TrackCursors
-  var audio: TrackCursors
+  var haptic, audio: TrackCursors
 
   /// Tracks that start at places in the order of `LiveControlID`.
   init(starts: [Int32]) {
-    func start(_ id: LiveControlID) -> Int32 { starts[id.index] }
+    func start(_ id: LiveControlID) -> Int32 { starts[id.rawValue] }
     haptic = TrackCursors(
       strength: start(.hapticIntensity), tone: start(.hapticSharpness), brightness: start(.audioBrightness),
       pan: start(.audioPan))
@@ -80,7 +69,6 @@ struct LayerTracks: BitwiseCopyable, Sendable {
 ///
 /// An event is one voice or several, one for each partial of its waveform.
 struct PlannedVoice: BitwiseCopyable, Sendable {
-  /// What the voice plays.
   enum Source: UInt8, BitwiseCopyable, Sendable {
     /// A sine on the haptic bus that follows intensity and sharpness.
     case vibration
@@ -114,22 +102,17 @@ struct PlannedVoice: BitwiseCopyable, Sendable {
     }
 
     var isBurst: Bool { @_noLocks get { if case .burst = self { true } else { false } } }
-
     var isRecording: Bool { @_noLocks get { if case .recording = self { true } else { false } } }
-
     var isSignal: Bool { @_noLocks get { if case .signal = self { true } else { false } } }
   }
 
-  /// What the voice plays.
   var source: Source
   var layer: UInt16 = 0
-  /// The frame of the onset.
   var onset: Int64
   /// The envelope, in frames from the onset.
   var envelope: Envelope
-  /// The event's intensity or volume.
+  /// The event's intensity or volume, and its sharpness or pitch.
   var strength: Float = 1
-  /// The event's sharpness or pitch.
   var tone: Float = 0
   var brightness: Float = 1
   var pan: Float = 0
@@ -144,7 +127,6 @@ struct PlannedVoice: BitwiseCopyable, Sendable {
   var sine = SineSegment()
   /// The index of the sound file in the plan.
   var sample: Int32 = 0
-  /// Whether the sound file repeats.
   var isLooping = false
   /// Frames of the sound file's end that are faded; 0 leaves the file's own edge.
   var fadeLength: Int32 = 0
@@ -156,8 +138,7 @@ struct PlannedVoice: BitwiseCopyable, Sendable {
 struct PlannedEnvelope: BitwiseCopyable, Sendable {
   /// One of the event's envelope times, normalised.
   struct Time: BitwiseCopyable, Sendable {
-    var event: Float
-    var control: Float
+    var event, control: Float
     /// The frame at which that came into force, or `ControlSegment.neutral`.
     var origin: Int64
   }
@@ -166,9 +147,7 @@ struct PlannedEnvelope: BitwiseCopyable, Sendable {
   var hold: Int64
   /// Whether the level stays behind the attack, rather than decay.
   var isSustained: Bool
-  var attack: Time
-  var decay: Time
-  var release: Time
+  var attack, decay, release: Time
 
   /// The envelope with times in seconds; every edge lasts at least the shortest edge.
   @_noLocks func envelope(attack: Double, decay: Double, release: Double, rate: Double, edge: Int64) -> Envelope {
@@ -181,14 +160,9 @@ struct PlannedEnvelope: BitwiseCopyable, Sendable {
       releaseLevel: Float(shape.releaseLevel), end: Int64(shape.end))
   }
 
-  /// The envelope with what a player was sent in place of the pattern's controls.
+  /// The envelope with what a player was sent in place of the pattern's controls, at a frame of the output.
   ///
-  /// - Parameters:
-  ///   - live: What was sent.
-  ///   - isHaptic: Whether the event sounds on the haptic bus.
-  ///   - frame: The frame of the output at which the event starts.
-  ///   - passOrigin: The pattern position of the pass's frame 0.
-  ///   - plan: The plan of the event.
+  /// - Parameter passOrigin: The pattern position of the pass's frame 0.
   @_noLocks func envelope(
     with live: Reference<LiveControls>, isHaptic: Bool, at frame: Int64, passOrigin: Int64, in plan: Reference<PlanView>
   ) -> Envelope {
@@ -217,7 +191,6 @@ struct PlannedEnvelope: BitwiseCopyable, Sendable {
 /// Factors on amplitude over sharpness, at points of equal distance from 0 to 1: a plan keeps them, the render path
 /// reads them in place.
 final class LevelTables {
-  /// How many points a table has.
   static let pointCount = 33
 
   /// Whether all factors of continuous events, and all of bursts, are 1.
@@ -252,25 +225,12 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
   private var exponent: Float
   /// How much of its value intensity may move along a straight line: a tenth under the square law.
   private(set) var levelShare: Float
-  private var lowIncrement: Float
-  private var incrementRange: Float
-  private var octaves: Float
+  private var lowIncrement, incrementRange, octaves, middlePitchIncrement, highestIncrement, darkestShare: Float
+  private var burstOctaves, burstRise, burstFloor: Float
   /// Whether the phase step is an exponential of sharpness; otherwise it is a line.
   private(set) var isLogarithmic: Bool
-  private var isLevelEven: Bool
-  private var levels: BufferView<Float>
-  private var isBurstLevelEven: Bool
-  private var burstLevels: BufferView<Float>
-  private var isGrowthEven: Bool
-  private var growths: BufferView<Float>
-  private var burstGrowths: BufferView<Float>
-  private var middlePitchIncrement: Float
-  private var highestIncrement: Float
-  private var darkestShare: Float
-  private var burstOctaves: Float
-  private var burstRise: Float
-  private var isBurstLogarithmic: Bool
-  private var burstFloor: Float
+  private var isBurstLogarithmic, isLevelEven, isBurstLevelEven, isGrowthEven: Bool
+  private var levels, burstLevels, growths, burstGrowths: BufferView<Float>
 
   /// Prepares a profile's laws for a frame rate, with its factors on amplitude over sharpness, which the caller keeps
   /// alive.
@@ -308,7 +268,6 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
     place(all)
   }
 
-  /// Reads the tables where they are.
   mutating func place(_ tables: BufferView<Float>) {
     let count = LevelTables.pointCount
     levels = tables.part(from: 0, count: count)
@@ -317,7 +276,6 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
     burstGrowths = tables.part(from: 3 * count, count: count)
   }
 
-  /// The tables, one behind the other.
   var tables: BufferView<Float> { unsafe BufferView(start: levels.address, count: 4 * LevelTables.pointCount) }
 
   /// The phase step of a sharpness in 0…1.
@@ -344,7 +302,7 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
   @_noLocks @inline(__always) func amplitude(intensity: Float, sharpness: Float) -> Float {
     let shaped = isGrowthEven ? shaped(intensity) : grown(shaped(intensity), by: growths, at: sharpness)
     if isLevelEven { return shaped }
-    let amplitude = shaped * level(sharpness: sharpness)
+    let amplitude = shaped * Self.value(of: levels, at: sharpness)
     return amplitude < 1 ? amplitude : 1
   }
 
@@ -381,8 +339,6 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
     let growth = Self.value(of: growths, at: sharpness)
     return RealtimeMath.exp2(growth * RealtimeMath.log2(amplitude))
   }
-
-  @_noLocks private func level(sharpness: Float) -> Float { isLevelEven ? 1 : Self.value(of: levels, at: sharpness) }
 
   @_noLocks private static func value(of levels: BufferView<Float>, at sharpness: Float) -> Float {
     let place = sharpness * Float(levels.count &- 1)

@@ -26,10 +26,8 @@ public final class RenderPlan: @unchecked Sendable {
   public private(set) var placeCount = 0
   /// The most voices that sound within one sub-block of a renderer.
   public let maximumVoiceCount: Int
-  /// Whether any event sounds on the haptic bus.
-  public let hasHaptics: Bool
-  /// Whether any event sounds on the audio bus.
-  public let hasAudio: Bool
+  /// Whether any event sounds on the haptic bus, or on the audio bus.
+  public let hasHaptics, hasAudio: Bool
 
   /// What the render path reads; `memory` keeps what it refers to alive.
   let view: Cell<PlanView>
@@ -39,38 +37,27 @@ public final class RenderPlan: @unchecked Sendable {
 
   /// The number of sines and sounds the pattern became.
   public var voiceCount: Int { view.value.voices.count }
-
   /// The length of a rendering in frames: the pattern's duration or all that sounds, if that is longer.
   public var length: Int64 { max(loopLength, soundEnd) }
-
   /// The length of a rendering in seconds, which is what lists and reports give for a pattern.
   public var duration: Double { Double(length) / rate }
 
   init(_ draft: consuming RenderPlanBuilder) {
-    rate = draft.rate
-    loopLength = draft.loopLength
-    loopRange = draft.loopRange
-    soundEnd = draft.soundEnd
-    eventCount = draft.eventCount
-    hasHaptics = draft.hasHaptics
-    hasAudio = draft.hasAudio
+    (rate, eventCount) = (draft.rate, draft.eventCount)
+    (loopLength, loopRange, soundEnd) = (draft.loopLength, draft.loopRange, draft.soundEnd)
+    (hasHaptics, hasAudio) = (draft.hasHaptics, draft.hasAudio)
     memory = PlanMemory(draft)
     maximumVoiceCount = Self.greatestCount(of: memory.view.voices) { $0.envelope.end }
     knownVoiceCapacity = nil
     view = Cell(memory.view)
   }
 
-  /// A plan in memory that holds its bytes.
   init(_ header: PlanHeader, _ memory: PlanMemory) {
-    rate = header.rate
-    loopLength = header.loopLength
+    (rate, eventCount) = (header.rate, Int(header.eventCount))
+    (loopLength, soundEnd) = (header.loopLength, header.soundEnd)
     loopRange = header.loopEnd > header.loopStart ? header.loopStart..<header.loopEnd : nil
-    soundEnd = header.soundEnd
-    eventCount = Int(header.eventCount)
-    maximumVoiceCount = Int(header.maximumVoiceCount)
-    hasHaptics = header.hasHaptics
-    hasAudio = header.hasAudio
-    knownVoiceCapacity = Int(header.voiceCapacity)
+    (maximumVoiceCount, knownVoiceCapacity) = (Int(header.maximumVoiceCount), Int(header.voiceCapacity))
+    (hasHaptics, hasAudio) = (header.hasHaptics, header.hasAudio)
     self.memory = memory
     view = Cell(memory.view)
   }
@@ -121,8 +108,7 @@ public final class RenderPlan: @unchecked Sendable {
     ends.reserveCapacity(voices.count)
     for index in 0..<voices.count { ends.append(voices[index].onset + length(voices[index]) + subBlock) }
     ends.sort()
-    var greatest = 0
-    var ended = 0
+    var (greatest, ended) = (0, 0)
     for started in 0..<voices.count {
       while ended < ends.count, ends[ended] <= voices[started].onset { ended += 1 }
       greatest = max(greatest, started + 1 - ended)
@@ -141,61 +127,13 @@ public final class RenderPlan: @unchecked Sendable {
     var draft = RenderPlanBuilder(profile: .phone, rate: rate)
     let mono = recording.channelCount == 1 ? recording : recording.firstChannel
     let length = Int64(mono.frameCount)
-    if length > 0 {
-      var voice = PlannedVoice(
-        source: .recording, onset: 0,
-        envelope: Envelope(riseEnd: 0, riseLevel: 1, releaseStart: length, releaseLevel: 1, end: length), gain: 1)
-      voice.sample = 0
-      draft.voices.append(voice)
-    }
-    draft.samples = [mono]
-    draft.eventCount = draft.voices.count
-    draft.hasHaptics = true
-    draft.loopLength = length
-    draft.soundEnd = length
+    if length > 0 { draft.voices.append(PlannedVoice(source: .recording, onset: 0, envelope: .hold(length), gain: 1)) }
+    (draft.samples, draft.eventCount, draft.hasHaptics) = ([mono], draft.voices.count, true)
+    (draft.loopLength, draft.soundEnd) = (length, length)
     draft.add(tracks: EventControls(of: HapticPattern(), rate: rate).moving)
     self.init(draft)
   }
-}
 
-extension AudioBuffer {
-  fileprivate var firstChannel: AudioBuffer {
-    AudioBuffer(interleaved: (0..<frameCount).map { frames[$0 * channelCount] }, channelCount: 1)
-  }
-}
-
-/// Why a composition cannot be compiled, and where.
-public struct RenderError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// What to change.
-  public enum Kind: String, Sendable {
-    /// A frame rate outside 8–192 kHz.
-    case rateOutOfRange
-    /// A time or value that is not a finite number, or a negative time or duration.
-    case timeOutOfRange
-    /// An event that ends more than a day after the start.
-    case patternTooLong
-    /// A sound file the pattern names and the caller did not provide.
-    case sampleMissing
-    /// A composition of more layers than can be compiled.
-    case tooManyLayers
-  }
-
-  /// What to change.
-  public var kind: Kind
-  /// The event that cannot be compiled, or nil where it is not one event.
-  public var event: EventReference?
-  /// One line for the user.
-  public var description: String
-
-  /// Makes an error.
-  public init(kind: Kind, event: EventReference? = nil, description: String) {
-    self.kind = kind
-    self.event = event
-    self.description = description
-  }
-}
-
-extension RenderPlan {
   /// The sample rates a plan can have, in hertz.
   public static let supportedSampleRates: ClosedRange<Double> = 8_000...192_000
 
@@ -209,7 +147,6 @@ extension RenderPlan {
   ///
   /// - Parameters:
   ///   - pattern: Any pattern; values are clamped to their ranges.
-  ///   - profile: The laws of frequency, level and waveform.
   ///   - rate: Frames per second, 8,000–192,000.
   ///   - samples: The sound files of the pattern by the path it names, at this rate.
   /// - Throws: A `RenderError` that names the event.
@@ -234,16 +171,14 @@ extension RenderPlan {
     var draft = RenderPlanBuilder(profile: profile, rate: rate, isRaw: isRaw)
     let layers = composition.layers.map { $0.pattern }
     draft.eventCount = composition.layers.reduce(0) { $0 + $1.pattern.events.count + $1.signals.count }
-    draft.voices = GrowingBuffer(minimumCapacity: draft.eventCount)
+    draft.voices.reserveCapacity(draft.eventCount)
     draft.loopLength = FrameConversion.frame(seconds: composition.duration, rate: rate)
     var tracks: [[ControlTimeline]] = []
     for (layer, pattern) in layers.enumerated() {
       draft.layer = UInt16(layer)
       let isFelt = composition.layers[layer].isFelt(at: profile.place)
       var controls = EventControls(of: pattern, rate: rate)
-      try draft.add(
-        eventsOf: pattern, controls: &controls, samples: samples, leavesOutHaptics: !isFelt
-      ) { event in
+      try draft.add(eventsOf: pattern, controls: &controls, samples: samples, leavesOutHaptics: !isFelt) { event in
         Self.name(of: "event", event, layer: layers.count > 1 ? layer : nil)
       }
       if isFelt { for signal in composition.layers[layer].signals { draft.addSignal(signal) } }
@@ -265,11 +200,12 @@ extension RenderPlan {
 
   static func check(rate: Double) throws(RenderError) {
     guard supportedSampleRates.contains(rate) else {
-      throw RenderError(
-        kind: .rateOutOfRange,
-        description: "invalid sample rate \(rate) Hz; must be "
-          + "\(Int(supportedSampleRates.lowerBound)) to \(Int(supportedSampleRates.upperBound))")
+      throw RenderError(kind: .rateOutOfRange, description: invalid(rate: rate, supportedSampleRates))
     }
+  }
+
+  private static func invalid(rate: Double, _ rates: ClosedRange<Double>) -> String {
+    "invalid sample rate \(rate) Hz; must be \(Int(rates.lowerBound)) to \(Int(rates.upperBound))"
   }
 
   /// A path as part of one line: what would break the line, or steer a terminal, is escaped.
@@ -307,52 +243,43 @@ extension RenderPlan {
   private static func check(_ signals: [SampledSignal], layer: Int?) throws(RenderError) {
     var seconds = 0.0
     for (index, signal) in signals.enumerated() {
-      let name = name(of: "signal", index, layer: layer)
+      func refusal(_ kind: RenderError.Kind, _ text: String) -> RenderError {
+        RenderError(kind: kind, description: "\(name(of: "signal", index, layer: layer)): \(text)")
+      }
       guard signal.time.isFinite, signal.time >= 0 else {
-        throw RenderError(kind: .timeOutOfRange, description: "\(name): time is negative or not finite")
+        throw refusal(.timeOutOfRange, "time is negative or not finite")
       }
-      guard SampledSignal.rates.contains(signal.rate) else {
-        throw RenderError(
-          kind: .rateOutOfRange,
-          description: "\(name): invalid sample rate \(signal.rate) Hz; must be "
-            + "\(Int(SampledSignal.rates.lowerBound)) to \(Int(SampledSignal.rates.upperBound))")
-      }
+      let rates = SampledSignal.rates
+      guard rates.contains(signal.rate) else { throw refusal(.rateOutOfRange, invalid(rate: signal.rate, rates)) }
       seconds += signal.duration
       guard signal.time + signal.duration <= FrameConversion.longest, seconds <= SampledSignal.longestTotal else {
-        throw RenderError(
-          kind: .patternTooLong,
-          description: "\(name): the signals of a layer may last "
-            + "\(Int(SampledSignal.longestTotal)) s together, within one day (86400 s)")
+        let most = Int(SampledSignal.longestTotal)
+        throw refusal(.patternTooLong, "the signals of a layer may last \(most) s together, within one day (86400 s)")
       }
     }
   }
 
   private static func check(_ event: HapticEvent, _ reference: EventReference, layer: Int?) throws(RenderError) {
+    func refusal(_ kind: RenderError.Kind, _ text: String) -> RenderError {
+      RenderError(kind: kind, event: reference, description: name(of: "event", reference.event, layer: layer) + text)
+    }
     let duration = event.duration ?? 0
     guard event.time.isFinite, event.time >= 0, duration.isFinite, duration >= 0 else {
-      throw RenderError(
-        kind: .timeOutOfRange, event: reference,
-        description: "\(name(of: "event", reference.event, layer: layer)): time or duration is negative or NaN")
+      throw refusal(.timeOutOfRange, ": time or duration is negative or NaN")
     }
     guard event.time + duration <= FrameConversion.longest else {
-      throw RenderError(
-        kind: .patternTooLong, event: reference,
-        description: "\(name(of: "event", reference.event, layer: layer)) ends at "
-          + "\(event.time + duration) s; patterns are limited to one day (86400 s)")
+      throw refusal(.patternTooLong, " ends at \(event.time + duration) s; patterns are limited to one day (86400 s)")
     }
   }
 
   /// A control may start before the pattern does, but not behind the longest one.
   private static func check(controlTime time: Double, of noun: String, _ index: Int, layer: Int?) throws(RenderError) {
-    guard time.isFinite else {
-      throw RenderError(
-        kind: .timeOutOfRange, description: "\(name(of: noun, index, layer: layer)): time is NaN or infinite")
+    func refusal(_ kind: RenderError.Kind, _ text: String) -> RenderError {
+      RenderError(kind: kind, description: name(of: noun, index, layer: layer) + text)
     }
+    guard time.isFinite else { throw refusal(.timeOutOfRange, ": time is NaN or infinite") }
     guard time <= FrameConversion.longest else {
-      throw RenderError(
-        kind: .patternTooLong,
-        description: "\(name(of: noun, index, layer: layer)) starts at \(time) s; "
-          + "patterns are limited to one day (86400 s)")
+      throw refusal(.patternTooLong, " starts at \(time) s; patterns are limited to one day (86400 s)")
     }
   }
 
@@ -362,8 +289,42 @@ extension RenderPlan {
   }
 }
 
+extension AudioBuffer {
+  fileprivate var firstChannel: AudioBuffer {
+    AudioBuffer(interleaved: (0..<frameCount).map { frames[$0 * channelCount] }, channelCount: 1)
+  }
+}
+
+/// Why a composition cannot be compiled, and where.
+public struct RenderError: Error, Equatable, Sendable, CustomStringConvertible {
+  /// What to change.
+  public enum Kind: String, Sendable {
+    /// A frame rate outside 8–192 kHz.
+    case rateOutOfRange
+    /// A time or value that is not a finite number, or a negative time or duration.
+    case timeOutOfRange
+    /// An event that ends more than a day after the start.
+    case patternTooLong
+    /// A sound file the pattern names and the caller did not provide.
+    case sampleMissing
+    /// A composition of more layers than can be compiled.
+    case tooManyLayers
+  }
+
+  /// What to change.
+  public var kind: Kind
+  /// The event that cannot be compiled, or nil where it is not one event.
+  public var event: EventReference?
+  /// One line for the user.
+  public var description: String
+
+  /// Makes an error.
+  public init(kind: Kind, event: EventReference? = nil, description: String) {
+    (self.kind, self.event, self.description) = (kind, event, description)
+  }
+}
+
 extension RenderPlanBuilder {
-  /// Adds the events of one layer in order of time.
   fileprivate mutating func add(
     eventsOf pattern: HapticPattern, controls: inout EventControls, samples: [String: AudioBuffer],
     leavesOutHaptics: Bool, name: (Int) -> String
@@ -391,10 +352,8 @@ extension RenderPlanBuilder {
 
   /// Puts the voices of several layers in order of onset, those of one onset in order of layers.
   fileprivate mutating func sortVoices() {
-    let onsets = (0..<voices.count).map { voices[$0].onset }
-    var sorted = GrowingBuffer<PlannedVoice>(minimumCapacity: voices.count)
-    for index in onsets.indices.sorted(by: { (onsets[$0], $0) < (onsets[$1], $1) }) { sorted.append(voices[index]) }
-    voices = sorted
+    let order = voices.indices.sorted { (voices[$0].onset, $0) < (voices[$1].onset, $1) }
+    voices = order.map { voices[$0] }
   }
 }
 
@@ -451,9 +410,9 @@ struct EventControls {
     }
   }
 
-  func isMoving(_ id: LiveControlID) -> Bool { changing.contains(id.index) }
+  func isMoving(_ id: LiveControlID) -> Bool { changing.contains(id.rawValue) }
 
-  func value(_ id: LiveControlID) -> Double { movingValues[id.index] }
+  func value(_ id: LiveControlID) -> Double { movingValues[id.rawValue] }
 
   func time(_ event: HapticEvent, _ id: EventParameterID, _ control: DynamicParameterID) -> PlannedEnvelope.Time {
     let origin = times[control]?.segments[timeCursors[control] ?? 0].origin

@@ -8,21 +8,14 @@ struct RenderPlanBuilder: ~Copyable {
   /// The profile, asking for nothing its hardware cannot make felt.
   let profile: TransducerProfile
   let mappings: VoiceMappings
-  /// What the mappings read.
   let tables: LevelTables
-  /// The profile's factor on amplitude over sharpness.
-  let levels: [Double]
-  /// The same for bursts.
-  let burstLevels: [Double]
-  /// What the amplitude of a burst, as intensity makes it, is raised to over sharpness.
-  let burstGrowths: [Double]
+  /// The profile's factor on the amplitude of bursts over sharpness, and what that, as intensity makes it, is raised to.
+  let burstLevels, burstGrowths: [Double]
   var eventCount = 0
-  var loopLength: Int64 = 0
+  var (loopLength, soundEnd) = (Int64(0), Int64(0))
   var loopRange: Range<Int64>?
-  var soundEnd: Int64 = 0
-  var hasHaptics = false
-  var hasAudio = false
-  var voices = GrowingBuffer<PlannedVoice>()
+  var (hasHaptics, hasAudio) = (false, false)
+  var voices: [PlannedVoice] = []
   var envelopes: [PlannedEnvelope] = []
   var segments: [ControlSegment] = []
   var layer: UInt16 = 0
@@ -31,23 +24,19 @@ struct RenderPlanBuilder: ~Copyable {
   var samples: [AudioBuffer] = []
   var sampleIndices: [String: Int32] = [:]
 
-  /// Frames of the shortest edge.
   let edge: Int64
 
   init(profile: TransducerProfile, rate: Double, isRaw: Bool = false) {
     let drive = profile.transducerSettings(rate: rate)
     let asked = profile
     let profile = profile.bandMapped(before: drive)
-    self.profile = profile
-    self.rate = rate
+    (self.profile, self.rate) = (profile, rate)
     edge = isRaw ? 0 : max(1, FrameConversion.frame(seconds: EnvelopeTimes.shortestEdge, rate: rate))
-    levels = profile.levelsOverSharpness(count: LevelTables.pointCount, drive: drive)
+    let levels = profile.levelsOverSharpness(count: LevelTables.pointCount, drive: drive)
     burstLevels = profile.burstLevels(like: levels, asked: asked.transient, drive: drive)
     burstGrowths = profile.growthsOverSharpness(count: LevelTables.pointCount, of: profile.transient.frequency)
-    tables = LevelTables(
-      levels: levels, bursts: burstLevels,
-      growths: profile.growthsOverSharpness(count: LevelTables.pointCount, of: profile.frequency),
-      burstGrowths: burstGrowths)
+    let growths = profile.growthsOverSharpness(count: LevelTables.pointCount, of: profile.frequency)
+    tables = LevelTables(levels: levels, bursts: burstLevels, growths: growths, burstGrowths: burstGrowths)
     mappings = VoiceMappings(profile, tables: tables, rate: rate)
   }
 
@@ -74,9 +63,7 @@ struct RenderPlanBuilder: ~Copyable {
   func ducked(_ track: ControlTimeline) -> ControlTimeline {
     guard profile.duck < 1, case .power(let exponent) = profile.intensity else { return track }
     var spans: [Range<Int64>] = []
-    for index in 0..<voices.count {
-      let voice = voices[index]
-      guard voice.source == .burst, voice.gain > 0 else { continue }
+    for voice in voices where voice.source == .burst && voice.gain > 0 {
       let span = voice.onset..<(voice.onset + voice.envelope.end)
       if let last = spans.last, last.upperBound >= span.lowerBound {
         spans[spans.count - 1] = last.lowerBound..<max(last.upperBound, span.upperBound)
@@ -86,9 +73,7 @@ struct RenderPlanBuilder: ~Copyable {
     }
     return track.scaled(by: raised(profile.duck, to: 1 / exponent), within: spans)
   }
-}
 
-extension RenderPlanBuilder {
   mutating func add(
     _ event: HapticEvent, onset: Int64, controls: EventControls, file: (sample: AudioBuffer, index: Int32)?
   ) {
@@ -103,19 +88,11 @@ extension RenderPlanBuilder {
 
   /// Adds a continuous haptic event: one sine for each partial of the profile.
   private mutating func addVibration(_ event: HapticEvent, onset: Int64, controls: EventControls) {
-    guard
-      let (envelope, index) = envelope(
-        of: event, onset: onset, duration: event.duration ?? RenderPlan.unlimitedDuration,
-        attack: controls.time(event, .attackTime, .hapticAttackTimeControl),
-        decay: controls.time(event, .decayTime, .hapticDecayTimeControl),
-        release: controls.time(event, .releaseTime, .hapticReleaseTimeControl))
-    else { return }
-    if event.duration == nil { extendLoop(to: event.time + RenderPlan.unlimitedDuration) }
+    guard let (envelope, index) = envelope(of: event, onset: onset, controls: controls) else { return }
     for partial in profile.partials {
       var voice = PlannedVoice(
         source: .vibration, onset: onset, envelope: envelope, gain: Float(profile.level * partial.gain))
-      voice.strength = event.value(of: .hapticIntensity)
-      voice.tone = event.value(of: .hapticSharpness)
+      setValues(of: event, on: &voice)
       voice.ratio = Float(partial.ratio)
       voice.plannedEnvelope = index
       add(voice)
@@ -125,11 +102,7 @@ extension RenderPlanBuilder {
 
   /// Adds an audio tone: one sine for each harmonic.
   private mutating func addTone(_ event: HapticEvent, onset: Int64, controls: EventControls) {
-    guard
-      let (envelope, index) = audioEnvelope(
-        of: event, onset: onset, duration: event.duration ?? RenderPlan.unlimitedDuration, controls: controls)
-    else { return }
-    if event.duration == nil { extendLoop(to: event.time + RenderPlan.unlimitedDuration) }
+    guard let (envelope, index) = envelope(of: event, onset: onset, controls: controls) else { return }
     for harmonic in 1...AudioTone.harmonicCount {
       let highest = 2 * AudioTone.middleHertz(of: profile) * Double(harmonic)
       guard harmonic == 1 || highest <= AudioTone.highestShareOfRate * rate else { break }
@@ -138,7 +111,7 @@ extension RenderPlanBuilder {
       voice.ratio = Float(harmonic)
       voice.plannedEnvelope = index
       voice.brightnessPower = Int32(harmonic - 1)
-      setAudioValues(of: event, on: &voice)
+      setValues(of: event, on: &voice)
       add(voice)
     }
     hasAudio = true
@@ -162,14 +135,13 @@ extension RenderPlanBuilder {
     if given == 0 { extendLoop(to: event.time + duration) }
     // Played unmodified, the file's own first and last frames are its edges.
     let isUnmodified = !usesEnvelope && (given == 0 || given >= natural) && !isLooping
-    let whole = Envelope(riseEnd: 0, riseLevel: 1, releaseStart: count, releaseLevel: 1, end: count)
     guard
       let (envelope, planned) = isUnmodified
-        ? (whole, -1) : audioEnvelope(of: event, onset: onset, duration: duration, controls: controls)
+        ? (.hold(count), -1) : self.envelope(of: event, onset: onset, lasting: duration, controls: controls)
     else { return }
     var voice = PlannedVoice(source: .sample, onset: onset, envelope: envelope, gain: 1)
     voice.plannedEnvelope = planned
-    setAudioValues(of: event, on: &voice)
+    setValues(of: event, on: &voice)
     voice.sample = index
     voice.isLooping = isLooping
     if usesEnvelope, !isLooping { voice.fadeLength = Int32(min(edge, Int64(sample.frameCount))) }
@@ -199,18 +171,25 @@ extension RenderPlanBuilder {
       soundEnd = max(soundEnd, onset + length)
       // A burst that a control of the pattern silences is planned too: a live one may wake it.
       guard event.value(of: .hapticIntensity) > 0 else { continue }
-      for (harmonic, weight) in SquareHarmonics(share: squareness, hertz: hertz * partial.ratio, rate: rate) {
+      for (harmonic, weight) in harmonics(squareness: squareness, hertz: hertz * partial.ratio) {
         var voice = PlannedVoice(
           source: .burst, onset: onset, envelope: burstEnvelope(length: length, law: law),
           gain: Float(amplitude * partial.gain * weight))
-        voice.strength = event.value(of: .hapticIntensity)
-        voice.tone = event.value(of: .hapticSharpness)
+        setValues(of: event, on: &voice)
         voice.weight = Float(law.level * partial.gain * weight)
         voice.sine = Self.sine(
           hertz: hertz * partial.ratio * harmonic, glide: partial.glide, length: length, rate: rate)
         add(voice)
       }
     }
+  }
+
+  /// The harmonics of a mix of sine and square wave below the frequencies that would alias, with their weights.
+  private func harmonics(squareness share: Double, hertz: Double) -> [(Double, Double)] {
+    let series = 4 / Double.pi
+    let odd = stride(from: 3.0, through: share > 0 ? 15 : 0, by: 2)
+    return [(1, 1 - share + share * series)]
+      + odd.prefix { $0 * hertz < AudioTone.highestShareOfRate * rate }.map { ($0, share * series / $0) }
   }
 
   private static func value(of table: [Double], at sharpness: Double) -> Double {
@@ -234,7 +213,7 @@ extension RenderPlanBuilder {
     let eighth = max(1, (length + 4) / 8)
     let rise = min(law.attack.map({ frames($0) }) ?? eighth, length / 2)
     let fall = min(law.release.map({ frames($0) }) ?? eighth, length - rise)
-    return Envelope(riseEnd: rise, riseLevel: 1, releaseStart: length - fall, releaseLevel: 1, end: length)
+    return .hold(length, rise: rise, fall: fall)
   }
 
   /// Counts an event without a duration towards the length of a loop.
@@ -249,29 +228,28 @@ extension RenderPlanBuilder {
     soundEnd = max(soundEnd, voice.onset + voice.envelope.end)
   }
 
-  private func setAudioValues(of event: HapticEvent, on voice: inout PlannedVoice) {
-    voice.strength = event.value(of: .audioVolume)
-    voice.tone = event.value(of: .audioPitch)
+  private func setValues(of event: HapticEvent, on voice: inout PlannedVoice) {
+    let isHaptic = voice.source.isHaptic
+    voice.strength = event.value(of: isHaptic ? .hapticIntensity : .audioVolume)
+    voice.tone = event.value(of: isHaptic ? .hapticSharpness : .audioPitch)
+    if isHaptic { return }
     voice.brightness = event.value(of: .audioBrightness)
     voice.pan = event.value(of: .audioPan)
   }
 
-  private mutating func audioEnvelope(of event: HapticEvent, onset: Int64, duration: Double, controls: EventControls)
-    -> (Envelope, Int32)?
-  {
-    envelope(
-      of: event, onset: onset, duration: duration, attack: controls.time(event, .attackTime, .audioAttackTimeControl),
-      decay: controls.time(event, .decayTime, .audioDecayTimeControl),
-      release: controls.time(event, .releaseTime, .audioReleaseTimeControl))
-  }
-
-  /// The envelope of an event and where what it is made of is kept, or nil where nothing is held.
+  /// The envelope of an event and where what it is made of is kept, or nil where nothing is held; without a duration of
+  /// its own it counts towards the length of a loop.
   private mutating func envelope(
-    of event: HapticEvent, onset: Int64, duration: Double, attack: PlannedEnvelope.Time, decay: PlannedEnvelope.Time,
-    release: PlannedEnvelope.Time
+    of event: HapticEvent, onset: Int64, lasting seconds: Double? = nil, controls: EventControls
   ) -> (Envelope, Int32)? {
+    let duration = seconds ?? event.duration ?? RenderPlan.unlimitedDuration
     let hold = FrameConversion.frame(seconds: event.time + duration, rate: rate) - onset
     guard hold > 0 else { return nil }
+    if seconds == nil, event.duration == nil { extendLoop(to: event.time + duration) }
+    let isHaptic = event.kind.isHaptic
+    let attack = controls.time(event, .attackTime, isHaptic ? .hapticAttackTimeControl : .audioAttackTimeControl)
+    let decay = controls.time(event, .decayTime, isHaptic ? .hapticDecayTimeControl : .audioDecayTimeControl)
+    let release = controls.time(event, .releaseTime, isHaptic ? .hapticReleaseTimeControl : .audioReleaseTimeControl)
     let planned = PlannedEnvelope(
       hold: hold, isSustained: event.value(of: .sustained) >= 0.5, attack: attack, decay: decay, release: release)
     envelopes.append(planned)
@@ -283,29 +261,30 @@ extension RenderPlanBuilder {
   }
 
   private func clamped(_ value: Double) -> Double { min(max(value, 0), 1) }
-}
 
-/// The harmonics of a mix of sine and square wave below the frequencies that would alias, with their weights.
-private struct SquareHarmonics: Sequence, IteratorProtocol {
-  let share: Double
-  let hertz: Double
-  let rate: Double
-  private var harmonic = 1.0
-
-  init(share: Double, hertz: Double, rate: Double) {
-    self.share = share
-    self.hertz = hertz
-    self.rate = rate
+  /// Adds a sampled signal at the rate of the plan.
+  ///
+  /// Where it does not begin or end near zero it is ramped over the shortest edge, so that nothing pops.
+  mutating func addSignal(_ signal: SampledSignal) {
+    let frames = SignalResampler.resampled(signal.samples, from: signal.rate, to: rate)
+    guard !frames.isEmpty else { return }
+    let onset = FrameConversion.frame(seconds: signal.time, rate: rate)
+    let length = Int64(frames.count)
+    let longestEdge = min(edge, length / 2)
+    let rise = Self.isNearZero(frames[0]) ? 0 : longestEdge
+    let fall = Self.isNearZero(frames[frames.count - 1]) ? 0 : longestEdge
+    var voice = PlannedVoice(
+      source: .signal, onset: onset, envelope: .hold(length, rise: rise, fall: fall), gain: Float(profile.level))
+    voice.sample = Int32(clamping: samples.count)
+    voice.layer = layer
+    samples.append(AudioBuffer(interleaved: frames, channelCount: 1))
+    voices.append(voice)
+    soundEnd = max(soundEnd, onset + length)
+    hasHaptics = true
   }
 
-  mutating func next() -> (Double, Double)? {
-    let series = 4 / Double.pi
-    let harmonic = harmonic
-    self.harmonic += 2
-    if harmonic == 1 { return (1, 1 - share + share * series) }
-    guard share > 0, harmonic <= 15, harmonic * hertz < AudioTone.highestShareOfRate * rate else { return nil }
-    return (harmonic, share * series / harmonic)
-  }
+  /// Whether a step from silence to a sample is 40 dB below a full one.
+  private static func isNearZero(_ sample: Float) -> Bool { abs(sample) <= 0.01 }
 }
 
 /// The synthetic tone of `AudioContinuous`: four harmonics above the haptic band.
@@ -319,34 +298,6 @@ enum AudioTone {
 
   /// The frequency at pitch 0: an octave above the top of the haptic band; pitch ±1 is an octave.
   static func middleHertz(of profile: TransducerProfile) -> Double { 2 * profile.frequency.high }
-}
-
-extension RenderPlanBuilder {
-  /// Adds a sampled signal at the rate of the plan.
-  ///
-  /// Where it does not begin or end near zero it is ramped over the shortest edge, so that nothing pops.
-  mutating func addSignal(_ signal: SampledSignal) {
-    let frames = SignalResampler.resampled(signal.samples, from: signal.rate, to: rate)
-    guard !frames.isEmpty else { return }
-    let onset = FrameConversion.frame(seconds: signal.time, rate: rate)
-    let length = Int64(frames.count)
-    let longestEdge = min(edge, length / 2)
-    let rise = Self.isNearZero(frames[0]) ? 0 : longestEdge
-    let fall = Self.isNearZero(frames[frames.count - 1]) ? 0 : longestEdge
-    var voice = PlannedVoice(
-      source: .signal, onset: onset,
-      envelope: Envelope(riseEnd: rise, riseLevel: 1, releaseStart: length - fall, releaseLevel: 1, end: length),
-      gain: Float(profile.level))
-    voice.sample = Int32(clamping: samples.count)
-    voice.layer = layer
-    samples.append(AudioBuffer(interleaved: frames, channelCount: 1))
-    voices.append(voice)
-    soundEnd = max(soundEnd, onset + length)
-    hasHaptics = true
-  }
-
-  /// Whether a step from silence to a sample is 40 dB below a full one.
-  private static func isNearZero(_ sample: Float) -> Bool { abs(sample) <= 0.01 }
 }
 
 /// Moves a signal to another rate by band-limited interpolation.
@@ -375,8 +326,7 @@ package enum SignalResampler {
 
   /// The modified Bessel function of the first kind and order 0, by its power series.
   private static func bessel(_ x: Double) -> Double {
-    var term = 1.0
-    var sum = 1.0
+    var (term, sum) = (1.0, 1.0)
     for n in 1...40 {
       term *= (x / 2 / Double(n)) * (x / 2 / Double(n))
       sum += term
@@ -416,15 +366,12 @@ extension AudioBuffer {
   /// - Parameters:
   ///   - interleaved: Samples in −1…1; what is not finite becomes silence.
   ///   - channelCount: Channels in each frame, of which the first two are kept.
-  ///   - rate: Frames per second of the samples.
-  ///   - wanted: Frames per second of the sound.
   package convenience init(interleaved: [Float], channelCount: Int, rate: Double, playedAt wanted: Double) {
     let channels = (0..<min(channelCount, 2)).map { channel in
       SignalResampler.resampled(
         stride(from: channel, to: interleaved.count, by: channelCount).map { interleaved[$0] }, from: rate, to: wanted)
     }
     let count = channels.map { $0.count }.min() ?? 0
-    self.init(
-      interleaved: (0..<count).flatMap { frame in channels.map { $0[frame] } }, channelCount: channels.count)
+    self.init(interleaved: (0..<count).flatMap { frame in channels.map { $0[frame] } }, channelCount: channels.count)
   }
 }

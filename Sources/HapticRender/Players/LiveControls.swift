@@ -1,21 +1,10 @@
-internal import HapticModel
+package import HapticModel
+internal import RealtimeMemory
 
 /// The dynamic parameters that act while a voice sounds, in the order of a plan's tracks.
-enum LiveControlID: CaseIterable, BitwiseCopyable, Sendable {
-  /// A factor on intensity, 0…1.
-  case hapticIntensity
-  /// Added to sharpness, −1…1.
-  case hapticSharpness
-  /// A factor on volume, 0…1.
-  case audioVolume
-  /// Added to pitch, −1…1.
-  case audioPitch
-  /// Added to brightness, −1…1.
-  case audioBrightness
-  /// Added to pan, −1…1.
-  case audioPan
+enum LiveControlID: Int, CaseIterable, BitwiseCopyable, Sendable {
+  case hapticIntensity, hapticSharpness, audioVolume, audioPitch, audioBrightness, audioPan
 
-  /// The dynamic parameters, in the order of the cases.
   private static let ids: [DynamicParameterID] = [
     .hapticIntensityControl, .hapticSharpnessControl, .audioVolumeControl, .audioPitchControl, .audioBrightnessControl,
     .audioPanControl,
@@ -27,23 +16,8 @@ enum LiveControlID: CaseIterable, BitwiseCopyable, Sendable {
     self = Self.allCases[place]
   }
 
-  var id: DynamicParameterID { Self.ids[index] }
-
-  var index: Int {
-    @_noLocks get {
-      switch self {
-      case .hapticIntensity: 0
-      case .hapticSharpness: 1
-      case .audioVolume: 2
-      case .audioPitch: 3
-      case .audioBrightness: 4
-      case .audioPan: 5
-      }
-    }
-  }
-
-  /// The control as a bit of a mask.
-  var bit: UInt8 { @_noLocks get { 1 &<< UInt8(truncatingIfNeeded: index) } }
+  var id: DynamicParameterID { Self.ids[rawValue] }
+  var bit: UInt8 { @_noLocks get { 1 &<< UInt8(truncatingIfNeeded: rawValue) } }
 }
 
 /// The dynamic parameters that act on the envelopes of events that start later.
@@ -51,7 +25,6 @@ enum EnvelopeTimeID: Int, CaseIterable, BitwiseCopyable, Sendable {
   // Each is added to a time, −1…1.
   case hapticAttack, hapticDecay, hapticRelease, audioAttack, audioDecay, audioRelease
 
-  /// The dynamic parameters, in the order of the cases.
   private static let ids: [DynamicParameterID] = [
     .hapticAttackTimeControl, .hapticDecayTimeControl, .hapticReleaseTimeControl, .audioAttackTimeControl,
     .audioDecayTimeControl, .audioReleaseTimeControl,
@@ -73,19 +46,13 @@ struct LiveControl: BitwiseCopyable, Sendable {
   var slope: Float = 0
   /// The pattern position at which it came into force; what starts later replaces it.
   var position = Int64.min
-  /// Whether anything was sent.
   var isSet = false
 
   @_noLocks func value(at frame: Int64) -> Float { value + slope * Float(frame &- start) }
 
-  /// Whether this, and not a segment of the pattern's own control, is in force.
+  /// Whether this, and not what came into force at a frame of the pattern, is in force.
   ///
   /// - Parameter passOrigin: The pattern position of the pass's frame 0.
-  @_noLocks func outranks(_ segment: ControlSegment, passOrigin: Int64) -> Bool {
-    outranks(origin: segment.origin, passOrigin: passOrigin)
-  }
-
-  /// Whether this, and not what came into force at a frame of the pattern, is in force.
   @_noLocks func outranks(origin: Int64, passOrigin: Int64) -> Bool {
     isSet && (origin == ControlSegment.neutral || passOrigin &+ origin <= position)
   }
@@ -93,24 +60,20 @@ struct LiveControl: BitwiseCopyable, Sendable {
 
 /// The controls a player was sent, in the orders of `LiveControlID` and `EnvelopeTimeID`.
 struct LiveControls: BitwiseCopyable, Sendable {
-  private var controls: InlineArray<6, LiveControl>
-  private var times: InlineArray<6, LiveControl>
+  private var controls = InlineArray<6, LiveControl>(repeating: LiveControl())
+  private var times = InlineArray<6, LiveControl>(repeating: LiveControl())
   /// Whether anything was sent that acts while voices sound.
   private(set) var isActive = false
   private(set) var hasTimes = false
 
-  @_noLocks init() {
-    let none = LiveControl()
-    controls = [none, none, none, none, none, none]
-    times = controls
-  }
+  @_noLocks init() {}
 
-  @_noLocks func control(_ id: LiveControlID) -> LiveControl { controls[id.index] }
+  @_noLocks func control(_ id: LiveControlID) -> LiveControl { controls[id.rawValue] }
 
   @_noLocks func time(_ id: EnvelopeTimeID) -> LiveControl { times[id.rawValue] }
 
   @_noLocks mutating func set(_ id: LiveControlID, value: Float, slope: Float, at frame: Int64, position: Int64) {
-    controls[id.index] = LiveControl(start: frame, value: value, slope: slope, position: position, isSet: true)
+    controls[id.rawValue] = LiveControl(start: frame, value: value, slope: slope, position: position, isSet: true)
     isActive = true
   }
 
@@ -120,11 +83,140 @@ struct LiveControls: BitwiseCopyable, Sendable {
   }
 
   @_noLocks mutating func move(to position: Int64) {
-    var index = 0
-    while index < 6 {
+    for index in 0..<6 {
       controls[index].position = position
       times[index].position = position
-      index &+= 1
     }
+  }
+}
+
+/// How a player's pattern runs along the frames of the output: where it is at a frame, and how fast.
+///
+/// Pattern positions go on through all passes of a loop. At rate 1 everything is whole numbers.
+struct TempoMap: BitwiseCopyable, Sendable {
+  /// The rates a player can have.
+  static var slowest: Double { @_noLocks get { 1.0 / 64 } }
+  static var fastest: Double { @_noLocks get { 64 } }
+
+  private var anchorFrame: Int64 = 0
+  private var anchorPosition: Int64 = 0
+  private var fraction = 0.0
+  /// Frames of the pattern for each frame of the output.
+  private(set) var rate = 1.0
+  /// Whether the rate is 1 and the pattern's frames are whole ones of the output.
+  private(set) var isUnity = true
+
+  @_noLocks init() {}
+
+  @_noLocks mutating func anchor(position: Int64, at frame: Int64) {
+    anchorFrame = frame
+    anchorPosition = position
+    fraction = 0
+    isUnity = rate == 1
+  }
+
+  /// Changes the rate from a frame on; the place at that frame stays.
+  @_noLocks mutating func setPlaybackRate(_ newRate: Double, at frame: Int64) {
+    let place = fraction + Double(frame &- anchorFrame) * rate
+    let whole = Int64(place)
+    anchorPosition = anchorPosition &+ whole
+    fraction = place - Double(whole)
+    anchorFrame = frame
+    rate = newRate < Self.slowest ? Self.slowest : (newRate > Self.fastest ? Self.fastest : newRate)
+    isUnity = rate == 1 && fraction == 0
+  }
+
+  /// Lets the place of one frame fall on a later one, as if the time between had not been.
+  @_noLocks mutating func shift(from frame: Int64, to later: Int64) { anchorFrame = anchorFrame &+ (later &- frame) }
+
+  @_noLocks func position(at frame: Int64) -> Int64 {
+    if isUnity { return anchorPosition &+ (frame &- anchorFrame) }
+    return anchorPosition &+ Int64(fraction + Double(frame &- anchorFrame) * rate)
+  }
+
+  /// The first frame, not before the anchor, at which the pattern has come to a place.
+  @_noLocks func frame(at position: Int64) -> Int64 {
+    // A fast pattern may have passed places between two frames, of which the later one is the anchor.
+    if position <= anchorPosition { return anchorFrame }
+    if isUnity { return anchorFrame &+ (position &- anchorPosition) }
+    let distance = (Double(position &- anchorPosition) - fraction) / rate
+    // Too far away to be met, and to be counted.
+    if distance > 4e15 { return .max / 2 }
+    var frame = anchorFrame &+ Int64(distance)
+    // Rounded down; the answer has to agree with the other direction to the frame.
+    while self.position(at: frame) < position { frame &+= 1 }
+    return frame
+  }
+}
+
+/// What a player does from a frame on: all that decides which events sound when, and how strongly.
+///
+/// The renderer writes one down wherever this changes, for players whose changes are kept.
+package struct PlayerChange: BitwiseCopyable, Sendable {
+  /// The frame of the output.
+  package var frame: Int64 = 0
+  package var phase = PlayerStatus.Phase.playing
+  /// Grows with each start, seek and return that cuts off what sounds.
+  package var entryCount = 0
+  /// The frame of the pattern at which the last of these went on.
+  package var entryFrame: Int64 = 0
+  /// Grows with each pass that begins while the last one sounds on.
+  package var passCount = 0
+  /// The pattern position at which the running pass began.
+  package var passOrigin: Int64 = 0
+  /// Whether no mute keeps its haptic events, or its audio events, from being heard.
+  package var hearsHaptics = true
+  package var hearsAudio = true
+  private var tempoMap = TempoMap()
+  private var live = LiveControls()
+
+  /// A player that starts at frame 0.
+  package init() {}
+
+  @_noLocks init(_ player: Player, at frame: Int64, in context: MixContext) {
+    self.frame = frame
+    phase = player.phase
+    entryCount = player.entryCount
+    entryFrame = player.entryFrame
+    passCount = player.overlappingPassCount
+    passOrigin = player.passOrigin
+    hearsHaptics = context.hearsHaptics && !player.gain.leadsToSilence
+    hearsAudio = context.hearsAudio && !player.gain.leadsToSilence
+    tempoMap = player.tempoMap
+    live = player.live.value
+  }
+
+  /// The pattern position at a frame of the output.
+  package func position(at frame: Int64) -> Int64 { tempoMap.position(at: frame) }
+
+  /// The first frame of the output at which the pattern has come to a position.
+  package func frame(at position: Int64) -> Int64 { tempoMap.frame(at: position) }
+
+  /// What was sent of a control: its value at a frame, and the pattern position at which it came into force.
+  package func sent(_ id: DynamicParameterID, at frame: Int64) -> (value: Double, position: Int64)? {
+    guard let control = LiveControlID(id).map({ live.control($0) }), control.isSet else { return nil }
+    return (Double(control.value) + Double(control.slope) * Double(frame - control.start), control.position)
+  }
+}
+
+/// The changes of a player that have not been taken yet; no more than it has space for, of one frame the last.
+///
+/// Written and read by turns, on a device whose time is paused while it is read.
+struct PlayerChanges: ~Copyable {
+  private let changes: FixedBuffer<PlayerChange>
+  private var count = 0
+
+  /// A period of a virtual device has fewer frames than this.
+  init(isKept: Bool) { changes = FixedBuffer(repeating: PlayerChange(), count: isKept ? 72 : 0) }
+
+  @_noLocks mutating func add(_ player: Player, at frame: Int64, in context: MixContext) {
+    guard changes.count > 0 else { return }
+    if count == 0 || (count < changes.count && changes[count &- 1].frame != frame) { count &+= 1 }
+    changes[count &- 1] = PlayerChange(player, at: frame, in: context)
+  }
+
+  mutating func take() -> [PlayerChange] {
+    defer { count = 0 }
+    return (0..<count).map { changes[$0] }
   }
 }

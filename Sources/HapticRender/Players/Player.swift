@@ -12,7 +12,6 @@ struct Player: BitwiseCopyable {
   let voices: BufferView<Voice>
   /// The haptic bus it sounds on, or −1.
   let bus: Int
-  /// Whether its audio events sound.
   let rendersAudio: Bool
 
   var phase = PlayerStatus.Phase.idle
@@ -30,13 +29,11 @@ struct Player: BitwiseCopyable {
   /// The frame of the pattern at which a loop returns, or 0 for the plan's own.
   var loopEnd: Int64 = 0
   /// Where a loop returns to, or nothing for the beginning.
-  var loopEntry: CuePointReference?
-  /// The frame at which it was paused.
+  var loopEntry: Reference<CuePoint>?
   var pauseFrame: Int64 = 0
   /// Where the next start begins, or nothing for the beginning.
-  var entry: CuePointReference?
+  var entry: Reference<CuePoint>?
   var gain = GainRamp(1)
-  /// A factor on the haptics that was sent.
   var sendGain = GainRamp(1)
   /// The order that last moved it.
   var sendSerial: Int64 = 0
@@ -51,7 +48,6 @@ struct Player: BitwiseCopyable {
   var overlappingPassCount = 0
 
   var passLength: Int64 { @_noLocks get { loopEnd > 0 ? loopEnd : plan.value.loopLength } }
-
   var isLastPass: Bool { @_noLocks get { passesLeft <= 1 || passLength <= 0 } }
 
   @_noLocks func voiceContext(isPanned: Bool) -> VoiceContext {
@@ -142,10 +138,8 @@ struct Player: BitwiseCopyable {
       sendGain.advance(by: count)
       return false
     }
-    let (buses, scratch) = (context.buses, context.scratch)
-    let isApart = !gain.isUnity || !hasUnitySend
-    let isSilent = gain.isSilent
-    let hapticBus = max(0, bus)
+    let (buses, scratch, hapticBus) = (context.buses, context.scratch, max(0, bus))
+    let (isApart, isSilent) = (!gain.isUnity || !hasUnitySend, gain.isSilent)
     let target = MixTarget(
       haptics: isApart ? scratch.value.haptics : buses.value.haptics(hapticBus),
       left: isApart ? scratch.value.left : buses.value.left, right: isApart ? scratch.value.right : buses.value.right,
@@ -163,7 +157,6 @@ struct Player: BitwiseCopyable {
     return endIfOver(before: end, in: context)
   }
 
-  /// Ends the player when its last pass is over and nothing sounds.
   @_noLocks private mutating func endIfOver(before end: Int64, in context: MixContext) -> Bool {
     guard activeCount == 0, isLastPass, nextVoice >= plan.value.voices.count else { return false }
     let last = tempoMap.frame(at: passOrigin &+ plan.value.length)
@@ -184,294 +177,46 @@ struct Player: BitwiseCopyable {
     let (apartLeft, apartRight) = (context.scratch.value.left, context.scratch.value.right)
     gain.fill(gains, count: count)
     let isHaptic = bus >= 0
-    var index = 0
-    while index < count {
+    for index in 0..<count {
       let factor = gains[index]
       let share = nextSendGain(at: context.position &+ Int64(index))
       if isHaptic { haptics[index] = haptics[index] + apart[index] * (factor * share) }
       left[index] = left[index] + apartLeft[index] * factor
       right[index] = right[index] + apartRight[index] * factor
-      index &+= 1
     }
   }
 
   @_noLocks mutating func cut(in context: MixContext) {
-    if phase.isPlaying { preRenderFadeOuts(in: context) }
+    if phase.isPlaying { preRenderFades(isIn: false, in: context) }
     activeCount = 0
   }
 
-  /// Renders each voice's fade to silence, and leaves the voices where they are.
-  @_noLocks func preRenderFadeOuts(in context: MixContext) {
+  /// Renders each voice's fade from silence, behind which the voices go on, or to it: then they stay where they are, as
+  /// copies sound on.
+  @_noLocks mutating func preRenderFades(isIn: Bool, in context: MixContext) {
     guard context.isHeard && !gain.isSilent else { return }
-    var index = 0
-    while index < activeCount {
-      // A copy sounds on; the voice itself may go on later.
-      var voice = voices[index]
-      let next = max(context.position, voice.start &+ voice.frame)
-      render(&voice, from: next, in: context)
-      context.scratch.value.fade(isIn: false, gain: gain.value, share: currentSendGain(at: next))
-      leave(from: next, in: context)
-      index &+= 1
-    }
-  }
-
-  /// Renders each voice's fade from silence; the voices go on behind it.
-  @_noLocks mutating func fadeIn(in context: MixContext) {
-    guard context.isHeard && !gain.isSilent else { return }
-    var index = 0
-    while index < activeCount {
-      let next = max(context.position, voices[index].start &+ voices[index].frame)
-      render(&voices[index], from: next, in: context)
-      context.scratch.value.fade(isIn: true, gain: gain.value, share: currentSendGain(at: next))
-      leave(from: next, in: context)
-      index &+= 1
-    }
-  }
-
-  /// Renders a voice alone for the length of a fade.
-  @_noLocks private func render(_ voice: inout Voice, from position: Int64, in context: MixContext) {
-    let scratch = context.scratch
-    let count = scratch.value.fadeLength
-    scratch.value.clear(count: count)
+    let (buses, scratch, count) = (context.buses, context.scratch, context.scratch.value.fadeLength)
     let target = MixTarget(
       haptics: scratch.value.haptics, left: scratch.value.left, right: scratch.value.right, isHeard: true)
-    _ = voice.add(
-      plan.value.voices[voice.planned], position: position, end: count, in: voiceContext(isPanned: context.isPanned),
-      to: target, isHapticHeard: bus >= 0, isAudioHeard: rendersAudio)
-  }
-
-  @_noLocks private func leave(from position: Int64, in context: MixContext) {
-    let (buses, scratch) = (context.buses, context.scratch)
-    let count = scratch.value.fadeLength
-    if bus >= 0 { buses.value.leave(scratch.value.haptics, count: count, onBus: bus, from: position) }
-    guard rendersAudio else { return }
-    let audio = buses.value.hapticCount
-    buses.value.leave(scratch.value.left, count: count, onBus: audio, from: position)
-    buses.value.leave(scratch.value.right, count: count, onBus: audio &+ 1, from: position)
-  }
-}
-
-extension ControlSegment {
-  /// The value at a frame; a segment without a slope may begin at the beginning of time.
-  @_noLocks func valueFromStart(at frame: Int64) -> Float { slope == 0 ? value : value(at: frame) }
-}
-
-/// What a player mixes into, from one frame of the output on.
-struct MixContext: BitwiseCopyable {
-  /// The first frame.
-  let position: Int64
-  let buses: Reference<BusSet>
-  let scratch: Reference<FadeOutBuffer>
-  /// Whether samples are wanted at all.
-  var isHeard: Bool
-  /// Whether the audio bus has two sides.
-  let isPanned: Bool
-  /// Whether all haptics, or all audio, are not muted.
-  let hearsHaptics: Bool
-  let hearsAudio: Bool
-
-  @_noLocks init(
-    position: Int64, buses: Reference<BusSet>, scratch: Reference<FadeOutBuffer>, isHeard: Bool, isPanned: Bool,
-    hearsHaptics: Bool, hearsAudio: Bool
-  ) {
-    self.position = position
-    self.buses = buses
-    self.scratch = scratch
-    self.isHeard = isHeard
-    self.isPanned = isPanned
-    self.hearsHaptics = hearsHaptics
-    self.hearsAudio = hearsAudio
-  }
-}
-
-/// Starting, stopping and all that lies between, at the frame where a sub-block begins.
-extension Player {
-  /// Plays from the beginning, from an entry, or from where the last seek led.
-  @_noLocks mutating func start(from wanted: CuePointReference?, in context: MixContext) {
-    cut(in: context)
-    let sought = entry
-    entry = nil
-    passesLeft = passCount
-    live.value.move(to: -1)
-    setPhase(.playing)
-    status.value.startFrame.store(context.position, ordering: .relaxed)
-    _ = status.value.startCount.wrappingAdd(1, ordering: .releasing)
-    let begin = wanted ?? sought
-    // In a loop, what lies behind its end is its beginning.
-    let isBeyond = !isLastPass && (begin?.value.frame ?? 0) >= passLength
-    enter(isBeyond ? loopEntry : begin, in: context)
-    sought?.release()
-    wanted?.release()
-  }
-
-  /// Ends playing; returns whether it played.
-  @_noLocks mutating func stop(in context: MixContext) -> Bool {
-    guard !phase.isIdle else { return false }
-    cut(in: context)
-    end(at: context.position)
-    return true
-  }
-
-  /// Pauses the pattern; what sounds fades out and keeps its position.
-  @_noLocks mutating func pause(in context: MixContext) {
-    guard phase.isPlaying else { return }
-    preRenderFadeOuts(in: context)
-    pauseFrame = context.position
-    setPhase(.paused)
-  }
-
-  /// Resumes a paused pattern; what sounded fades in.
-  @_noLocks mutating func resume(in context: MixContext) {
-    guard phase.isPaused else { return }
-    tempoMap.shift(from: pauseFrame, to: context.position)
-    var index = 0
-    while index < activeCount {
-      voices[index].start &+= context.position &- pauseFrame
-      index &+= 1
-    }
-    setPhase(.playing)
-    fadeIn(in: context)
-  }
-
-  /// Continues at a cue point; returns whether that ended the player.
-  @_noLocks mutating func seek(to wanted: CuePointReference, in context: MixContext) -> Bool {
-    if phase.isIdle {
-      entry?.release()
-      entry = wanted
-      return false
-    }
-    let isPaused = phase.isPaused
-    if !isPaused { cut(in: context) }
-    let isBeyond = wanted.value.frame >= (isLastPass ? plan.value.length : passLength)
-    if isBeyond && isLastPass {
-      activeCount = 0
-      wanted.release()
-      end(at: context.position)
-      return true
-    }
-    // In a loop, what lies behind its end is its beginning.
-    let target = isBeyond ? loopEntry : wanted
-    live.value.move(to: target?.value.frame ?? 0)
-    if isPaused { pauseFrame = context.position }
-    var context = context
-    if isPaused { context.isHeard = false }
-    enter(target, in: context)
-    wanted.release()
-    return false
-  }
-
-  /// Sets how many passes follow and where each ends; the running one goes on.
-  ///
-  /// One that has run beyond its new end is over now.
-  @_noLocks mutating func setLoop(passCount: Int, end: Int64, entry: CuePointReference?, at position: Int64) {
-    self.passCount = passCount
-    passesLeft = passCount
-    loopEnd = end
-    loopEntry?.release()
-    loopEntry = entry
-    // A loop without a frame would never let a sub-block begin.
-    if let entry = entry, entry.value.frame >= passLength {
-      entry.release()
-      loopEntry = nil
-    }
-    guard !phase.isIdle, !isLastPass else { return }
-    let patternPosition = tempoMap.position(at: phase.isPaused ? pauseFrame : position)
-    if passOrigin &+ passLength < patternPosition { passOrigin = patternPosition &- passLength }
-  }
-
-  @_noLocks mutating func setPlaybackRate(_ rate: Double, at position: Int64) {
-    guard rate > 0 else { return }
-    tempoMap.setPlaybackRate(rate, at: phase.isPaused ? pauseFrame : position)
-    settleVoices()
-  }
-
-  @_noLocks mutating func setControl(_ id: LiveControlID, value: Float, slope: Float, at position: Int64) {
-    live.value.set(id, value: value, slope: slope, at: position, position: patternPosition(at: position))
-    settleVoices()
-  }
-
-  @_noLocks mutating func setTime(_ id: EnvelopeTimeID, value: Float, slope: Float, at position: Int64) {
-    live.value.setTime(id, value: value, slope: slope, at: position, position: patternPosition(at: position))
-  }
-
-  /// Where in the pattern a frame of the output is, or −1 before the start.
-  @_noLocks private func patternPosition(at position: Int64) -> Int64 {
-    phase.isIdle ? -1 : tempoMap.position(at: phase.isPaused ? pauseFrame : position)
-  }
-
-  @_noLocks private mutating func settleVoices() {
-    var index = 0
-    while index < activeCount {
-      voices[index].cutSegment(plan.value.voices[voices[index].planned])
-      index &+= 1
+    for index in 0..<activeCount {
+      var voice = voices[index]
+      let next = max(context.position, voice.start &+ voice.frame)
+      scratch.value.clear(count: count)
+      _ = voice.add(
+        plan.value.voices[voice.planned], position: next, end: count, in: voiceContext(isPanned: context.isPanned),
+        to: target, isHapticHeard: bus >= 0, isAudioHeard: rendersAudio)
+      if isIn { voices[index] = voice }
+      scratch.value.fade(isIn: isIn, gain: gain.value, share: currentSendGain(at: next))
+      if bus >= 0 { buses.value.leave(target.haptics, count: count, onBus: bus, from: next) }
+      guard rendersAudio else { continue }
+      buses.value.leave(target.left, count: count, onBus: buses.value.hapticCount, from: next)
+      buses.value.leave(target.right, count: count, onBus: buses.value.hapticCount &+ 1, from: next)
     }
   }
 
-  @_noLocks mutating func end(at position: Int64) {
-    setPhase(.idle)
-    status.value.endFrame.store(position, ordering: .relaxed)
-    _ = status.value.endCount.wrappingAdd(1, ordering: .releasing)
-  }
-
-  @_noLocks private mutating func setPhase(_ phase: PlayerStatus.Phase) {
-    self.phase = phase
-    status.value.phaseCode.store(phase.code, ordering: .releasing)
-  }
-
-  /// Begins at a place: voices that sound there fade in, the others come at their time.
-  @_noLocks mutating func enter(_ entry: CuePointReference?, in context: MixContext) {
-    passOrigin = 0
-    activeCount = 0
-    lastVoiceEnd = .min
-    noteEntry(at: entry?.value.frame ?? 0)
-    guard let entry = entry else {
-      nextVoice = 0
-      tempoMap.anchor(position: 0, at: context.position)
-      return
-    }
-    nextVoice = entry.value.nextVoice
-    tempoMap.anchor(position: entry.value.frame, at: context.position)
-    var index = 0
-    while index < entry.value.sounding.count, activeCount < voices.count {
-      let number = Int(entry.value.sounding[index])
-      let planned = plan.value.voices[number]
-      let tracks = plan.value.tracks(of: planned)
-      var voice = Voice(
-        planned: number, origin: 0, start: context.position, envelope: planned.envelope, sine: planned.sine,
-        gain: planned.gain, cursors: tracks)
-      if planned.source.isSample { voice.reader.position = UInt64(entry.value.frame &- planned.onset) &<< 32 }
-      voices[activeCount] = voice
-      activeCount &+= 1
-      index &+= 1
-    }
-    fadeIn(in: context)
-  }
-}
-
-extension PlayerStatus.Phase {
-  var isIdle: Bool { @_noLocks get { if case .idle = self { true } else { false } } }
-
-  var isPlaying: Bool { @_noLocks get { if case .playing = self { true } else { false } } }
-
-  var isPaused: Bool { @_noLocks get { if case .paused = self { true } else { false } } }
-
-  var code: UInt8 {
-    @_noLocks get {
-      switch self {
-      case .idle: 0
-      case .playing: 1
-      case .paused: 2
-      }
-    }
-  }
-}
-
-extension Player {
   /// Where a player's voices are added: part of the buses, or only their time goes on.
   struct MixTarget: BitwiseCopyable {
-    let haptics: BufferView<Float>
-    let left: BufferView<Float>
-    let right: BufferView<Float>
+    let haptics, left, right: BufferView<Float>
     /// Whether samples are wanted at all.
     let isHeard: Bool
   }
@@ -483,8 +228,7 @@ extension Player {
     let planned = plan.value.voices
     let voices = self.voices
     var kept = 0
-    var index = 0
-    while index < activeCount {
+    for index in 0..<activeCount {
       let place = voices[index].planned
       let isDone = voices[index].add(
         planned[place], position: position, end: count, in: voiceContext, to: target, isHapticHeard: bus >= 0,
@@ -496,7 +240,6 @@ extension Player {
         if kept != index { voices[kept] = voices[index] }
         kept &+= 1
       }
-      index &+= 1
     }
     activeCount = kept
   }
@@ -546,4 +289,166 @@ extension Player {
       cursors: tracks)
     activeCount &+= 1
   }
+
+  /// Plays from the beginning, from an entry, or from where the last seek led.
+  @_noLocks mutating func start(from wanted: Reference<CuePoint>?, in context: MixContext) {
+    cut(in: context)
+    let sought = entry
+    entry = nil
+    passesLeft = passCount
+    live.value.move(to: -1)
+    setPhase(.playing)
+    status.value.startFrame.store(context.position, ordering: .relaxed)
+    _ = status.value.startCount.wrappingAdd(1, ordering: .releasing)
+    let begin = wanted ?? sought
+    // In a loop, what lies behind its end is its beginning.
+    let isBeyond = !isLastPass && (begin?.value.frame ?? 0) >= passLength
+    enter(isBeyond ? loopEntry : begin, in: context)
+    sought?.release()
+    wanted?.release()
+  }
+
+  /// Ends playing; returns whether it played.
+  @_noLocks mutating func stop(in context: MixContext) -> Bool {
+    guard !phase.isIdle else { return false }
+    cut(in: context)
+    end(at: context.position)
+    return true
+  }
+
+  /// Pauses the pattern; what sounds fades out and keeps its position.
+  @_noLocks mutating func pause(in context: MixContext) {
+    guard phase.isPlaying else { return }
+    preRenderFades(isIn: false, in: context)
+    pauseFrame = context.position
+    setPhase(.paused)
+  }
+
+  /// Resumes a paused pattern; what sounded fades in.
+  @_noLocks mutating func resume(in context: MixContext) {
+    guard phase.isPaused else { return }
+    tempoMap.shift(from: pauseFrame, to: context.position)
+    for index in 0..<activeCount { voices[index].start &+= context.position &- pauseFrame }
+    setPhase(.playing)
+    preRenderFades(isIn: true, in: context)
+  }
+
+  /// Continues at a cue point; returns whether that ended the player.
+  @_noLocks mutating func seek(to wanted: Reference<CuePoint>, in context: MixContext) -> Bool {
+    if phase.isIdle {
+      entry?.release()
+      entry = wanted
+      return false
+    }
+    let isPaused = phase.isPaused
+    if !isPaused { cut(in: context) }
+    let isBeyond = wanted.value.frame >= (isLastPass ? plan.value.length : passLength)
+    if isBeyond && isLastPass {
+      activeCount = 0
+      wanted.release()
+      end(at: context.position)
+      return true
+    }
+    // In a loop, what lies behind its end is its beginning.
+    let target = isBeyond ? loopEntry : wanted
+    live.value.move(to: target?.value.frame ?? 0)
+    if isPaused { pauseFrame = context.position }
+    var context = context
+    if isPaused { context.isHeard = false }
+    enter(target, in: context)
+    wanted.release()
+    return false
+  }
+
+  /// Sets how many passes follow and where each ends; the running one goes on.
+  ///
+  /// One that has run beyond its new end is over now.
+  @_noLocks mutating func setLoop(passCount: Int, end: Int64, entry: Reference<CuePoint>?, at position: Int64) {
+    self.passCount = passCount
+    passesLeft = passCount
+    loopEnd = end
+    loopEntry?.release()
+    loopEntry = entry
+    // A loop without a frame would never let a sub-block begin.
+    if let entry = entry, entry.value.frame >= passLength {
+      entry.release()
+      loopEntry = nil
+    }
+    guard !phase.isIdle, !isLastPass else { return }
+    let patternPosition = tempoMap.position(at: phase.isPaused ? pauseFrame : position)
+    if passOrigin &+ passLength < patternPosition { passOrigin = patternPosition &- passLength }
+  }
+
+  @_noLocks mutating func setPlaybackRate(_ rate: Double, at position: Int64) {
+    guard rate > 0 else { return }
+    tempoMap.setPlaybackRate(rate, at: phase.isPaused ? pauseFrame : position)
+    settleVoices()
+  }
+
+  @_noLocks mutating func setControl(_ id: LiveControlID, value: Float, slope: Float, at position: Int64) {
+    live.value.set(id, value: value, slope: slope, at: position, position: patternPosition(at: position))
+    settleVoices()
+  }
+
+  @_noLocks mutating func setTime(_ id: EnvelopeTimeID, value: Float, slope: Float, at position: Int64) {
+    live.value.setTime(id, value: value, slope: slope, at: position, position: patternPosition(at: position))
+  }
+
+  /// Where in the pattern a frame of the output is, or −1 before the start.
+  @_noLocks private func patternPosition(at position: Int64) -> Int64 {
+    phase.isIdle ? -1 : tempoMap.position(at: phase.isPaused ? pauseFrame : position)
+  }
+
+  @_noLocks private mutating func settleVoices() {
+    for index in 0..<activeCount { voices[index].cutSegment(plan.value.voices[voices[index].planned]) }
+  }
+
+  @_noLocks mutating func end(at position: Int64) {
+    setPhase(.idle)
+    status.value.endFrame.store(position, ordering: .relaxed)
+    _ = status.value.endCount.wrappingAdd(1, ordering: .releasing)
+  }
+
+  @_noLocks private mutating func setPhase(_ phase: PlayerStatus.Phase) {
+    self.phase = phase
+    status.value.report(phase)
+  }
+
+  /// Begins at a place: voices that sound there fade in, the others come at their time.
+  @_noLocks mutating func enter(_ entry: Reference<CuePoint>?, in context: MixContext) {
+    passOrigin = 0
+    activeCount = 0
+    lastVoiceEnd = .min
+    noteEntry(at: entry?.value.frame ?? 0)
+    guard let entry = entry else {
+      nextVoice = 0
+      tempoMap.anchor(position: 0, at: context.position)
+      return
+    }
+    nextVoice = entry.value.nextVoice
+    tempoMap.anchor(position: entry.value.frame, at: context.position)
+    var index = 0
+    while index < entry.value.sounding.count, activeCount < voices.count {
+      let number = Int(entry.value.sounding[index])
+      let planned = plan.value.voices[number]
+      let tracks = plan.value.tracks(of: planned)
+      var voice = Voice(
+        planned: number, origin: 0, start: context.position, envelope: planned.envelope, sine: planned.sine,
+        gain: planned.gain, cursors: tracks)
+      if planned.source.isSample { voice.reader.position = UInt64(entry.value.frame &- planned.onset) &<< 32 }
+      voices[activeCount] = voice
+      activeCount &+= 1
+      index &+= 1
+    }
+    preRenderFades(isIn: true, in: context)
+  }
+}
+
+/// What a voice follows: its plan, the tempo map of its player, and the controls the player was sent.
+struct VoiceContext: BitwiseCopyable {
+  let plan: Reference<PlanView>
+  let live: Reference<LiveControls>
+  let tempoMap: TempoMap
+  /// Whether there are two sides; one channel hears all of a voice at any pan.
+  let isPanned: Bool
 }

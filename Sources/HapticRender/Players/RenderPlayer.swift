@@ -1,5 +1,5 @@
-internal import RealtimeMemory
 public import Synchronization
+internal import RealtimeMemory
 
 /// One playing of a plan, as the control side holds it: all memory that the render thread needs for it.
 ///
@@ -14,7 +14,7 @@ public final class RenderPlayer: @unchecked Sendable {
   /// What is played.
   public let plan: RenderPlan
   let player: Cell<Player>
-  var reference: PlayerReference { unsafe player.reference }
+  var reference: Reference<Player> { unsafe player.reference }
   private let live = Cell(LiveControls())
   private let state = Cell(PlayerStatus())
   private let changes: Cell<PlayerChanges>
@@ -24,15 +24,11 @@ public final class RenderPlayer: @unchecked Sendable {
   /// A player that has not started.
   ///
   /// - Parameters:
-  ///   - plan: What is played.
   ///   - hapticBus: The bus its haptics sound on, or nothing for none.
-  ///   - rendersAudio: Whether its audio events sound.
   ///   - share: The send gain of the bus, or nil for 1.
   public convenience init(
     plan: RenderPlan, hapticBus: Int? = 0, rendersAudio: Bool = true, share: SendAutomation? = nil
-  ) {
-    self.init(plan: plan, hapticBus: hapticBus, rendersAudio: rendersAudio, share: share, keepsChanges: false)
-  }
+  ) { self.init(plan: plan, hapticBus: hapticBus, rendersAudio: rendersAudio, share: share, keepsChanges: false) }
 
   /// - Parameters:
   ///   - voiceCapacity: How many voices may sound at once, or nil for what the plan may need live.
@@ -50,8 +46,7 @@ public final class RenderPlayer: @unchecked Sendable {
     unsafe player = Cell(
       Player(
         plan: plan.view.reference, live: live.reference, status: state.reference, changes: changes.reference,
-        voices: voices.view,
-        bus: hapticBus ?? -1, rendersAudio: rendersAudio, sendSegments: sendSegments.view))
+        voices: voices.view, bus: hapticBus ?? -1, rendersAudio: rendersAudio, sendSegments: sendSegments.view))
   }
 
   /// Whether the render thread has released it for good.
@@ -66,14 +61,13 @@ public final class RenderPlayer: @unchecked Sendable {
 
 /// What a player reports to the control side; written by the render thread, read by any.
 public struct PlayerStatus: ~Copyable, Sendable {
-  /// What a player does.
+  /// What a player does; `idle` before its start and behind its end.
   public enum Phase: UInt8, BitwiseCopyable, Sendable {
-    /// It has not started, or has ended.
-    case idle
-    /// Its pattern runs.
-    case playing
-    /// Its pattern is paused.
-    case paused
+    case idle, playing, paused
+
+    var isIdle: Bool { @_noLocks get { if case .idle = self { true } else { false } } }
+    var isPlaying: Bool { @_noLocks get { if case .playing = self { true } else { false } } }
+    var isPaused: Bool { @_noLocks get { if case .paused = self { true } else { false } } }
   }
 
   /// How often it has come to an end, by itself or by a stop.
@@ -94,28 +88,20 @@ public struct PlayerStatus: ~Copyable, Sendable {
   public let droppedVoiceCount = Atomic<Int>(0)
   /// Whether the render thread has released the player for good.
   public let isReleased = Atomic<Bool>(false)
-  let phaseCode = Atomic<UInt8>(0)
-
-  /// A player that has done nothing.
-  init() {}
+  private let phaseCode = Atomic<UInt8>(0)
 
   /// What the player did at the end of the last block.
   public var phase: Phase { Phase(rawValue: phaseCode.load(ordering: .acquiring)) ?? .idle }
+
+  @_noLocks func report(_ phase: Phase) { phaseCode.store(phase.rawValue, ordering: .releasing) }
 }
 
 /// A place in the middle of a plan to start from: the voices that sound there.
 struct CuePoint: ~Copyable {
-  /// The frame of the pattern.
   let frame: Int64
   let nextVoice: Int
   let sounding: FixedBuffer<Int32>
   let isReleased = Atomic<Bool>(false)
-
-  init(frame: Int64, nextVoice: Int, sounding: [Int32]) {
-    self.frame = frame
-    self.nextVoice = nextVoice
-    self.sounding = FixedBuffer(sounding)
-  }
 }
 
 /// A place in the middle of a plan, as the control side holds it.
@@ -123,7 +109,7 @@ struct CuePoint: ~Copyable {
 /// It must live until the render thread has released it.
 public final class SharedCuePoint: @unchecked Sendable {
   let entry: Cell<CuePoint>
-  var cue: CuePointReference { unsafe entry.reference }
+  var cue: Reference<CuePoint> { unsafe entry.reference }
 
   /// Finds the continuous voices that sound at a frame: a look at every voice that may have begun and not ended.
   ///
@@ -139,9 +125,94 @@ public final class SharedCuePoint: @unchecked Sendable {
       if !voice.source.isBurst, voice.onset + voice.envelope.end > frame { found.append(Int32(clamping: next)) }
       next += 1
     }
-    entry = Cell(CuePoint(frame: frame, nextVoice: next, sounding: found))
+    entry = Cell(CuePoint(frame: frame, nextVoice: next, sounding: FixedBuffer(found)))
   }
 
   /// Whether the render thread has released it.
   public var isReleased: Bool { entry.value.isReleased.load(ordering: .acquiring) }
+}
+
+/// Frames that are made elsewhere while they sound, as of a sound that is followed: added to all haptic buses.
+///
+/// Where none are there in time, the voice fades out over 5 ms, and sounds again once its reserve is full. It must live until
+/// the render thread has released it: `isReleased` after a `detach` command.
+public final class LiveVoice: @unchecked Sendable {
+  /// The most voices of a renderer.
+  public static let maximumCount = 8
+  /// Seconds in which a voice sets in and fades out.
+  static let fade = 0.005
+
+  let frames: Cell<LiveFrames>
+  var reference: Reference<LiveFrames> { unsafe frames.reference }
+
+  /// A voice that waits for frames.
+  ///
+  /// - Parameters:
+  ///   - rate: Frames per second, of the renderer that plays it.
+  ///   - capacity: Frames that may wait; 4 bytes each.
+  ///   - reserve: Frames that must wait before the first sounds, at the beginning and behind a gap.
+  public init(rate: Double, capacity: Int, reserve: Int) {
+    frames = Cell(LiveFrames(capacity: capacity, reserve: reserve, step: Float(1 / max(1, Self.fade * rate))))
+  }
+
+  /// Frames that must wait before the first sounds, at the beginning and behind a gap; it may grow up to the capacity.
+  public var reserve: Int {
+    get { frames.value.reserve.load(ordering: .relaxed) }
+    set { frames.value.reserve.store(max(1, min(newValue, frames.value.queue.capacity)), ordering: .relaxed) }
+  }
+
+  /// Puts frames behind those that wait, all or none: [one writing thread].
+  ///
+  /// - Parameter samples: One for each frame, in −1…1.
+  /// - Returns: Whether there was space.
+  public func write(_ samples: Span<Float>) -> Bool { frames.value.queue.write(samples) }
+
+  /// Frames that wait: [any thread].
+  public var waitingFrameCount: Int { frames.value.queue.count }
+  /// Frames that were due and not there since the first that sounded: [any thread].
+  public var missedFrameCount: Int64 { frames.value.missedCount.load(ordering: .relaxed) }
+  /// Whether the render thread has released it for good: [any thread].
+  public var isReleased: Bool { frames.value.isReleased.load(ordering: .acquiring) }
+}
+
+struct LiveFrames: ~Copyable {
+  let queue: RingQueue<Float>
+  let missedCount = Atomic<Int64>(0)
+  let isReleased = Atomic<Bool>(false)
+  /// Whether it fades out for good.
+  var isLeaving = false
+  let reserve: Atomic<Int>
+  private let step: Float
+  private var hasBegun = false
+  private var isRunning = false
+  /// The last frame, which is held while it fades, and how much of it sounds.
+  private var last: Float = 0
+  private var presence: Float = 0
+
+  init(capacity: Int, reserve: Int, step: Float) {
+    queue = RingQueue(capacity: max(capacity, reserve), filler: 0)
+    self.reserve = Atomic(max(1, reserve))
+    self.step = step
+  }
+
+  /// Adds the next frames to all haptic buses; false once it has left.
+  @_noLocks mutating func mix(count: Int, into buses: Reference<BusSet>) -> Bool {
+    var missed: Int64 = 0
+    for index in 0..<count {
+      if !isRunning, presence == 0 { isRunning = queue.count >= reserve.load(ordering: .relaxed) }
+      if isRunning {
+        isRunning = queue.take(&last)
+        hasBegun = true
+      }
+      if isRunning, !isLeaving { presence = min(1, presence + step) } else { presence = max(0, presence - step) }
+      if !isRunning, hasBegun { missed &+= 1 }
+      let sample = last * presence
+      for bus in 0..<buses.value.hapticCount {
+        let frames = buses.value.haptics(bus)
+        frames[index] = frames[index] + sample
+      }
+    }
+    if missed > 0, !isLeaving { _ = missedCount.wrappingAdd(missed, ordering: .relaxed) }
+    return !isLeaving || presence > 0
+  }
 }

@@ -6,30 +6,20 @@ package import HapticModel
 public struct TransducerProfile: Equatable, Sendable {
   /// One sine of a continuous event.
   public struct Partial: Equatable, Sendable {
-    /// Its frequency as a multiple of the law's.
-    public var ratio: Double
-    /// Its amplitude as a multiple of the event's.
-    public var gain: Double
+    /// Its frequency as a multiple of the law's, and its amplitude as one of the event's.
+    public var ratio, gain: Double
 
     /// Makes a partial; the default is the event's own sine.
-    public init(ratio: Double = 1, gain: Double = 1) {
-      self.ratio = ratio
-      self.gain = gain
-    }
+    public init(ratio: Double = 1, gain: Double = 1) { (self.ratio, self.gain) = (ratio, gain) }
   }
 
   /// A point of the threshold curve that `IntensityMapping.sensation` follows.
   public struct Threshold: Equatable, Sendable {
-    /// Frequency in hertz.
-    public var hertz: Double
-    /// The weakest acceleration felt there, in decibels relative to 1 g.
-    public var decibels: Double
+    /// A frequency, and the weakest acceleration felt there, in decibels relative to 1 g.
+    public var hertz, decibels: Double
 
     /// Makes a point.
-    public init(hertz: Double, decibels: Double) {
-      self.hertz = hertz
-      self.decibels = decibels
-    }
+    public init(hertz: Double, decibels: Double) { (self.hertz, self.decibels) = (hertz, decibels) }
   }
 
   /// The name people type.
@@ -73,19 +63,11 @@ public struct TransducerProfile: Equatable, Sendable {
     thresholds: [Threshold] = [], hardware: TransducerHardware? = nil, drive: DriveSettings = DriveSettings(),
     amplifier: AmplifierParameters = AmplifierParameters(), sources: [String] = []
   ) {
-    self.name = name
-    self.summary = summary
-    self.frequency = frequency
-    self.intensity = intensity
-    self.level = level
-    self.partials = partials
+    (self.name, self.summary, self.frequency) = (name, summary, frequency)
+    (self.intensity, self.level, self.partials) = (intensity, level, partials)
     self.transient = transient ?? TransientShape(frequency: frequency, level: level)
-    self.duck = duck
-    self.thresholds = thresholds
-    self.hardware = hardware
-    self.drive = drive
-    self.amplifier = amplifier
-    self.sources = sources
+    (self.duck, self.thresholds, self.hardware) = (duck, thresholds, hardware)
+    (self.drive, self.amplifier, self.sources) = (drive, amplifier, sources)
   }
 
   package func scale(of kind: HapticEvent.Kind) -> (frequency: FrequencyMapping, level: Double) {
@@ -109,18 +91,14 @@ public struct FrequencyMapping: Equatable, Sendable {
     case linear
   }
 
-  /// Hertz at sharpness 0.
-  public var low: Double
-  /// Hertz at sharpness 1.
-  public var high: Double
+  /// Hertz at sharpness 0 and at sharpness 1.
+  public var low, high: Double
   /// What lies between.
   public var scale: Scale
 
   /// Makes a law between two positive frequencies.
   public init(low: Double, high: Double, scale: Scale = .logarithmic) {
-    self.low = low
-    self.high = high
-    self.scale = scale
+    (self.low, self.high, self.scale) = (low, high, scale)
   }
 
   /// Hertz at a sharpness, which is clamped to 0…1.
@@ -155,21 +133,14 @@ public enum IntensityMapping: Equatable, Sendable {
 public struct TransientShape: Equatable, Sendable {
   /// One sine of the burst.
   public struct Partial: Equatable, Sendable {
-    /// Its frequency as a multiple of the law's.
-    public var ratio: Double
-    /// Its amplitude as a multiple of the burst's.
-    public var gain: Double
+    /// Its frequency as a multiple of the law's, its amplitude and its length as multiples of the burst's.
+    public var ratio, gain, durationRatio: Double
     /// The frequency at its end as a multiple of that at its start.
     public var glide: Double
-    /// Its length as a multiple of the burst's.
-    public var durationRatio: Double
 
     /// Makes a partial; the defaults are a steady sine as long as the burst.
     public init(ratio: Double = 1, gain: Double = 1, glide: Double = 1, durationRatio: Double = 1) {
-      self.ratio = ratio
-      self.gain = gain
-      self.glide = glide
-      self.durationRatio = durationRatio
+      (self.ratio, self.gain, self.glide, self.durationRatio) = (ratio, gain, glide, durationRatio)
     }
   }
 
@@ -185,18 +156,14 @@ public struct TransientShape: Equatable, Sendable {
   public var frequency: FrequencyMapping
   /// How long the burst is.
   public var length: Length
-  /// Amplitude at full intensity.
-  public var level: Double
-  /// The part of the level that intensity 0 keeps, 0…1.
-  public var floor: Double
+  /// Amplitude at full intensity, and the part of it that intensity 0 keeps, 0…1.
+  public var level, floor: Double
   /// Its sines.
   public var partials: [Partial]
   /// How much of the burst is a square wave at sharpness 0 and at sharpness 1, each 0…1.
   public var squareness: ClosedRange<Double>
-  /// Rise in seconds, or nothing for an eighth of the burst.
-  public var attack: Double?
-  /// Fall in seconds, or nothing for an eighth of the burst.
-  public var release: Double?
+  /// Rise and fall in seconds, or nothing for an eighth of the burst.
+  public var attack, release: Double?
 
   /// The longest and shortest burst of our own profiles, in seconds.
   public static let defaultLength = Length.cycles(2, seconds: 0.008...0.040)
@@ -207,14 +174,8 @@ public struct TransientShape: Equatable, Sendable {
     partials: [Partial] = [Partial()], squareness: ClosedRange<Double> = 0...0, attack: Double? = nil,
     release: Double? = nil
   ) {
-    self.frequency = frequency
-    self.length = length
-    self.level = level
-    self.floor = floor
-    self.partials = partials
-    self.squareness = squareness
-    self.attack = attack
-    self.release = release
+    (self.frequency, self.length, self.level, self.floor) = (frequency, length, level, floor)
+    (self.partials, self.squareness, self.attack, self.release) = (partials, squareness, attack, release)
   }
 
   /// The burst's length in seconds at a sharpness.
@@ -259,15 +220,9 @@ public struct DriveSettings: Equatable, Sendable {
     hasEqualSensation: Bool? = nil, highPass: Double? = nil, feltBy: FeelingBody = .hand,
     contours: SensationContours = .parallel, hasTemporalSummation: Bool? = nil
   ) {
-    self.isBandMapped = isBandMapped
-    self.reach = reach
-    self.isEqualized = isEqualized
-    self.boost = boost
-    self.damping = damping
-    self.hasEqualSensation = hasEqualSensation
-    self.highPass = highPass
-    self.feltBy = feltBy
-    self.contours = contours
+    (self.isBandMapped, self.reach, self.isEqualized) = (isBandMapped, reach, isEqualized)
+    (self.boost, self.damping, self.hasEqualSensation) = (boost, damping, hasEqualSensation)
+    (self.highPass, self.feltBy, self.contours) = (highPass, feltBy, contours)
     self.hasTemporalSummation = hasTemporalSummation
   }
 }
@@ -301,16 +256,12 @@ public struct TransducerHardware: Equatable, Sendable {
   public var product: String
   /// The published band in hertz.
   public var band: ClosedRange<Double>?
-  /// Resonance in hertz.
-  public var resonance: Double?
-  /// Quality factor at resonance.
-  public var qualityFactor: Double?
+  /// Resonance in hertz, and the quality factor there.
+  public var resonance, qualityFactor: Double?
   /// Nominal impedance in ohms.
   public var impedance: Double?
-  /// Continuous power in watts.
-  public var continuousPower: Double?
-  /// Greatest short-term power in watts.
-  public var peakPower: Double?
+  /// Continuous power and the greatest short-term power, in watts.
+  public var continuousPower, peakPower: Double?
   /// The greatest acceleration in g at resonance and continuous power.
   public var acceleration: Double?
   /// The greatest movement to one side in millimetres.
@@ -336,38 +287,24 @@ public struct TransducerHardware: Equatable, Sendable {
     measured: TransducerMeasurement? = nil, estimated: [String] = [], uncertainty: TransducerUncertainty? = nil,
     modes: [TransducerMode] = []
   ) {
-    self.product = product
-    self.band = band
-    self.resonance = resonance
-    self.qualityFactor = qualityFactor
-    self.impedance = impedance
-    self.continuousPower = continuousPower
-    self.peakPower = peakPower
-    self.acceleration = acceleration
-    self.excursion = excursion
-    self.response = response
-    self.thermal = thermal
-    self.measured = measured
-    self.estimated = estimated
-    self.uncertainty = uncertainty
-    self.modes = modes
+    (self.product, self.band, self.resonance) = (product, band, resonance)
+    (self.qualityFactor, self.impedance, self.continuousPower) = (qualityFactor, impedance, continuousPower)
+    (self.peakPower, self.acceleration, self.excursion) = (peakPower, acceleration, excursion)
+    (self.response, self.thermal, self.measured) = (response, thermal, measured)
+    (self.estimated, self.uncertainty, self.modes) = (estimated, uncertainty, modes)
   }
 }
 
 /// A resonance besides the main one, which adds to the acceleration.
 public struct TransducerMode: Equatable, Sendable {
-  /// Resonance in hertz.
-  public var resonance: Double
-  /// Quality factor at resonance.
-  public var qualityFactor: Double
+  /// Resonance in hertz, and the quality factor there.
+  public var resonance, qualityFactor: Double
   /// The acceleration at its resonance relative to that of the main one at its own; below zero where it is inverted.
   public var gain: Double
 
   /// Makes a resonance.
   public init(resonance: Double, qualityFactor: Double, gain: Double) {
-    self.resonance = resonance
-    self.qualityFactor = qualityFactor
-    self.gain = gain
+    (self.resonance, self.qualityFactor, self.gain) = (resonance, qualityFactor, gain)
   }
 
   /// The most of a transducer.
@@ -407,16 +344,11 @@ public struct TransducerUncertainty: Equatable, Sendable {
 
 /// A point of a measured response.
 public struct ResponsePoint: Equatable, Sendable {
-  /// Frequency in hertz.
-  public var hertz: Double
-  /// The acceleration there, in decibels relative to any one level.
-  public var decibels: Double
+  /// A frequency, and the acceleration there in decibels relative to any one level.
+  public var hertz, decibels: Double
 
   /// Makes a point.
-  public init(hertz: Double, decibels: Double) {
-    self.hertz = hertz
-    self.decibels = decibels
-  }
+  public init(hertz: Double, decibels: Double) { (self.hertz, self.decibels) = (hertz, decibels) }
 }
 
 /// How a transducer warms: a coil that follows quickly, and a magnet with its case that follows slowly.
@@ -425,17 +357,14 @@ public struct ResponsePoint: Equatable, Sendable {
 /// AES 104th convention, 1998; Klippel, "Nonlinear Modeling of the Heat Transfer in Loudspeakers", JAES 52,
 /// 2004. The default figures are estimates of the usual order of magnitude.
 public struct ThermalParameters: Equatable, Sendable {
-  /// Seconds in which the coil warms by 63 % of its fraction.
-  public var coilTimeConstant: Double
-  /// Seconds in which the magnet and the case do.
-  public var magnetTimeConstant: Double
+  /// Seconds in which the coil warms by 63 % of its fraction, and in which the magnet and the case do.
+  public var coilTimeConstant, magnetTimeConstant: Double
   /// The coil's fraction of the final rise, 0–1.
   public var coilFraction: Double
 
   /// Makes figures.
   public init(coilTimeConstant: Double = 10, magnetTimeConstant: Double = 900, coilFraction: Double = 0.6) {
-    self.coilTimeConstant = coilTimeConstant
-    self.magnetTimeConstant = magnetTimeConstant
+    (self.coilTimeConstant, self.magnetTimeConstant) = (coilTimeConstant, magnetTimeConstant)
     self.coilFraction = coilFraction
   }
 }
@@ -443,11 +372,7 @@ public struct ThermalParameters: Equatable, Sendable {
 /// How the figures of a transducer were measured.
 public struct TransducerMeasurement: Equatable, Sendable {
   /// What a sensor's signal is in proportion to.
-  public enum Sensor: String, CaseIterable, Sendable {
-    case acceleration
-    case velocity
-    case displacement
-  }
+  public enum Sensor: String, CaseIterable, Sendable { case acceleration, velocity, displacement }
 
   /// The day, in the user's words.
   public var date: String
@@ -458,9 +383,7 @@ public struct TransducerMeasurement: Equatable, Sendable {
 
   /// Makes an entry.
   public init(date: String, residual: Double, sensor: Sensor) {
-    self.date = date
-    self.residual = residual
-    self.sensor = sensor
+    (self.date, self.residual, self.sensor) = (date, residual, sensor)
   }
 }
 
@@ -472,8 +395,5 @@ public struct AmplifierParameters: Equatable, Sendable {
   public var latency: Double?
 
   /// Makes figures.
-  public init(power: Double? = nil, latency: Double? = nil) {
-    self.power = power
-    self.latency = latency
-  }
+  public init(power: Double? = nil, latency: Double? = nil) { (self.power, self.latency) = (power, latency) }
 }

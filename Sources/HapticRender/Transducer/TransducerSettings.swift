@@ -19,9 +19,7 @@ public struct TransducerSettings: Equatable, Sendable {
   /// How far the transducer moves in each of its further resonances, relative to the main one.
   let modes: [ExcursionMode]
 
-  let highPassFilter: Biquad
-  let equaliserFilter: Biquad
-  /// The filters that damp the further resonances.
+  let highPassFilter, equaliserFilter: Biquad
   let modeFilters: [ModeDamping]
 
   /// The settings of a profile as it stands; nothing where it has no hardware.
@@ -55,9 +53,7 @@ public struct TransducerSettings: Equatable, Sendable {
       highPassFilter.response(atHertz: hertz, rate: rate) * equaliserFilter.response(atHertz: hertz, rate: rate)
     ) { $0 * $1.filter.response(atHertz: hertz, rate: rate) }
   }
-}
 
-extension TransducerSettings {
   /// How far the drive has fallen behind the tail, in decibels.
   private static let tailDecibels = 60.0
 
@@ -89,9 +85,7 @@ extension OutputRouting {
   ///
   /// Without hardware and filters, and at least, `OfflineRenderer.defaultTail`; with them as long as they need.
   ///
-  /// - Parameters:
-  ///   - rate: Frames per second.
-  ///   - isRinging: Whether the transducers' own decay counts too.
+  /// - Parameter isRinging: Whether the transducers' own decay counts too.
   public func tail(rate: Double, isRinging: Bool = false) -> Double {
     var longest = OfflineRenderer.defaultTail
     for channel in channels {
@@ -109,6 +103,12 @@ extension TransducerModel {
     let damping = 1 / (2 * qualityFactor)
     let slowness = damping <= 1 ? damping : damping - (damping * damping - 1).squareRoot()
     return 2 * Double.pi * resonance * slowness
+  }
+
+  package func greatestDisplacement(in band: ClosedRange<Double>) -> Double {
+    // The top of the curve lies a little below resonance, and at 0 where the damping is strong.
+    let top = resonance * max(0, 1 - 1 / (2 * qualityFactor * qualityFactor)).squareRoot()
+    return displacement(atHertz: min(max(top, band.lowerBound), band.upperBound))
   }
 }
 
@@ -192,19 +192,37 @@ extension TransducerHardware {
     guard let resonance, let qualityFactor, resonance > 0, qualityFactor > 0 else { return nil }
     return TransducerModel(resonance: resonance, qualityFactor: qualityFactor)
   }
-}
 
-extension TransducerHardware {
   /// How far the figures may be off where the data sheet does not say: measured ones by 3 % of the resonance
   /// and 10 % of the quality, all others as far as estimates.
   public var assumedUncertainty: TransducerUncertainty { measured == nil ? .estimated : .measured }
-}
 
-extension TransducerModel {
-  func greatestDisplacement(in band: ClosedRange<Double>) -> Double {
-    // The top of the curve lies a little below resonance, and at 0 where the damping is strong.
-    let top = resonance * max(0, 1 - 1 / (2 * qualityFactor * qualityFactor)).squareRoot()
-    return displacement(atHertz: min(max(top, band.lowerBound), band.upperBound))
+  var excursionModes: [ExcursionMode] {
+    guard let model else { return [] }
+    return modes.prefix(TransducerMode.maximumCount).map { mode in
+      // Acceleration is displacement times the square of the frequency.
+      let ratio = model.resonance / mode.resonance
+      return ExcursionMode(model: mode.model, displacement: mode.gain * ratio * ratio)
+    }
+  }
+
+  func certain(_ model: TransducerModel) -> TransducerModel {
+    let width = 2 * (uncertainty ?? assumedUncertainty).resonance * model.qualityFactor
+    return TransducerModel(
+      resonance: model.resonance, qualityFactor: model.qualityFactor / (1 + width * width).squareRoot())
+  }
+
+  /// The magnitude of the acceleration for a steady sine of full scale by all resonances, but for one of them.
+  func magnitude(atHertz hertz: Double, without left: TransducerMode? = nil) -> Double {
+    guard let main = levelModel, let model else { return 0 }
+    // Levels follow further resonances as far as they follow the main one.
+    let isWidened = main != model
+    var sum = main.accelerationPhasor(atHertz: hertz)
+    for mode in modes.prefix(TransducerMode.maximumCount) where mode != left {
+      let own = mode.model
+      sum += mode.gain * (isWidened ? certain(own) : own).accelerationPhasor(atHertz: hertz)
+    }
+    return (sum * sum).sum().squareRoot()
   }
 }
 
@@ -213,10 +231,8 @@ extension TransducerModel {
 /// It undoes the resonance and puts a broader one in its place. So it flattens the response, kicks at
 /// onsets, and brakes what would ring on after them, for everything that is played.
 public struct EqualizerDesign: Equatable, Sendable {
-  /// The resonance that is undone.
-  public let model: TransducerModel
-  /// The resonance that appears instead.
-  public let apparent: TransducerModel
+  /// The resonance that is undone, and the one that appears instead.
+  public let model, apparent: TransducerModel
   /// The factor at high frequencies, by which the drive nowhere rises above the law's boost.
   public let gain: Double
 
@@ -230,8 +246,7 @@ public struct EqualizerDesign: Equatable, Sendable {
     let qualityFactor = min(model.qualityFactor, max(0.5.squareRoot(), model.qualityFactor / law.damping))
     let lowered = min(max(lowest, resonance / boost.squareRoot()), resonance)
     let apparent = TransducerModel(resonance: lowered, qualityFactor: qualityFactor)
-    self.model = model
-    self.apparent = apparent
+    (self.model, self.apparent) = (model, apparent)
     let unscaled = Self.filter(from: model, to: apparent, gain: 1, rate: rate)
     func response(_ hertz: Double) -> Double {
       highPass.response(atHertz: hertz, rate: rate) * unscaled.response(atHertz: hertz, rate: rate)
@@ -264,7 +279,6 @@ public struct EqualizerDesign: Equatable, Sendable {
 
 /// How far a transducer moves in a further resonance.
 struct ExcursionMode: Equatable {
-  /// The resonance.
   var model: TransducerModel
   /// The displacement at this resonance for a full-scale sine, relative to that at the main one; negative where it is
   /// inverted.
@@ -292,35 +306,5 @@ struct ModeDamping: Equatable, Sendable {
     // Low frequencies pass as they are.
     let gain = (1 + poles.first + poles.second) / (1 + zeros.first + zeros.second)
     filter = Biquad(gain: gain, undoing: zeros, making: poles)
-  }
-}
-
-extension TransducerHardware {
-  var excursionModes: [ExcursionMode] {
-    guard let model else { return [] }
-    return modes.prefix(TransducerMode.maximumCount).map { mode in
-      // Acceleration is displacement times the square of the frequency.
-      let ratio = model.resonance / mode.resonance
-      return ExcursionMode(model: mode.model, displacement: mode.gain * ratio * ratio)
-    }
-  }
-
-  func certain(_ model: TransducerModel) -> TransducerModel {
-    let width = 2 * (uncertainty ?? assumedUncertainty).resonance * model.qualityFactor
-    return TransducerModel(
-      resonance: model.resonance, qualityFactor: model.qualityFactor / (1 + width * width).squareRoot())
-  }
-
-  /// The magnitude of the acceleration for a steady sine of full scale by all resonances, but for one of them.
-  func magnitude(atHertz hertz: Double, without left: TransducerMode? = nil) -> Double {
-    guard let main = levelModel, let model else { return 0 }
-    // Levels follow further resonances as far as they follow the main one.
-    let isWidened = main != model
-    var sum = main.accelerationPhasor(atHertz: hertz)
-    for mode in modes.prefix(TransducerMode.maximumCount) where mode != left {
-      let own = mode.model
-      sum += mode.gain * (isWidened ? certain(own) : own).accelerationPhasor(atHertz: hertz)
-    }
-    return (sum * sum).sum().squareRoot()
   }
 }

@@ -7,33 +7,26 @@ internal import RealtimeMemory
 /// enough. Segments depend on the plan alone, so any split into blocks gives the same samples.
 struct Voice: BitwiseCopyable, Sendable {
   var planned: Int
-  /// The pattern position of frame 0 in the voice's pass.
-  var origin: Int64
-  /// The output's frame of the onset.
-  var start: Int64
-  /// The envelope, in frames from the onset.
+  /// The pattern position of frame 0 in the voice's pass, and the output's frame of the onset.
+  var origin, start: Int64
+  /// In frames from the onset.
   var envelope: Envelope
-  /// The next frame, from the onset.
+  /// The sine, at the next frame.
+  var sine: SineSegment
+  var gain: Float
+  var cursors: TrackCursors
+  /// The next frame, the first one of the segment and the one behind it, from the onset.
   var frame: Int64 = 0
-  /// The first frame of the segment, from the onset.
   var segmentStart: Int64 = 0
-  /// The frame behind the segment, from the onset.
   var segmentEnd: Int64 = 0
   var left = LinearRamp(from: 0, to: 0, frameCount: 1)
   var right = LinearRamp(from: 0, to: 0, frameCount: 1)
   var leftEnd: Float = 0
   var rightEnd: Float = 0
   var stepEnd: Float = 0
-  /// The sine, at the next frame.
-  var sine: SineSegment
-  /// The control segments in force.
-  var cursors: TrackCursors
-  /// What is new about the next segment.
   var nextStart = SegmentStart.fresh
   /// Which controls were sent from outside the pattern in the segment, by their bits.
   var liveMask: UInt8 = 0
-  /// A burst's amplitude.
-  var gain: Float
   /// The fraction of a sound file's movement that its low-pass follows; 1 means no filter.
   var smoothing: Float = 1
   var reader = SampleReader()
@@ -48,24 +41,17 @@ struct Voice: BitwiseCopyable, Sendable {
     case settling
   }
 
-  /// A voice before its first frame.
   @_noLocks init(
     planned: Int, origin: Int64, start: Int64, envelope: Envelope, sine: SineSegment, gain: Float, cursors: TrackCursors
   ) {
-    self.planned = planned
-    self.origin = origin
-    self.start = start
-    self.envelope = envelope
-    self.sine = sine
-    self.gain = gain
-    self.cursors = cursors
+    (self.planned, self.origin, self.start, self.envelope) = (planned, origin, start, envelope)
+    (self.sine, self.gain, self.cursors) = (sine, gain, cursors)
   }
 
   static var unused: Voice {
     Voice(
-      planned: 0, origin: 0, start: 0,
-      envelope: Envelope(riseEnd: 0, riseLevel: 0, releaseStart: 0, releaseLevel: 0, end: 0), sine: SineSegment(),
-      gain: 0, cursors: TrackCursors(strength: 0, tone: 0, brightness: 0, pan: 0))
+      planned: 0, origin: 0, start: 0, envelope: .hold(0), sine: SineSegment(), gain: 0,
+      cursors: TrackCursors(strength: 0, tone: 0, brightness: 0, pan: 0))
   }
 
   /// The controls of a voice at a frame; a haptic one has no brightness and pan.
@@ -96,7 +82,7 @@ struct Voice: BitwiseCopyable, Sendable {
   /// The bit of a control that was sent and is in force; else 0.
   @_noLocks @inline(__always) private func liveBit(_ id: LiveControlID, in context: VoiceContext) -> UInt8 {
     let segment = context.plan.value.segments[cursors.cursor(id)]
-    return context.live.value.control(id).outranks(segment, passOrigin: origin) ? id.bit : 0
+    return context.live.value.control(id).outranks(origin: segment.origin, passOrigin: origin) ? id.bit : 0
   }
 
   /// The controls at a frame of the pattern that is a frame of the output, by the segments in force.
@@ -142,25 +128,7 @@ struct Voice: BitwiseCopyable, Sendable {
     while segments[Int(cursor) &+ 1].start <= frame { cursor &+= 1 }
     return cursor
   }
-}
 
-/// What a voice follows: its plan, the tempo map of its player, and the controls the player was sent.
-struct VoiceContext: BitwiseCopyable {
-  let plan: Reference<PlanView>
-  let live: Reference<LiveControls>
-  let tempoMap: TempoMap
-  /// Whether there are two sides; one channel hears all of a voice at any pan.
-  let isPanned: Bool
-
-  @_noLocks init(plan: Reference<PlanView>, live: Reference<LiveControls>, tempoMap: TempoMap, isPanned: Bool) {
-    self.plan = plan
-    self.live = live
-    self.tempoMap = tempoMap
-    self.isPanned = isPanned
-  }
-}
-
-extension Voice {
   /// The frame of the envelope that is played at a frame from the onset.
   ///
   /// A burst keeps its own time at any rate.
@@ -263,28 +231,23 @@ extension Voice {
     var length = frames(to: end, from: voice.onset &+ place, in: context)
     let strength = framesPerUnit(isHaptic ? .hapticIntensity : .audioVolume, in: context)
     if strength > 0 {
-      length = min(
-        length,
-        SegmentLength.forLevel(
-          controls.strength, share: context.plan.value.mappings.levelShare, framesPerUnit: strength))
+      let share = context.plan.value.mappings.levelShare
+      length = min(length, SegmentLength.forLevel(controls.strength, share: share, framesPerUnit: strength))
       if envelope.isMoving(at: place) { length = min(length, envelopeLength(voice, place: place, in: context)) }
     }
     let toneID: LiveControlID = isHaptic ? .hapticSharpness : .audioPitch
     let tone = framesPerUnit(toneID, in: context)
     if tone > 0 {
-      length = min(length, SegmentLength.forTone(framesPerUnit: tone))
-      length = min(
-        length,
-        SegmentLength.untilBound(
-          voice.tone + controls.tone, isRising: isRising(toneID, in: context), framesPerUnit: tone,
-          low: isHaptic ? 0 : -1, high: 1))
+      let bound = SegmentLength.untilBound(
+        voice.tone + controls.tone, isRising: isRising(toneID, in: context), framesPerUnit: tone,
+        low: isHaptic ? 0 : -1, high: 1)
+      length = min(length, min(SegmentLength.forTone(framesPerUnit: tone), bound))
     }
     if isHaptic { return length }
     let brightness = framesPerUnit(.audioBrightness, in: context)
     if brightness > 0 { length = min(length, SegmentLength.forTone(framesPerUnit: brightness)) }
     let pan = framesPerUnit(.audioPan, in: context)
-    if pan > 0 { length = min(length, SegmentLength.forTone(framesPerUnit: pan)) }
-    return length
+    return pan > 0 ? min(length, SegmentLength.forTone(framesPerUnit: pan)) : length
   }
 
   /// Frames of the output to a frame of the pattern, at least 1 and at most the longest segment.
@@ -317,14 +280,10 @@ extension Voice {
     let controls = controls(at: voice.onset &+ place, outputFrame: start &+ frame, isHaptic: isHaptic, in: context)
     let strength = Self.clamp(voice.strength * controls.strength, 0, 1)
     let envelopeLevel = envelope.level(at: place) * voice.gain
-    if voice.source.isRecording {
+    if isHaptic, voice.source.isSample {
       stepEnd = 1
-      leftEnd = envelopeLevel
-      return
-    }
-    if voice.source.isSignal {
-      stepEnd = 1
-      leftEnd = envelopeLevel * context.plan.value.mappings.share(ofIntensity: strength)
+      leftEnd =
+        voice.source.isSignal ? envelopeLevel * context.plan.value.mappings.share(ofIntensity: strength) : envelopeLevel
       return
     }
     if isHaptic {
@@ -339,11 +298,7 @@ extension Voice {
     var level = envelopeLevel * strength
     if !voice.source.isSample {
       stepEnd = context.plan.value.mappings.increment(pitch: pitch)
-      var power: Int32 = 0
-      while power < voice.brightnessPower {
-        level *= brightness
-        power &+= 1
-      }
+      for _ in 0..<voice.brightnessPower { level *= brightness }
     } else {
       stepEnd = pitch == 0 ? 1 : RealtimeMath.exp2(pitch)
       smoothing = context.plan.value.mappings.smoothing(brightness: brightness)
@@ -355,51 +310,7 @@ extension Voice {
   @_noLocks private static func clamp(_ value: Float, _ low: Float, _ high: Float) -> Float {
     value < low ? low : (value > high ? high : value)
   }
-}
 
-/// How far a straight line may replace a mapping.
-///
-/// The level of a moving control is a power of a line, the frequency an exponential of one. Bounding how
-/// much the control moves within a segment bounds the error: for the square law, 10 % of intensity keeps
-/// the level within 0.02 dB; 0.04 of sharpness keeps the frequency of a two-octave band within 0.04 %.
-enum SegmentLength {
-  /// The longest segment in frames: short enough for a 32-bit phase to follow a glide.
-  static var longest: Int64 { @_noLocks get { 2_048 } }
-  /// The shortest segment in frames that is not cut by a corner.
-  static var shortest: Int64 { @_noLocks get { 8 } }
-  /// How much of its range a tone may move.
-  static var toneShare: Float { @_noLocks get { 0.04 } }
-
-  /// Frames until a line has moved by a share of its value.
-  @_noLocks static func forLevel(_ value: Float, share: Float, framesPerUnit: Float) -> Int64 {
-    bounded((value < 0 ? -value : value) * share * framesPerUnit)
-  }
-
-  /// Frames until a line has moved by a share of its range.
-  @_noLocks static func forTone(framesPerUnit: Float) -> Int64 { bounded(toneShare * framesPerUnit) }
-
-  /// Frames until a moving tone meets the next bound of its range, where it stops or starts to move.
-  @_noLocks static func untilBound(_ value: Float, isRising: Bool, framesPerUnit: Float, low: Float, high: Float)
-    -> Int64
-  {
-    let distance: Float
-    if isRising {
-      distance = (value < low ? low : high) - value
-    } else {
-      distance = value - (value > high ? high : low)
-    }
-    let frames = distance * framesPerUnit
-    return distance <= 0 || frames >= Float(longest) ? longest : Int64(frames) &+ 1
-  }
-
-  @_noLocks private static func bounded(_ frames: Float) -> Int64 {
-    if frames >= Float(longest) { return longest }
-    if frames <= Float(shortest) { return shortest }
-    return Int64(frames)
-  }
-}
-
-extension Voice {
   /// Adds the voice from its next frame to the end of a range; returns whether it has ended.
   @_noLocks mutating func add(
     _ planned: PlannedVoice, position: Int64, end: Int, in context: VoiceContext, to target: Player.MixTarget,
@@ -434,35 +345,175 @@ extension Voice {
     _ planned: PlannedVoice, at range: Range<Int>, in context: VoiceContext, to target: Player.MixTarget
   ) {
     let first = Int(frame &- segmentStart)
+    var haptics = target.haptics.mutableSpan
+    var leftBus = target.left.mutableSpan
+    var rightBus = target.right.mutableSpan
     switch planned.source {
     case .vibration, .burst:
-      if !left.isSilent {
-        var haptics = target.haptics.mutableSpan
-        sine.add(level: left, first: first, to: &haptics, at: range)
-      }
+      sine.add(level: left, first: first, to: &haptics, at: range)
       sine.advance(by: range.count)
     case .tone:
-      if !left.isSilent {
-        var bus = target.left.mutableSpan
-        sine.add(level: left, first: first, to: &bus, at: range)
-      }
-      if !right.isSilent {
-        var bus = target.right.mutableSpan
-        sine.add(level: right, first: first, to: &bus, at: range)
-      }
+      sine.add(level: left, first: first, to: &leftBus, at: range)
+      sine.add(level: right, first: first, to: &rightBus, at: range)
       sine.advance(by: range.count)
     case .sample:
       let sound = context.plan.value.sounds[Int(planned.sample)]
-      var leftBus = target.left.mutableSpan
-      var rightBus = target.right.mutableSpan
       reader.add(
         sound.frames, count: sound.frameCount, channelCount: sound.channelCount, isLooping: planned.isLooping,
         fadeLength: Int(planned.fadeLength), left: left, right: right, smoothing: smoothing, first: first, to: &leftBus,
         &rightBus, at: range)
     case .recording, .signal:
       let sound = context.plan.value.sounds[Int(planned.sample)]
-      var haptics = target.haptics.mutableSpan
       reader.add(sound.frames, count: sound.frameCount, level: left, first: first, to: &haptics, at: range)
     }
+  }
+}
+
+/// How far a straight line may replace a mapping.
+///
+/// The level of a moving control is a power of a line, the frequency an exponential of one. Bounding how
+/// much the control moves within a segment bounds the error: for the square law, 10 % of intensity keeps
+/// the level within 0.02 dB; 0.04 of sharpness keeps the frequency of a two-octave band within 0.04 %.
+enum SegmentLength {
+  /// The longest segment in frames: short enough for a 32-bit phase to follow a glide.
+  static var longest: Int64 { @_noLocks get { 2_048 } }
+  /// The shortest segment in frames that is not cut by a corner.
+  static var shortest: Int64 { @_noLocks get { 8 } }
+  static var toneShare: Float { @_noLocks get { 0.04 } }
+
+  /// Frames until a line has moved by a share of its value.
+  @_noLocks static func forLevel(_ value: Float, share: Float, framesPerUnit: Float) -> Int64 {
+    bounded((value < 0 ? -value : value) * share * framesPerUnit)
+  }
+
+  /// Frames until a line has moved by a share of its range.
+  @_noLocks static func forTone(framesPerUnit: Float) -> Int64 { bounded(toneShare * framesPerUnit) }
+
+  /// Frames until a moving tone meets the next bound of its range, where it stops or starts to move.
+  @_noLocks static func untilBound(_ value: Float, isRising: Bool, framesPerUnit: Float, low: Float, high: Float)
+    -> Int64
+  {
+    let distance: Float
+    if isRising {
+      distance = (value < low ? low : high) - value
+    } else {
+      distance = value - (value > high ? high : low)
+    }
+    let frames = distance * framesPerUnit
+    return distance <= 0 || frames >= Float(longest) ? longest : Int64(frames) &+ 1
+  }
+
+  @_noLocks private static func bounded(_ frames: Float) -> Int64 {
+    if frames >= Float(longest) { return longest }
+    if frames <= Float(shortest) { return shortest }
+    return Int64(frames)
+  }
+}
+
+/// A decoded sound at the render rate, mono or stereo, for the events that play a sound file.
+public final class AudioBuffer: @unchecked Sendable {
+  /// Frames in the sound, and channels: 1 or 2.
+  public let frameCount, channelCount: Int
+  let frames: FixedBuffer<Float>
+
+  /// Copies interleaved frames.
+  ///
+  /// - Parameters:
+  ///   - interleaved: Samples in −1…1; what is not finite becomes silence.
+  ///   - channelCount: Channels in each frame, of which the first two are kept.
+  public init(interleaved: [Float], channelCount: Int) {
+    precondition(channelCount > 0, "a sound has at least one channel")
+    let kept = min(channelCount, 2)
+    self.channelCount = kept
+    frameCount = interleaved.count / channelCount
+    frames = FixedBuffer(repeating: 0, count: frameCount * kept)
+    for frame in 0..<frameCount {
+      for channel in 0..<kept {
+        let sample = interleaved[frame * channelCount + channel]
+        frames[frame * kept + channel] = sample.isFinite ? sample : 0
+      }
+    }
+  }
+}
+
+/// Reads a sound at a moving speed, in whole-number position, through a low-pass for brightness.
+struct SampleReader: BitwiseCopyable, Sendable {
+  /// Frames in parts of 2³².
+  static var one: UInt64 { @_noLocks get { 4_294_967_296 } }
+
+  /// The next frame to read.
+  var position: UInt64 = 0
+  /// Frames read for each frame played.
+  var speed: UInt64 = 4_294_967_296
+  private var lowLeft: Float = 0
+  private var lowRight: Float = 0
+
+  @_noLocks init() {}
+
+  /// Moves on by a number of frames without reading them.
+  @_noLocks mutating func advance(by frameCount: Int) { position = position &+ speed &* UInt64(frameCount) }
+
+  /// Adds the sound to part of the two audio buses.
+  ///
+  /// - Parameters:
+  ///   - fadeLength: Frames of the sound's end that fade, at most as many as it has.
+  ///   - smoothing: The fraction of the difference that the low-pass follows in a frame; 1 means no filter.
+  ///   - first: The frame of the level lines at which the range begins.
+  @_noLocks mutating func add(
+    _ frames: BufferView<Float>, count: Int, channelCount: Int, isLooping: Bool, fadeLength: Int, left: LinearRamp,
+    right: LinearRamp, smoothing: Float, first: Int, to leftBus: inout MutableSpan<Float>,
+    _ rightBus: inout MutableSpan<Float>, at range: Range<Int>
+  ) {
+    let end = UInt64(count) &<< 32
+    let fadeStart = UInt64(count &- fadeLength) &<< 32
+    let perFade = fadeLength > 0 ? 1 / (4_294_967_296 * Float(fadeLength)) : 0
+    var frame = range.lowerBound
+    var n = Float(first)
+    while frame < range.upperBound {
+      if position >= end {
+        guard isLooping else { return }
+        position = position % end
+      }
+      let index = Int(position &>> 32)
+      let part = Float(UInt32(truncatingIfNeeded: position)) * (1 / 4_294_967_296)
+      let next = index &+ 1 < count ? index &+ 1 : (isLooping ? 0 : index)
+      let l = frames[index &* channelCount]
+      let lNext = frames[next &* channelCount]
+      let sampleLeft = l + (lNext - l) * part
+      var sampleRight = sampleLeft
+      if channelCount == 2 {
+        let r = frames[index &* 2 &+ 1]
+        let rNext = frames[next &* 2 &+ 1]
+        sampleRight = r + (rNext - r) * part
+      }
+      lowLeft += smoothing * (sampleLeft - lowLeft)
+      lowRight += smoothing * (sampleRight - lowRight)
+      let filtered = smoothing < 1
+      let fade = fadeLength > 0 && position > fadeStart ? Float(end &- position) * perFade : 1
+      leftBus[frame] += (filtered ? lowLeft : sampleLeft) * (left.start + left.slope * n) * fade
+      rightBus[frame] += (filtered ? lowRight : sampleRight) * (right.start + right.slope * n) * fade
+      position = position &+ speed
+      frame &+= 1
+      n += 1
+    }
+  }
+
+  /// Adds a sound of one channel to part of a bus, frame for frame.
+  ///
+  /// - Parameter first: The frame of the level line at which the range begins.
+  @_noLocks mutating func add(
+    _ frames: BufferView<Float>, count: Int, level: LinearRamp, first: Int, to bus: inout MutableSpan<Float>,
+    at range: Range<Int>
+  ) {
+    var index = Int(position &>> 32)
+    var frame = range.lowerBound
+    var n = Float(first)
+    while frame < range.upperBound, index < count {
+      bus[frame] += frames[index] * (level.start + level.slope * n)
+      index &+= 1
+      frame &+= 1
+      n += 1
+    }
+    advance(by: range.count)
   }
 }
