@@ -24,24 +24,18 @@ extension HapticFormat {
       @Sendable func place(_ bit: Int) -> SourcePlace {
         SourcePlace(name: name, position: .byte(bit / 8, bit: bit % 8 == 0 ? nil : bit % 8))
       }
-      return MPEGExamination(
-        document: decoder.document, log: decoder.log, offset: { $0 }, place: { place($0) },
-        findingPlace: { _, bit in place(bit) }
-      ).examination(options)
+      return Examination(of: decoder.document, decoder.log, options, offset: { $0 }) { place($1 ?? $0) }
     })
 }
 
-/// Turns the units of a binary file into a document, and notes what it finds.
 struct HMPGDecoder {
   typealias Effect = MPEGDocument.Effect
   typealias Key = MPEGDocument.Key
 
-  /// What a packet holds.
   enum Packet: Int {
     case timing, haptics, perception, channel, band, data, library
     case crc32, crc16, globalCRC16, globalCRC32, initialTiming
 
-    /// What messages call it.
     var noun: String {
       switch self {
       case .timing, .initialTiming: "a timing packet"
@@ -56,7 +50,6 @@ struct HMPGDecoder {
     }
   }
 
-  /// How deep effects of a library hold effects.
   private static let depthLimit = 32
   /// The greatest phase: a turn.
   private static let turn: Float = 6.28318
@@ -83,16 +76,7 @@ struct HMPGDecoder {
     do throws(BitFault) {
       try units()
       compareCounts()
-    } catch {
-      let rule: Rule =
-        switch error.kind {
-        case .truncated: .hmpgTruncated
-        case .structure: .hmpgStream
-        case .unknownID: .hmpgUnknownID
-        case .unknownCode: .hmpgUnknownCode
-        }
-      note(rule, error.bit, error.message)
-    }
+    } catch { note(error.rule, error.bit, error.message) }
     repairBlocks()
   }
 
@@ -104,7 +88,7 @@ struct HMPGDecoder {
 
   private mutating func units() throws(BitFault) {
     var reader = BitReader(bytes, subject: "the file")
-    guard !bytes.isEmpty else { throw BitFault(kind: .truncated, bit: 0, message: "the file is empty") }
+    guard !bytes.isEmpty else { throw BitFault(rule: .hmpgTruncated, bit: 0, message: "the file is empty") }
     while reader.remaining > 0 {
       let start = reader.position
       let type = try reader.read(6)
@@ -115,7 +99,7 @@ struct HMPGDecoder {
       try reader.skip(4)
       guard type <= 3, start > 0 || type == 0 else {
         throw BitFault(
-          kind: .structure, bit: start,
+          rule: .hmpgStream, bit: start,
           message: start == 0
             ? "the first unit has type \(type); an initialization unit has type 0"
             : "units have types from 0 to 3; this one has type \(type)")
@@ -166,11 +150,11 @@ struct HMPGDecoder {
     let place = reader.position
     let timescale = try reader.read(32)
     guard timescale > 0 else {
-      throw BitFault(kind: .structure, bit: place, message: "the timescale is 0 ticks a second")
+      throw BitFault(rule: .hmpgStream, bit: place, message: "the timescale is 0 ticks a second")
     }
     guard document.perceptions.isEmpty || timescale == document.timescale else {
       throw BitFault(
-        kind: .structure, bit: place, message: "the timescale changes from \(document.timescale) to \(timescale)")
+        rule: .hmpgStream, bit: place, message: "the timescale changes from \(document.timescale) to \(timescale)")
     }
     document.timescale = timescale
     document.syncCount += 1
@@ -216,16 +200,15 @@ struct HMPGDecoder {
 
   // MARK: - Metadata
 
-  /// The value of a code; a fault where it has none.
-  private func code<Value>(
-    _ bits: Int, _ noun: String, _ reader: inout BitReader, _ make: (Int) -> Value?
-  ) throws(BitFault) -> Value {
+  private func code<Value: CaseIterable>(_ bits: Int, _ noun: String, _ reader: inout BitReader, count: Int = .max)
+    throws(BitFault) -> Value where Value.AllCases == [Value]
+  {
     let place = reader.position
     let code = try reader.read(bits)
-    guard let value = make(code) else {
-      throw BitFault(kind: .unknownCode, bit: place, message: "unknown \(noun) code \(code)")
+    guard code < min(count, Value.allCases.count) else {
+      throw BitFault(rule: .hmpgUnknownCode, bit: place, message: "unknown \(noun) code \(code)")
     }
-    return value
+    return Value.allCases[code]
   }
 
   /// The ids by which a packet names a perception, one of its channels and one of its bands, so many of them.
@@ -242,12 +225,11 @@ struct HMPGDecoder {
         case 2: "perception \(ids[0]) has no channel with id \(id)"
         default: "channel \(ids[1]) has no band with id \(id)"
         }
-      throw BitFault(kind: .unknownID, bit: place, message: message)
+      throw BitFault(rule: .hmpgUnknownID, bit: place, message: message)
     }
     return ids
   }
 
-  /// The perception with ids; the document has it.
   private subscript(perception ids: [Int]) -> MPEGDocument.Perception {
     get { document.perceptions[index(ids, 1)] }
     _modify { yield &document.perceptions[index(ids, 1)] }
@@ -291,9 +273,7 @@ struct HMPGDecoder {
     perception.id = try reader.read(8)
     try reader.skip(8)
     perception.description = try reader.text()
-    perception.modality = try code(8, "perception", &reader) {
-      $0 < MPEGModality.codeCount ? MPEGModality(rawValue: $0) : nil
-    }
+    perception.modality = try code(8, "perception", &reader, count: MPEGModality.codeCount)
     // The avatar, and how many effects the library has.
     try reader.skip(24)
     if try reader.flag() { perception.semanticScheme = try reader.text() }
@@ -367,9 +347,10 @@ struct HMPGDecoder {
     let ids = try namedIDs(2, &reader) + [number]
     try reader.skip(8)
     let place = reader.position
-    band.kind = try code(3, "band", &reader) { MPEGBandKind(rawValue: $0) }
+    band.kind = try code(3, "band", &reader)
     if band.kind == .curve {
-      band.curve = MPEGCurveKind(rawValue: try reader.read(4)) ?? .unknown
+      let code = try reader.read(4)
+      band.curve = MPEGCurveKind.allCases.indices.contains(code) ? MPEGCurveKind.allCases[code] : .unknown
     } else if band.kind == .wavelet {
       band.blockLength = try reader.read(8)
     }
@@ -384,7 +365,7 @@ struct HMPGDecoder {
     let known = self[band: ids]
     (band.effects, band.place) = (known.effects, known.place)
     guard band.kind == known.kind || band.effects.isEmpty else {
-      throw BitFault(kind: .structure, bit: place, message: "band \(number) changes its type")
+      throw BitFault(rule: .hmpgStream, bit: place, message: "band \(number) changes its type")
     }
     self[band: ids] = band
   }
@@ -403,12 +384,12 @@ struct HMPGDecoder {
   private func libraryEffect(_ reader: inout BitReader, depth: Int) throws(BitFault) -> Effect {
     guard depth < Self.depthLimit else {
       throw BitFault(
-        kind: .structure, bit: reader.position,
+        rule: .hmpgStream, bit: reader.position,
         message: "effects of the library are nested more than \(Self.depthLimit) deep")
     }
     var effect = Effect(place: reader.position)
     effect.id = try reader.read(16)
-    effect.kind = try kind(&reader)
+    effect.kind = try code(2, "effect", &reader)
     try semantics(of: &effect, &reader)
     effect.position = try reader.read(25)
     if effect.kind == .basis { try shape(of: &effect, &reader) }
@@ -428,18 +409,13 @@ struct HMPGDecoder {
     return effect
   }
 
-  private func kind(_ reader: inout BitReader) throws(BitFault) -> Effect.Kind {
-    try code(2, "effect", &reader) { Effect.Kind(rawValue: $0) }
-  }
-
   private func semantics(of effect: inout Effect, _ reader: inout BitReader) throws(BitFault) {
     if try reader.flag() { effect.semantics = "\(try reader.read(12))" }
   }
 
-  /// Phase and base signal.
   private func shape(of effect: inout Effect, _ reader: inout BitReader) throws(BitFault) {
     effect.phase = Double(try reader.fraction(16, 0, Self.turn))
-    effect.signal = try code(4, "base signal", &reader) { MPEGBaseSignal(rawValue: $0) }
+    effect.signal = try code(4, "base signal", &reader)
   }
 
   /// Effects of a band, or parts of them.
@@ -469,7 +445,7 @@ struct HMPGDecoder {
   private func temporalEffect(of kind: MPEGBandKind, _ reader: inout BitReader) throws(BitFault) -> Effect {
     var effect = Effect(place: reader.position)
     effect.id = try reader.read(16)
-    effect.kind = try self.kind(&reader)
+    effect.kind = try code(2, "effect", &reader)
     if kind == .wavelet {
       try semantics(of: &effect, &reader)
       effect.position = clock
@@ -487,7 +463,7 @@ struct HMPGDecoder {
 
   private func spatialEffect(of kind: MPEGBandKind, _ reader: inout BitReader) throws(BitFault) -> Effect {
     var effect = Effect(place: reader.position)
-    effect.kind = try self.kind(&reader)
+    effect.kind = try code(2, "effect", &reader)
     if effect.kind != .basis || kind != .wavelet { effect.position = try position(&reader) }
     switch effect.kind {
     case .reference: effect.id = try reader.read(16)
@@ -576,9 +552,7 @@ struct HMPGDecoder {
 
 /// Why bits cannot be read, and at which.
 struct BitFault: Error {
-  enum Kind { case truncated, structure, unknownID, unknownCode }
-
-  var kind: Kind
+  var rule: Rule
   /// From the start of the file.
   var bit: Int
   var message: String
@@ -591,12 +565,9 @@ struct BitReader {
   private(set) var position = 0
   /// The bit behind the last that may be read.
   private let end: Int
-  /// What is read, for messages.
   private let subject: String
 
-  init(_ bytes: [UInt8], subject: String) {
-    (file, end, self.subject) = (bytes, bytes.count * 8, subject)
-  }
+  init(_ bytes: [UInt8], subject: String) { (file, end, self.subject) = (bytes, bytes.count * 8, subject) }
 
   private init(_ file: [UInt8], position: Int, end: Int, subject: String) {
     (self.file, self.position, self.end, self.subject) = (file, position, end, subject)
@@ -607,7 +578,7 @@ struct BitReader {
   /// A fault unless so many bits are left; the message goes on behind the subject.
   private func require(_ bits: Int, _ message: @autoclosure () -> String) throws(BitFault) {
     guard remaining < bits else { return }
-    throw BitFault(kind: .truncated, bit: end, message: "\(subject) \(message())")
+    throw BitFault(rule: .hmpgTruncated, bit: end, message: "\(subject) \(message())")
   }
 
   private var place: String { "byte \(position / 8)" + (position % 8 == 0 ? "" : ", bit \(position % 8)") }

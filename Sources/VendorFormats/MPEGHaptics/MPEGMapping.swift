@@ -4,67 +4,47 @@ import Reading
 import HapticModel
 
 /// What a document of either file becomes.
-struct MPEGExamination {
-  let document: MPEGDocument
-  let log: FindingLog
-  /// Where a part is in the file, for the order of findings.
-  let offset: (Int) -> Int
-  /// Where a part is in the file.
-  let place: @Sendable (Int) -> SourcePlace
-  let findingPlace: (Int, Int) -> SourcePlace
-
-  func examination(_ options: ReadingOptions) -> Examination {
+extension Examination {
+  /// What a document of either file becomes.
+  ///
+  /// - Parameters:
+  ///   - offset: Where a part is in the file, for the order of findings.
+  ///   - place: The place of a part, or of an offset in it.
+  init(
+    of document: MPEGDocument, _ log: FindingLog, _ options: ReadingOptions, offset: @escaping (Int) -> Int,
+    place: @escaping @Sendable (_ part: Int, _ offset: Int?) -> SourcePlace
+  ) {
     let resolver = MPEGResolver(document, log: log, offset: offset)
-    var mapping = MPEGMapping(document, resolver: resolver, sourcePlace: place)
+    var mapping = MPEGMapping(document, resolver: resolver) { place($0, nil) }
     mapping.signalRate = options.signalRate
     mapping.map()
     let log = mapping.resolver.log
-    let isReadable = log.errorCount == 0
     let losses = mapping.losses.finish()
     // What is clamped alone has a size; it sounds otherwise than the file says.
     let clamped = losses.filter { $0.size != nil }.map {
-      Finding(.mpegClamped, place: $0.place ?? place(0), $0.message)
+      Finding(.mpegClamped, place: $0.place ?? place(0, nil), $0.message)
     }
     var composition = HapticComposition(layers: mapping.layers)
     if !document.description.isEmpty { composition.notes = document.description }
-    return Examination(
-      composition: isReadable ? composition : nil, findings: log.findings(for: options, findingPlace) + clamped,
-      errorCount: log.errorCount, losses: isReadable && options.wantsFindings ? losses : [],
-      places: SourcePlaces(
-        MPEGPlaces(layers: mapping.layerPlaces, events: mapping.eventPlaces, sourcePlace: place).place(of:)),
-      details: details
-    )
-  }
-
-  private var details: [(name: String, value: String)] {
-    var details = [
-      ("version", document.version), ("profile", "\(document.profile)@\(document.level)"), ("date", document.date),
-      ("timescale", "\(document.timescale)"),
-    ]
-    for perception in document.perceptions {
-      details.append(("modality", perception.modality.word))
-      for name in perception.deviceNames { details.append(("device", name)) }
-    }
-    return details.filter { !$0.1.isEmpty }.map { (name: $0.0, value: $0.1) }
+    self.init(
+      composition: log.errorCount == 0 ? composition : nil,
+      findings: log.findings(for: options) { place($0, $1) } + clamped, errorCount: log.errorCount,
+      losses: log.errorCount == 0 && options.wantsFindings ? losses : [],
+      places: SourcePlaces(layers: mapping.layerPlaces, events: mapping.eventPlaces) { place($0, nil) },
+      details: document.details)
   }
 }
 
-/// Where layers and events are in a file; parameters and curves are where their layer is.
-struct MPEGPlaces: Sendable {
-  let layers: [Int]
-  let events: [[Int]]
-  let sourcePlace: @Sendable (Int) -> SourcePlace
-
-  func place(of element: CompositionElement) -> SourcePlace {
-    switch element {
-    case .composition: sourcePlace(0)
-    case .layer(let layer), .parameter(let layer, _), .curve(let layer, _):
-      sourcePlace(layers.indices.contains(layer) ? layers[layer] : 0)
-    case .event(let event):
-      sourcePlace(
-        events.indices.contains(event.layer) && events[event.layer].indices.contains(event.event)
-          ? events[event.layer][event.event] : 0)
+extension MPEGDocument {
+  fileprivate var details: [(name: String, value: String)] {
+    var details = [
+      ("version", version), ("profile", "\(profile)@\(level)"), ("date", date), ("timescale", "\(timescale)"),
+    ]
+    for perception in perceptions {
+      details.append(("modality", perception.modality.word))
+      details += perception.deviceNames.map { ("device", $0) }
     }
+    return details.filter { !$0.1.isEmpty }.map { (name: $0.0, value: $0.1) }
   }
 }
 
@@ -104,7 +84,6 @@ struct MPEGMapping {
     self.sourcePlace = sourcePlace
   }
 
-  /// The layers of all channels; nothing is sampled for a document that has errors.
   mutating func map() {
     noteWhatIsLeftOut()
     guard resolver.log.errorCount == 0 else { return }
@@ -169,8 +148,7 @@ struct MPEGMapping {
     }
     if let signalRate, let sum = sum(of: channel, rate: signalRate) { signals.append(sum) }
     var (made, references) = builder.build()
-    var eventPlaces = made.map { Array(repeating: 0, count: $0.pattern.events.count) }
-    for (place, reference) in zip(places, references) { eventPlaces[reference.layer][reference.event] = place }
+    var eventPlaces = [[Int]](places, at: references)
     if !signals.isEmpty, !(made[0].pattern.curves.isEmpty) {
       // Signals are with the events that no curve acts on.
       made.insert(HapticComposition.Layer(HapticPattern()), at: 0)
@@ -233,8 +211,7 @@ struct MPEGMapping {
     if sharpness < -1e-6 || sharpness > 1 + 1e-6 {
       losses.add(
         .approximated, .composition, at: sourcePlace(effect.place),
-        "frequencies outside 65 to 300 Hz are clamped by up to # Hz",
-        size: sharpness < 0 ? 65 - hertz : hertz - 300)
+        "frequencies outside 65 to 300 Hz are clamped by up to # Hz", size: sharpness < 0 ? 65 - hertz : hertz - 300)
     }
   }
 
@@ -279,8 +256,7 @@ struct MPEGMapping {
         wave.value(at: min(Double(first) + Double(frame) * step, Double(last))) * gain / Self.continuousAmplitude
       }
     }
-    return SampledSignal(
-      time: seconds(effect.position + Int(first)), rate: rate, samples: samples.map { Float($0) })
+    return SampledSignal(time: seconds(effect.position + Int(first)), rate: rate, samples: samples.map { Float($0) })
   }
 
   /// The sum of a channel's transients, waves and curves, each exact at each frame; nothing is clamped.
@@ -297,8 +273,7 @@ struct MPEGMapping {
         }
       }.max() ?? 0
     let count = FrameConversion.integer((end * perTick).rounded())
-    guard count > 0, resolver.log.errorCount == 0,
-      hasRoom(for: end * perTick / rate, rate: rate, at: channel.place)
+    guard count > 0, resolver.log.errorCount == 0, hasRoom(for: end * perTick / rate, rate: rate, at: channel.place)
     else { return nil }
     var samples = [Float](repeating: 0, count: count)
     let gain = channel.gain / Self.continuousAmplitude
@@ -361,7 +336,6 @@ struct MPEGMapping {
 
   // MARK: - What is left out
 
-  /// Notes what the document says and no composition can hold.
   private mutating func noteWhatIsLeftOut() {
     func text(_ count: Int, _ one: String, _ several: String) -> String {
       count == 1 ? "1 \(one)" : "\(count) \(several)"
@@ -379,9 +353,7 @@ struct MPEGMapping {
           "the data of \(text(perception.deviceNames.count, "reference device", "reference devices"))")
       }
       for channel in perception.channels where channel.isLocated {
-        losses.add(
-          .dropped, .composition, at: sourcePlace(channel.place),
-          "the part of the body that a channel names")
+        losses.add(.dropped, .composition, at: sourcePlace(channel.place), "the part of the body that a channel names")
       }
       var semantic: Int?
       for channel in perception.channels {
@@ -396,15 +368,13 @@ struct MPEGMapping {
 struct WaveEvent {
   /// The event, or nothing for a wave that lasts no time.
   private(set) var event: HapticEvent?
-  /// Curves of intensity and sharpness where either moves.
   private(set) var curves: [ParameterCurve] = []
   private(set) var greatestAmplitude: Double?
   private(set) var outermostHertz: [Double] = []
 
   private typealias Line = [(time: Double, value: Double)]
 
-  /// Nothing for a wave that no event describes: another shape than a sine, a phase, or amplitudes
-  /// that turn it over.
+  /// Nothing for a wave that no event describes: another shape than a sine, a phase, or amplitudes that turn it over.
   init?(_ effect: MPEGDocument.Effect, timescale: Int, gain: Double) {
     guard effect.signal == .sine, effect.phase == 0, gain >= 0,
       effect.keys.allSatisfy({ $0.amplitude.isNaN || $0.amplitude >= MPEGMapping.quantisedZero }),
@@ -469,7 +439,6 @@ struct MPEGResolver {
   struct Channel {
     var name: String
     var modality: MPEGModality
-    /// The factor on the sum of the bands.
     var gain: Double
     var bands: [Band]
     var place: Int
@@ -485,7 +454,6 @@ struct MPEGResolver {
   static let keyLimit = 4_000_000
   /// The most effects that are played.
   static let effectLimit = 2_000_000
-  /// How deep effects refer to effects.
   private static let depthLimit = 16
 
   /// Where a part is in the file, for the order of findings.

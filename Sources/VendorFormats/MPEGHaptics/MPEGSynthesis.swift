@@ -165,9 +165,7 @@ struct CurveInterpolator {
       Self.addArc(points[index], points[index + 1], points[index + 2], to: &samples)
       index += 2
     }
-    if index + 2 == points.count {
-      CurveInterpolator(points: Array(points[index...])).addLines(to: &samples) { $0 }
-    }
+    if index + 2 == points.count { CurveInterpolator(points: Array(points[index...])).addLines(to: &samples) { $0 } }
   }
 
   /// A quadratic Bézier curve, at the places of the samples.

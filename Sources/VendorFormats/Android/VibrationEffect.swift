@@ -1,6 +1,348 @@
 internal import HapticFormats
 internal import HapticModel
 
+/// What an Android vibration holds.
+indirect enum VibrationEffect: Equatable, Sendable {
+  /// A vibration of the device by name.
+  case predefined(String)
+  /// Vibrations of the device one after the other.
+  case primitives([Primitive])
+  /// Levels that step; from an entry on they repeat, where there is one.
+  case waveform([Step], repeatIndex: Int?)
+  /// Intensity and sharpness along straight lines from intensity 0 on.
+  case basicEnvelope(initialSharpness: Float?, [BasicPoint])
+  /// Amplitude and frequency along straight lines from amplitude 0 on.
+  case waveformEnvelope(initialHertz: Float?, [WaveformPoint])
+  /// One effect, and another that repeats behind it.
+  case repeating(preamble: VibrationEffect?, VibrationEffect)
+
+  struct Primitive: Equatable, Sendable {
+    var name: String
+    /// The factor on its strength, 0…1.
+    var scale: Float = 1
+    /// Milliseconds it waits.
+    var delay = 0
+    /// Whether it waits from the start of the one before, rather than from its end.
+    var isFromStart = false
+  }
+
+  struct Step: Equatable, Sendable {
+    /// Milliseconds.
+    var duration: Int
+    /// 0…255, or nil for what the device takes where none is given.
+    var amplitude: Int?
+  }
+
+  /// The end of one line of a basic envelope.
+  struct BasicPoint: Equatable, Sendable {
+    /// 0…1.
+    var intensity: Float
+    /// 0…1.
+    var sharpness: Float
+    /// Milliseconds of the line that ends here.
+    var duration: Int
+  }
+
+  /// The end of one line of a waveform envelope.
+  struct WaveformPoint: Equatable, Sendable {
+    /// 0…1.
+    var amplitude: Float
+    var hertz: Float
+    /// Milliseconds of the line that ends here.
+    var duration: Int
+  }
+
+  static let fullAmplitude = 255
+}
+
+/// What stands in for the vibrations that every device has its own recordings of.
+///
+/// Android names them and publishes no waveforms; the events here are approximations by their
+/// descriptions, and the lengths are guesses. This is the one table of them.
+enum VibrationPrimitives {
+  /// What a vibration is made of: transients behind so many milliseconds, and a continuous event of intensities along
+  /// straight lines.
+  struct Shape: Sendable {
+    /// Milliseconds after which the next can begin.
+    var length: Int
+    var transients: [(delay: Int, intensity: Float, sharpness: Float)] = []
+    var swell: [(time: Int, intensity: Float)] = []
+    var sharpness: Float = 0.5
+
+    static func tap(_ intensity: Float, _ sharpness: Float, length: Int) -> Shape {
+      Shape(length: length, transients: [(0, intensity, sharpness)])
+    }
+  }
+
+  /// Vibrations that can follow each other, and those that are whole effects, with the names of vibration XML.
+  static let primitives = ["low_tick", "tick", "click", "slow_rise", "quick_rise", "quick_fall", "spin", "thud"]
+  static let predefined = ["tick", "click", "heavy_click", "double_click"]
+
+  private static let shapes: [String: Shape] = [
+    "click": .tap(1, 0.5, length: 12), "tick": .tap(0.6, 0.8, length: 8), "low_tick": .tap(0.4, 0.3, length: 12),
+    "heavy_click": .tap(1, 0.35, length: 16),
+    "double_click": Shape(length: 112, transients: [(0, 1, 0.5), (100, 1, 0.5)]),
+    "thud": Shape(length: 80, transients: [(0, 1, 0.05)], swell: [(0, 1), (80, 0)], sharpness: 0.05),
+    "slow_rise": Shape(length: 500, swell: [(0, 0), (500, 1)]),
+    "quick_rise": Shape(length: 150, swell: [(0, 0), (150, 1)]),
+    "quick_fall": Shape(length: 100, swell: [(0, 1), (100, 0)]),
+    "spin": Shape(length: 150, swell: [(0, 0), (38, 1), (75, 0), (113, 1), (150, 0)]),
+  ]
+
+  static func shape(of name: String) -> Shape { shapes[name] ?? Shape(length: 0) }
+
+  /// The primitive that stands for a transient, with the factor on its strength, and how far both
+  /// are from the transient at most.
+  static func nearest(intensity: Double, sharpness: Double) -> (primitive: String, scale: Float, error: Double) {
+    let taps = ["click", "tick", "low_tick"].flatMap { name in
+      shape(of: name).transients.map { tap in
+        let scale = min(intensity / Double(tap.intensity), 1)
+        let error = max(abs(intensity - scale * Double(tap.intensity)), abs(sharpness - Double(tap.sharpness)))
+        return (primitive: name, scale: Float(scale), error: error)
+      }
+    }
+    return taps.min { $0.error < $1.error } ?? ("click", Float(intensity), 1)
+  }
+}
+
+/// Makes an effect into layers.
+struct VibrationComposition {
+  private(set) var composition = HapticComposition(layers: [.init(HapticPattern())])
+  private(set) var losses = LossLog()
+
+  private typealias Points = [ParameterCurve.ControlPoint]
+
+  private let law: AmplitudeLaw
+  private let intensities: [Float]
+  private let scale = SharpnessScale.phone
+  private var builder = LayerBuilder()
+  /// Losses of events, by their numbers in the builder.
+  private var eventLosses: [(event: Int, message: String, size: Double?)] = []
+  private let wantsLosses: Bool
+  /// Milliseconds of what was added.
+  private var time = 0
+  /// Milliseconds at which the last event ends.
+  private var end = 0
+  private var loop: HapticComposition.LoopPoints?
+  /// Whether curves of sharpness are in use, so that every event with curves needs one.
+  private let hasTones: Bool
+
+  /// How far the sharpness of a line between two frequencies may be from the exact one.
+  private static let toneTolerance = 0.002
+  /// Milliseconds of a transient, for where it ends.
+  private static let transientLength = 12
+
+  /// The layers of an effect; nil is an effect without content.
+  init(_ effect: VibrationEffect?, options: ReadingOptions) {
+    let law = options.amplitude
+    self.law = law
+    intensities = (0...VibrationEffect.fullAmplitude).map {
+      Float(law.intensity(ofAmplitude: Double($0) / Double(VibrationEffect.fullAmplitude)))
+    }
+    wantsLosses = options.wantsFindings
+    hasTones = effect?.hasTones ?? false
+    if let effect { add(effect) }
+    let (layers, references) = builder.build()
+    for loss in eventLosses { losses.add(.approximated, .event(references[loss.event]), loss.message, size: loss.size) }
+    if loop == nil, time > end {
+      losses.add(.dropped, .composition, "# ms of silence at the end are left out", size: Double(time - end))
+    }
+    composition = HapticComposition(layers: layers, loop: loop)
+  }
+
+  private mutating func add(_ effect: VibrationEffect) {
+    switch effect {
+    case .predefined(let name):
+      add(VibrationPrimitives.shape(of: name), scale: 1, name)
+      time = max(time, end)
+    case .primitives(let primitives): add(primitives)
+    case .waveform(let steps, let repeatIndex): add(steps, repeatIndex)
+    case .basicEnvelope(let sharpness, let points): add(points, sharpness)
+    case .waveformEnvelope(let hertz, let points): add(points, hertz)
+    case .repeating(let preamble, let repeating):
+      if let preamble { add(preamble) }
+      let start = time
+      add(repeating)
+      loop = .init(start: Double(start) / 1000, end: Double(time) / 1000)
+    }
+  }
+
+  // MARK: Approximations
+
+  private mutating func add(_ primitives: [VibrationEffect.Primitive]) {
+    var previous = time
+    for primitive in primitives {
+      let start = (primitive.isFromStart ? previous : time) + primitive.delay
+      let shape = VibrationPrimitives.shape(of: primitive.name)
+      previous = start
+      time = start
+      add(shape, scale: primitive.scale, primitive.name)
+      time = start + shape.length
+    }
+    end = max(end, time)
+  }
+
+  private mutating func add(_ shape: VibrationPrimitives.Shape, scale: Float, _ name: String) {
+    let message = wantsLosses ? "\(name) is a recording of the device; it is approximated" : ""
+    for transient in shape.transients {
+      let start = time + transient.delay
+      let index = builder.add(
+        HapticEvent(
+          kind: .hapticTransient, time: Double(start) / 1000,
+          parameters: [.hapticIntensity: transient.intensity * scale, .hapticSharpness: transient.sharpness]))
+      if wantsLosses { eventLosses.append((index, message, nil)) }
+      end = max(end, start + Self.transientLength)
+    }
+    guard let last = shape.swell.last else { return }
+    let index = add(
+      duration: last.time, intensity: scale, sharpness: shape.sharpness,
+      gains: shape.swell.map { Self.point($0.time, $0.intensity) })
+    if wantsLosses { eventLosses.append((index, message, nil)) }
+  }
+
+  // MARK: Steps
+
+  private mutating func add(_ steps: [VibrationEffect.Step], _ repeatIndex: Int?) {
+    if steps.contains(where: { $0.amplitude == nil && $0.duration > 0 }) {
+      losses.add(.approximated, .composition, "the default amplitude is the device's; full amplitude is read")
+    }
+    var run: Points = []
+    var length = 0
+    var loopStart: Int?
+    for (index, step) in steps.enumerated() {
+      if index == repeatIndex {
+        flush(&run, &length)
+        loopStart = time
+      }
+      guard step.duration > 0 else { continue }
+      let amplitude = step.amplitude ?? VibrationEffect.fullAmplitude
+      if amplitude == 0 {
+        flush(&run, &length)
+        time += step.duration
+        continue
+      }
+      let intensity = intensities[amplitude]
+      if run.last?.value != intensity { run.append(Self.point(length, intensity)) }
+      if run.count % 2 == 0 { run.removeLast() }
+      length += step.duration
+      run.append(Self.point(length, intensity))
+    }
+    flush(&run, &length)
+    if let loopStart { loop = .init(start: Double(loopStart) / 1000, end: Double(time) / 1000) }
+  }
+
+  /// Adds levels that follow each other without silence as one event: each has a point at its start and one at its end.
+  private mutating func flush(_ run: inout Points, _ length: inout Int) {
+    guard let first = run.first else { return }
+    if run.count == 2 {
+      builder.add(
+        HapticEvent(
+          kind: .hapticContinuous, time: Double(time) / 1000, duration: Double(length) / 1000,
+          parameters: [.hapticIntensity: first.value]))
+      end = max(end, time + length)
+    } else {
+      // A copy has no room to spare, and the run keeps its memory.
+      add(duration: length, intensity: 1, sharpness: nil, gains: run.map { $0 })
+    }
+    time += length
+    length = 0
+    run.removeAll(keepingCapacity: true)
+  }
+
+  // MARK: Envelopes
+
+  private mutating func add(_ points: [VibrationEffect.BasicPoint], _ initial: Float?) {
+    var gains = [Self.point(0, 0)]
+    var tones = [Self.point(0, initial ?? points.first?.sharpness ?? 0)]
+    gains.reserveCapacity(points.count + 1)
+    tones.reserveCapacity(points.count + 1)
+    var place = 0
+    for point in points {
+      place += point.duration
+      gains.append(Self.point(place, point.intensity))
+      tones.append(Self.point(place, point.sharpness))
+    }
+    add(duration: place, intensity: 1, sharpness: 0, gains: gains, tones: tones)
+    time += place
+  }
+
+  private mutating func add(_ points: [VibrationEffect.WaveformPoint], _ initial: Float?) {
+    var gains = [Self.point(0, 0)]
+    var hertz = Double(initial ?? points.first?.hertz ?? 1)
+    var excess = 0.0
+    func tone(_ hertz: Double) -> Float {
+      excess = max(excess, scale.low - hertz, hertz - scale.high)
+      return Float(min(max(scale.sharpness(ofHertz: hertz), 0), 1))
+    }
+    var tones = [Self.point(0, tone(hertz))]
+    var place = 0
+    for point in points {
+      let next = Double(point.hertz)
+      // The chord of a logarithm is off by an eighth of the square of the step at most, and an
+      // octave and a half is less than a unit of sharpness in natural logarithms.
+      let bend = abs(next - hertz) / min(max(min(next, hertz), scale.low), scale.high)
+      let wanted = (bend / (8 * Self.toneTolerance).squareRoot()).rounded(.up)
+      let count = FrameConversion.integer(wanted.rounded(.down), in: 1...64)
+      for step in 1...count {
+        let share = Double(step) / Double(count)
+        tones.append(
+          .init(
+            time: (Double(place) + Double(point.duration) * share) / 1000, value: tone(hertz + (next - hertz) * share)))
+      }
+      hertz = next
+      place += point.duration
+      gains.append(Self.point(place, point.amplitude))
+    }
+    let index = add(
+      duration: place, intensity: 1, sharpness: 0, gains: gains, tones: tones,
+      interpolation: law == .root ? .squared : .linear)
+    if excess > 0 {
+      eventLosses.append(
+        (
+          index,
+          "frequencies up to # Hz outside \(Int(scale.low)) to \(Int(scale.high)) Hz become the nearest sharpness",
+          excess
+        ))
+    }
+    time += place
+  }
+
+  private static func point(_ milliseconds: Int, _ value: Float) -> ParameterCurve.ControlPoint {
+    .init(time: Double(milliseconds) / 1000, value: value)
+  }
+
+  @discardableResult private mutating func add(
+    duration: Int, intensity: Float, sharpness: Float?, gains: Points, tones: Points = [],
+    interpolation: ParameterCurve.Interpolation = .linear
+  ) -> Int {
+    let start = Double(time) / 1000
+    var parameters: EventParameters = [.hapticIntensity: intensity]
+    parameters[.hapticSharpness] = sharpness
+    var curves = [
+      ParameterCurve(id: .hapticIntensityControl, time: start, controlPoints: gains, interpolation: interpolation)
+    ]
+    if !tones.isEmpty || hasTones {
+      curves.append(
+        ParameterCurve(
+          id: .hapticSharpnessControl, time: start, controlPoints: tones.isEmpty ? [Self.point(0, 0)] : tones))
+    }
+    end = max(end, time + duration)
+    return builder.add(
+      HapticEvent(kind: .hapticContinuous, time: start, duration: Double(duration) / 1000, parameters: parameters),
+      curves: curves, until: Double(time + duration) / 1000)
+  }
+}
+
+extension VibrationEffect {
+  fileprivate var hasTones: Bool {
+    switch self {
+    case .basicEnvelope, .waveformEnvelope: true
+    case .repeating(let preamble, let repeating): (preamble?.hasTones ?? false) || repeating.hasTones
+    case .predefined, .primitives, .waveform: false
+    }
+  }
+}
+
 /// Makes a composition into effects.
 ///
 /// All that sounds together is merged into one envelope, since an Android vibration has one.
@@ -112,8 +454,7 @@ struct VibrationBuilder {
     return Self.exact(merged.points)
   }
 
-  /// The corners with the numbers that a file can hold, so that what rounding left apart at one time
-  /// is not a jump.
+  /// The corners with the numbers that a file can hold, so that what rounding left apart at one time is not a jump.
   private static func exact(_ points: [EnvelopePoint]) -> [EnvelopePoint] {
     var exact: [EnvelopePoint] = []
     for var point in points {
@@ -346,8 +687,7 @@ struct VibrationSteps {
       times = (0..<FrameConversion.integer((end / interval).rounded(.up), in: 0...Int(Meta.maximumCount))).map {
         Double($0) * interval
       }
-      losses.add(
-        .approximated, .composition, "levels are sampled every # ms", size: interval * 1000)
+      losses.add(.approximated, .composition, "levels are sampled every # ms", size: interval * 1000)
     }
     times = (times.filter { $0 < end } + marks + [end]).sorted()
     var levelError = 0.0
