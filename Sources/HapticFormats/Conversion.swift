@@ -98,7 +98,12 @@ package struct LossLog {
   /// Adds the losses of formats of haptic events alone: events that play sound, sampled signals, controls that last
   /// longer than all events, and places.
   package mutating func dropAllButHaptics(of composition: HapticComposition, keepsPlaces: Bool = false) {
-    dropAudio(of: composition)
+    for (layer, each) in composition.layers.enumerated() {
+      for (index, event) in each.pattern.events.enumerated() where !event.kind.isHaptic {
+        add(.dropped, .event(EventReference(layer: layer, event: index)), "audio events cannot be written")
+      }
+      if !each.signals.isEmpty { add(.dropped, .layer(layer), "sampled signals cannot be written") }
+    }
     if !keepsPlaces { mergePlaces(of: composition) }
     var end = 0.0
     for layer in composition.layers {
@@ -116,15 +121,6 @@ package struct LossLog {
     for (layer, each) in composition.layers.enumerated() {
       guard let place = each.place else { continue }
       add(.approximated, .layer(layer), "what is felt at \(place.title) alone is felt everywhere")
-    }
-  }
-
-  package mutating func dropAudio(of composition: HapticComposition) {
-    for (layer, each) in composition.layers.enumerated() {
-      for (index, event) in each.pattern.events.enumerated() where !event.kind.isHaptic {
-        add(.dropped, .event(EventReference(layer: layer, event: index)), "audio events cannot be written")
-      }
-      if !each.signals.isEmpty { add(.dropped, .layer(layer), "sampled signals cannot be written") }
     }
   }
 }

@@ -194,10 +194,9 @@ package struct FileKind: Sendable {
   }
 }
 
-/// The names of keys in a JSON text, found by a quick look: enough to recognise a format.
-///
-/// The text may have any errors. Only its beginning is looked at, so that a look costs the same for
-/// texts of all sizes; keys with escapes are left out.
+/// The names of keys in a JSON text, found by a quick look: enough to recognise a format. The text may have any errors.
+/// Only its beginning is looked at, so that a look costs the same for texts of all sizes; keys with escapes are left
+/// out.
 package struct JSONOutline {
   /// The keys of the outermost object, in their order.
   package private(set) var keys: [String] = []

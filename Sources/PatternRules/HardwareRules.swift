@@ -113,29 +113,19 @@ extension TransducerProfile {
 }
 
 extension ControlTimeline {
-  /// The least and the greatest value in a range of times.
-  ///
-  /// The budget is how many segments may still be looked at.
+  /// The least and the greatest value in a range of times. The budget is how many segments may still be looked at.
   fileprivate func extremes(in range: ClosedRange<Double>, budget: inout Int) -> ClosedRange<Double> {
-    let first = value(at: range.lowerBound)
-    var (low, high) = (first, first)
-    var index = index(at: range.lowerBound)
-    while index < segments.count, segments[index].start < range.upperBound, budget > 0 {
-      let segment = segments[index]
-      index += 1
-      budget -= 1
-      let end = min(index < segments.count ? segments[index].start : .infinity, range.upperBound)
-      let start = segment.value(at: max(segment.start, range.lowerBound))
-      // A flat segment may reach to a time that is not finite.
-      let last = segment.slope == 0 ? start : segment.value(at: end)
-      (low, high) = (min(low, start, last), max(high, start, last))
+    var low = value(at: range.lowerBound)
+    var high = low
+    lines(in: range, budget: &budget) { _, _, first, last in
+      (low, high) = (min(low, first, last), max(high, first, last))
     }
     return low...high
   }
 }
 
 extension HapticComposition {
-  fileprivate var events: [(reference: EventReference, event: HapticEvent)] {
+  var events: [(reference: EventReference, event: HapticEvent)] {
     layers.enumerated().flatMap { layer, content in
       content.pattern.events.enumerated().map { index, event in (EventReference(layer: layer, event: index), event) }
     }

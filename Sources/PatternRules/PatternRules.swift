@@ -252,19 +252,11 @@ extension PatternRules {
   private static func noteDefaults(of composition: HapticComposition, _ log: inout CompositionLog) {
     for kind in HapticEvent.Kind.allCases where kind.isHaptic {
       for id in [EventParameterID.hapticIntensity, .hapticSharpness] {
-        var first: EventReference?
-        var count = 0
-        for (layer, content) in composition.layers.enumerated() {
-          for (index, event) in content.pattern.events.enumerated()
-          where event.kind == kind && event.parameters[id] == nil {
-            count += 1
-            if first == nil { first = EventReference(layer: layer, event: index) }
-          }
-        }
-        guard let first else { continue }
-        let events = count == 1 ? "the event plays" : "this and \(count - 1) more events play"
+        let plain = composition.events.filter { $0.event.kind == kind && $0.event.parameters[id] == nil }
+        guard let first = plain.first else { continue }
+        let events = plain.count == 1 ? "the event plays" : "this and \(plain.count - 1) more events play"
         log.add(
-          .defaultParameter, at: .event(first),
+          .defaultParameter, at: .event(first.reference),
           "\(id.rawValue) is not given; \(events) at \(id.defaultValue(for: kind)), a default that Apple does not document"
         )
       }
@@ -416,10 +408,9 @@ extension PatternRules {
 
   // MARK: - Sustained vibration
 
-  /// Finds where continuous haptic events, alone or one upon the other, stay strong for too long.
-  ///
-  /// What counts is the strength felt: intensity times intensity control. An event that is not
-  /// sustained fades and is left out; a break of less than 50 ms is none.
+  /// Finds where continuous haptic events, alone or one upon the other, stay strong for too long. What counts is the
+  /// strength felt: intensity times intensity control. An event that is not sustained fades and is left out; a break of
+  /// less than 50 ms is none.
   private static func checkStrongSpans(of composition: HapticComposition, _ log: inout CompositionLog) {
     var budget = segmentBudget
     var strong: [(span: ClosedRange<Double>, event: EventReference)] = []
@@ -497,21 +488,20 @@ struct TransientSequence {
   static func all(of transients: [FeltTransient]) -> [TransientSequence] {
     var sequences: [TransientSequence] = []
     var start = 0
-    for index in transients.indices {
-      let isLast = index + 1 == transients.count
-      if isLast || transients[index + 1].time - transients[index].time > longestGap + timeTolerance {
-        sequences.append(TransientSequence(transients: transients[start...index]))
-        start = index + 1
-      }
+    for index in transients.indices
+    where index + 1 == transients.count
+      || transients[index + 1].time - transients[index].time > longestGap + timeTolerance
+    {
+      sequences.append(TransientSequence(transients: transients[start...index]))
+      start = index + 1
     }
     return sequences
   }
 
-  /// Whether the transients follow a rule that can be felt.
-  ///
-  /// They do if there are fewer than four; if all gaps are alike; if no gap is shorter, or none longer, than the one
-  /// before, 1 ms aside; or if a group of 2 to 8 gaps repeats, each like the one it repeats, at least once up to its
-  /// last transient. Two gaps are alike if one is at most 25 % longer.
+  /// Whether the transients follow a rule that can be felt. They do if there are fewer than four; if all gaps are
+  /// alike; if no gap is shorter, or none longer, than the one before, 1 ms aside; or if a group of 2 to 8 gaps
+  /// repeats, each like the one it repeats, at least once up to its last transient. Two gaps are alike if one is at
+  /// most 25 % longer.
   var isRegular: Bool {
     guard transients.count >= 4 else { return true }
     let gaps = zip(transients.dropFirst(), transients).map { $0.time - $1.time }
@@ -529,11 +519,12 @@ struct TransientSequence {
 }
 
 extension ControlTimeline {
-  /// The spans within a range in which the value is at least a level.
-  ///
-  /// The budget is how many segments may still be looked at; it is lowered by those that were.
-  func spans(of level: Double, in range: ClosedRange<Double>, budget: inout Int) -> [ClosedRange<Double>] {
-    var spans: [ClosedRange<Double>] = []
+  /// Hands over the lines within a range, with their values at the ends. The budget is how many segments may still be
+  /// looked at; it is lowered by those that were.
+  func lines(
+    in range: ClosedRange<Double>, budget: inout Int,
+    _ body: (_ from: Double, _ to: Double, _ first: Double, _ last: Double) -> Void
+  ) {
     var index = index(at: range.lowerBound)
     while index < segments.count, segments[index].start < range.upperBound, budget > 0 {
       let segment = segments[index]
@@ -541,19 +532,22 @@ extension ControlTimeline {
       budget -= 1
       let from = max(segment.start, range.lowerBound)
       let to = min(index < segments.count ? segments[index].start : .infinity, range.upperBound)
-      guard from < to else { continue }
       let first = segment.value(at: from)
       // A flat segment may reach to a time that is not finite.
-      let last = segment.slope == 0 ? first : segment.value(at: to)
-      guard max(first, last) >= level else { continue }
-      if min(first, last) >= level {
-        spans.append(from...to)
-      } else {
-        // Times near the largest number overflow, and then have no crossing worth finding.
-        let ideal = from + (to - from) * ((level - first) / (last - first))
-        let crossing = ideal.isFinite ? min(max(ideal, from), to) : from
-        spans.append(first >= level ? from...crossing : crossing...to)
-      }
+      body(from, to, first, segment.slope == 0 ? first : segment.value(at: to))
+    }
+  }
+
+  /// The spans within a range in which the value is at least a level; budget as for lines.
+  func spans(of level: Double, in range: ClosedRange<Double>, budget: inout Int) -> [ClosedRange<Double>] {
+    var spans: [ClosedRange<Double>] = []
+    lines(in: range, budget: &budget) { from, to, first, last in
+      guard from < to, max(first, last) >= level else { return }
+      if min(first, last) >= level { return spans.append(from...to) }
+      // Times near the largest number overflow, and then have no crossing worth finding.
+      let ideal = from + (to - from) * ((level - first) / (last - first))
+      let crossing = ideal.isFinite ? min(max(ideal, from), to) : from
+      spans.append(first >= level ? from...crossing : crossing...to)
     }
     return spans
   }

@@ -147,13 +147,13 @@ public struct JSONValue: Sendable {
   /// The text of a string, else nothing.
   public var string: String? {
     let node = node
-    switch node.form {
-    case .plainString, .escapedString:
-      let text = document.text
-      let bytes = JSONString.decode(text.span, Self.inside(node.range), isEscaped: node.form == .escapedString)
-      return String(decoding: bytes, as: UTF8.self)
-    default: return nil
-    }
+    guard kind == .string else { return nil }
+    return decoded(Self.inside(node.range), isEscaped: node.form == .escapedString)
+  }
+
+  private func decoded(_ range: Range<Int>, isEscaped: Bool, limit: Int = .max) -> String {
+    let text = document.text
+    return String(decoding: JSONString.decode(text.span, range, isEscaped: isEscaped, limit: limit), as: UTF8.self)
   }
 
   /// The nearest `Double` to a number, always finite, else nothing.
@@ -183,13 +183,7 @@ public struct JSONValue: Sendable {
   static func inside(_ range: Range<Int>) -> Range<Int> { range.lowerBound + 1..<range.upperBound - 1 }
 
   /// The key, where the value is a member of an object.
-  public var key: String? {
-    guard hasKey else { return nil }
-    let node = node
-    let text = document.text
-    let bytes = JSONString.decode(text.span, node.keyRange, isEscaped: node.isKeyEscaped)
-    return String(decoding: bytes, as: UTF8.self)
-  }
+  public var key: String? { hasKey ? decoded(node.keyRange, isEscaped: node.isKeyEscaped) : nil }
 
   var hasKey: Bool { parent?.kind == .object }
 
@@ -261,12 +255,7 @@ public struct JSONValue: Sendable {
   }
 
   /// The key, or the beginning of one so long that paths through it would cost more than the text.
-  private var shortKey: String {
-    let node = node
-    let text = document.text
-    let bytes = JSONString.decode(text.span, node.keyRange, isEscaped: node.isKeyEscaped, limit: 200)
-    return String(decoding: bytes, as: UTF8.self)
-  }
+  private var shortKey: String { decoded(node.keyRange, isEscaped: node.isKeyEscaped, limit: 200) }
 
   private static func isInName(_ byte: UInt8) -> Bool {
     JSONString.isLetter(byte) || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-")
@@ -471,10 +460,9 @@ public struct JSONNames: Sendable {
     text.indices.contains { text[$0...].starts(with: part) }
   }
 
-  /// How many insertions, deletions, replacements and swaps of neighbours turn one text into another.
-  ///
-  /// Source: the optimal string alignment distance (L. Boytsov, Indexing methods for approximate
-  /// dictionary searching, 2011, section 2).
+  /// How many insertions, deletions, replacements and swaps of neighbours turn one text into another. Source: the
+  /// optimal string alignment distance (L. Boytsov, Indexing methods for approximate dictionary searching, 2011,
+  /// section 2).
   static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
     var before = Array(0...right.count)
     var last = before

@@ -46,10 +46,9 @@ package struct JSONFieldRules: Sendable {
   }
 }
 
-/// Reads a text by tables, see ``JSONTable``, and notes what is wrong with it.
-///
-/// A reader may word what concerns keys in its own way by having `noteMissing`, `noteUnknownKey` or `noteUnknownWord`
-/// itself. Numbers out of range are moved to the nearest bound where `outOfRange` is a warning or note, else not used.
+/// Reads a text by tables, see ``JSONTable``, and notes what is wrong with it. A reader may word what concerns keys in
+/// its own way by having `noteMissing`, `noteUnknownKey` or `noteUnknownWord` itself. Numbers out of range are moved to
+/// the nearest bound where `outOfRange` is a warning or note, else not used.
 package protocol JSONFieldReader: Sendable {
   /// Whether texts that are written have whole numbers without a point.
   static var writesShortNumbers: Bool { get }
@@ -235,9 +234,8 @@ extension JSONShape {
 
 extension JSONShape {
   /// A text in canonical form: known keys in the order of the rows, others behind them in their own; everything as it
-  /// was written, but numbers of known keys as the shortest decimal with a point where that is wanted.
-  ///
-  /// Objects that are set on one line are so if nothing in them needs more.
+  /// was written, but numbers of known keys as the shortest decimal with a point where that is wanted. Objects that are
+  /// set on one line are so if nothing in them needs more.
   package func canonical(_ root: JSONValue, normalizesNumbers: Bool = false) -> [UInt8] {
     var writer = JSONWriter()
     if root.kind == .object {

@@ -343,9 +343,8 @@ struct JSONReader {
     return unit
   }
 
-  /// The length of the UTF-8 sequence at the position, by the table of well-formed sequences.
-  ///
-  /// Source: The Unicode Standard, table 3-7.
+  /// The length of the UTF-8 sequence at the position, by the table of well-formed sequences. Source: The Unicode
+  /// Standard, table 3-7.
   private func sequenceLength(_ text: Span<UInt8>) throws(JSONFault) -> Int {
     let length = JSONString.sequenceLength(text, at: position)
     guard length > 0 else {
@@ -434,11 +433,10 @@ package enum JSONNumber {
     1e21, 1e22,
   ]
 
-  /// The nearest `Double`; infinite where there is none.
-  ///
-  /// Up to 19 digits that make an integer below 2^53, times or over an exact power of ten, round once and so correctly
-  /// (W. D. Clinger, How to Read Floating Point Numbers Accurately, 1990). Up to 19 digits over a power of ten below
-  /// 2^64 are divided as whole numbers. The rest is left to the standard library.
+  /// The nearest `Double`; infinite where there is none. Up to 19 digits that make an integer below 2^53, times or over
+  /// an exact power of ten, round once and so correctly (W. D. Clinger, How to Read Floating Point Numbers Accurately,
+  /// 1990). Up to 19 digits over a power of ten below 2^64 are divided as whole numbers. The rest is left to the
+  /// standard library.
   package static func value(_ text: Span<UInt8>, _ range: Range<Int>) -> Double {
     var position = range.lowerBound
     let isNegative = text[position] == UInt8(ascii: "-")
@@ -499,9 +497,8 @@ package enum JSONNumber {
 
 /// What is known about the bytes of strings.
 enum JSONString {
-  /// The bytes a string stands for; `range` is inside its quotes and was read before.
-  ///
-  /// Beyond a limit of bytes the rest is left out.
+  /// The bytes a string stands for; `range` is inside its quotes and was read before. Beyond a limit of bytes the rest
+  /// is left out.
   static func decode(_ text: Span<UInt8>, _ range: Range<Int>, isEscaped: Bool, limit: Int = .max) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(min(range.count, limit))
@@ -551,9 +548,7 @@ enum JSONString {
     }
   }
 
-  /// The length of the well-formed UTF-8 sequence at a position, or 0.
-  ///
-  /// Source: The Unicode Standard, table 3-7.
+  /// The length of the well-formed UTF-8 sequence at a position, or 0. Source: The Unicode Standard, table 3-7.
   static func sequenceLength(_ text: Span<UInt8>, at position: Int) -> Int {
     let second: ClosedRange<UInt8>
     let length: Int
@@ -661,14 +656,6 @@ public struct JSONError: Error, Equatable, Sendable {
   public var message: String
   /// What was probably meant, or nothing.
   public var suggestion: String?
-
-  /// Makes an error.
-  public init(kind: Kind, place: SourcePlace, message: String, suggestion: String? = nil) {
-    self.kind = kind
-    self.place = place
-    self.message = message
-    self.suggestion = suggestion
-  }
 }
 
 extension JSONError: CustomStringConvertible {

@@ -58,6 +58,14 @@ package struct JSONKey: Sendable {
   }
 }
 
+extension JSONKey {
+  fileprivate func typed(_ type: JSONType) -> JSONKey {
+    var key = self
+    key.type = type
+    return key
+  }
+}
+
 /// The keys of one kind of object in canonical order, and what they require of each other.
 package final class JSONShape: Sendable {
   /// A word that decides which other keys there are.
@@ -265,16 +273,25 @@ extension JSONField {
     _ name: String, _ type: JSONType, is presence: JSONKey.Presence = .optional, default defaultValue: Double? = nil,
     _ meaning: String = "", rule: Rule? = nil, code: Int? = nil, _ place: @escaping Place<Value>
   ) -> Self {
-    let key = JSONKey(name, type, is: presence, default: defaultValue, meaning, rule: rule, code: code)
-    return Self(key) { value, owner, reader in
-      guard let scalar: Value = reader.scalar(value, key) else { return false }
+    value(
+      JSONKey(name, type, is: presence, default: defaultValue, meaning, rule: rule, code: code), type: nil, place: place
+    )
+  }
+
+  /// The same for a key whose type depends on what was read before.
+  package static func value<Value: JSONScalar>(
+    _ key: JSONKey, type: (@Sendable (Owner, Reader) -> JSONType)?, place: @escaping Place<Value>
+  ) -> Self {
+    Self(key) { value, owner, reader in
+      let known = type.map { key.typed($0(owner, reader)) } ?? key
+      guard let scalar: Value = reader.scalar(value, known) else { return false }
       place(&owner) { $0 = scalar }
       return true
     } write: { owner, usual, object in
       guard let value = Self.value(place, of: owner) else { return }
-      let known = Value.isOptional ? nil : defaultValue.flatMap { Value.of(JSONContent(number: $0)) }
-      if presence == .optional, value == known ?? Self.value(place, of: usual) { return }
-      value.write(name, isShort: Reader.writesShortNumbers, to: &object)
+      let known = Value.isOptional ? nil : key.defaultValue.flatMap { Value.of(JSONContent(number: $0)) }
+      if key.presence == .optional, value == known ?? Self.value(place, of: usual) { return }
+      value.write(key.name, isShort: Reader.writesShortNumbers, to: &object)
     }
   }
 

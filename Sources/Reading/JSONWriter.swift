@@ -39,19 +39,29 @@ public struct JSONWriter: ~Copyable {
   }
 
   /// Writes an object, in a layout of its own where one is given.
-  public mutating func object(layout: Layout? = nil, _ contents: (inout JSONObjectWriter) -> Void) {
+  public mutating func object<E: Error>(
+    layout: Layout? = nil, _ contents: (inout JSONObjectWriter) throws(E) -> Void
+  ) throws(E) {
     let outer = open("{", layout)
     var writer = JSONObjectWriter(output: take())
-    contents(&writer)
+    do { try contents(&writer) } catch {
+      self = writer.output
+      throw error
+    }
     self = writer.output
     close("}", outer)
   }
 
   /// Writes an array, in a layout of its own where one is given.
-  public mutating func array(layout: Layout? = nil, _ contents: (inout JSONArrayWriter) -> Void) {
+  public mutating func array<E: Error>(
+    layout: Layout? = nil, _ contents: (inout JSONArrayWriter) throws(E) -> Void
+  ) throws(E) {
     let outer = open("[", layout)
     var writer = JSONArrayWriter(output: take())
-    contents(&writer)
+    do { try contents(&writer) } catch {
+      self = writer.output
+      throw error
+    }
     self = writer.output
     close("]", outer)
   }
@@ -161,19 +171,19 @@ public struct JSONObjectWriter: ~Copyable {
   }
 
   /// Writes an object, in a layout of its own where one is given.
-  public mutating func object(
-    _ key: String, layout: JSONWriter.Layout? = nil, _ contents: (inout JSONObjectWriter) -> Void
-  ) {
+  public mutating func object<E: Error>(
+    _ key: String, layout: JSONWriter.Layout? = nil, _ contents: (inout JSONObjectWriter) throws(E) -> Void
+  ) throws(E) {
     output.separate(key: key)
-    output.object(layout: layout, contents)
+    try output.object(layout: layout, contents)
   }
 
   /// Writes an array, in a layout of its own where one is given.
-  public mutating func array(
-    _ key: String, layout: JSONWriter.Layout? = nil, _ contents: (inout JSONArrayWriter) -> Void
-  ) {
+  public mutating func array<E: Error>(
+    _ key: String, layout: JSONWriter.Layout? = nil, _ contents: (inout JSONArrayWriter) throws(E) -> Void
+  ) throws(E) {
     output.separate(key: key)
-    output.array(layout: layout, contents)
+    try output.array(layout: layout, contents)
   }
 }
 
@@ -200,15 +210,19 @@ public struct JSONArrayWriter: ~Copyable {
   }
 
   /// Writes an object, in a layout of its own where one is given.
-  public mutating func object(layout: JSONWriter.Layout? = nil, _ contents: (inout JSONObjectWriter) -> Void) {
+  public mutating func object<E: Error>(
+    layout: JSONWriter.Layout? = nil, _ contents: (inout JSONObjectWriter) throws(E) -> Void
+  ) throws(E) {
     output.separate()
-    output.object(layout: layout, contents)
+    try output.object(layout: layout, contents)
   }
 
   /// Writes an array, in a layout of its own where one is given.
-  public mutating func array(layout: JSONWriter.Layout? = nil, _ contents: (inout JSONArrayWriter) -> Void) {
+  public mutating func array<E: Error>(
+    layout: JSONWriter.Layout? = nil, _ contents: (inout JSONArrayWriter) throws(E) -> Void
+  ) throws(E) {
     output.separate()
-    output.array(layout: layout, contents)
+    try output.array(layout: layout, contents)
   }
 }
 

@@ -4,9 +4,8 @@ import Reading
 typealias ProfileTable<Owner> = JSONTable<Owner, ProfileChecker>
 typealias ProfileField<Owner> = JSONField<Owner, ProfileChecker>
 
-/// The keys of a profile: a row for each, which reads, writes, checks and documents it.
-///
-/// A new key stands here with its range and has a row in `Profiles/README.md`.
+/// The keys of a profile: a row for each, which reads, writes, checks and documents it. A new key stands here with its
+/// range and has a row in `Profiles/README.md`.
 enum ProfileKeys {
   /// The key under which JSON editors look for a schema.
   static let schemaKey = "$schema"
@@ -391,20 +390,16 @@ extension TransientShape {
 
   fileprivate var minDuration: Double? {
     get { isInCycles ? lengthInCycles.seconds.lowerBound : nil }
-    set {
-      guard let newValue else { return }
-      let (count, seconds) = lengthInCycles
-      length = .cycles(count, seconds: newValue...max(newValue, seconds.upperBound))
-    }
+    set { if let newValue { setSeconds(newValue...max(newValue, lengthInCycles.seconds.upperBound)) } }
   }
 
   fileprivate var maxDuration: Double? {
     get { isInCycles ? lengthInCycles.seconds.upperBound : nil }
-    set {
-      guard let newValue else { return }
-      let (count, seconds) = lengthInCycles
-      length = .cycles(count, seconds: min(newValue, seconds.lowerBound)...newValue)
-    }
+    set { if let newValue { setSeconds(min(newValue, lengthInCycles.seconds.lowerBound)...newValue) } }
+  }
+
+  private mutating func setSeconds(_ seconds: ClosedRange<Double>) {
+    length = .cycles(lengthInCycles.count, seconds: seconds)
   }
 
   fileprivate var durationEnds: ProfileEnds? {

@@ -95,17 +95,14 @@ public struct TransducerArray: Equatable, Sendable {
     let places = transducers.map { $0.position.x }
     let order = places.indices.sorted { places[$0] < places[$1] }
     var gains = transducers.map { _ in 0.0 }
-    guard let first = order.first, let last = order.last else { return [] }
-    guard let next = order.firstIndex(where: { places[$0] > place }) else {
-      gains[last] = 1
-      return gains
+    guard !order.isEmpty else { return gains }
+    let next = order.firstIndex { places[$0] > place } ?? order.count
+    let (low, high) = (order[max(next - 1, 0)], order[min(next, order.count - 1)])
+    if low == high {
+      gains[low] = 1
+    } else {
+      Self.share((place - places[low]) / (places[high] - places[low]), between: low, and: high, in: &gains)
     }
-    guard next > 0 else {
-      gains[first] = 1
-      return gains
-    }
-    let (low, high) = (order[next - 1], order[next])
-    Self.share((place - places[low]) / (places[high] - places[low]), between: low, and: high, in: &gains)
     return gains
   }
 
@@ -123,22 +120,16 @@ public struct TransducerArray: Equatable, Sendable {
     return gains
   }
 
-  /// Distance-based amplitude panning with 6 dB for each doubling of the distance.
-  ///
-  /// Source: Lossius, Baltazar, de la Hogue, "DBAP – Distance-Based Amplitude Panning", ICMC 2009;
-  /// the spatial blur is a fifth of the mean distance to the nearest neighbour.
+  /// Distance-based amplitude panning with 6 dB for each doubling of the distance. Source: Lossius, Baltazar, de la
+  /// Hogue, "DBAP – Distance-Based Amplitude Panning", ICMC 2009; the spatial blur is a fifth of the mean distance to
+  /// the nearest neighbour.
   private func planeGains(at position: ArrayPosition) -> [Double] {
     guard transducers.count > 1 else { return transducers.map { _ in 1 } }
     let places = transducers.map { $0.position }
-    var sum = 0.0
-    for (index, place) in places.enumerated() {
-      var nearest = Double.infinity
-      for (other, there) in places.enumerated() where other != index {
-        nearest = min(nearest, place.distance(to: there))
-      }
-      sum += nearest
+    let nearest = places.indices.map { index in
+      places.indices.filter { $0 != index }.map { places[index].distance(to: places[$0]) }.min() ?? .infinity
     }
-    let blur = 0.2 * sum / Double(places.count)
+    let blur = 0.2 * nearest.reduce(0, +) / Double(places.count)
     // Relative to the nearest, so that no square leaves the range of numbers.
     let distances = places.map { hypot($0.distance(to: position), blur) }
     let least = distances.min() ?? 1

@@ -1,12 +1,10 @@
 package import HapticModel
 package import Reading
 
-/// An AHAP text that is changed in place.
-///
-/// A change replaces, inserts or removes the bytes of the value it is about; layout, unknown keys, spellings of numbers
-/// and all else stay byte for byte. A text in UTF-16 or UTF-32 becomes UTF-8. Control points that count from the start
-/// of the pattern are made relative by the first change of a curve, since one that moves alone could change how all are
-/// read. An editor is a value: undoing is keeping the one before.
+/// An AHAP text that is changed in place. A change replaces, inserts or removes the bytes of the value it is about;
+/// layout, unknown keys, spellings of numbers and all else stay byte for byte. A text in UTF-16 or UTF-32 becomes
+/// UTF-8. Control points that count from the start of the pattern are made relative by the first change of a curve,
+/// since one that moves alone could change how all are read. An editor is a value: undoing is keeping the one before.
 package struct AHAPEditor: Sendable {
   package let document: AHAPDocument
   /// What it says; control points sorted and relative to their curve.
@@ -37,12 +35,11 @@ package struct AHAPEditor: Sendable {
 
   package var pattern: HapticPattern { reading.pattern }
 
-  /// The text with some changes made at once, or the first thing that is wrong with them.
-  ///
-  /// All paths are those of the text before, and of two values for one field the last counts; what is changed inside of
-  /// a part that is removed is removed. Numbers are written to the millionth, and values that are as they were are left
-  /// as they are spelled. A value out of its range is written, as reading clamps it; one that makes the text an error
-  /// is refused. Takes time in proportion to the text, the changes and the parts they are about.
+  /// The text with some changes made at once, or the first thing that is wrong with them. All paths are those of the
+  /// text before, and of two values for one field the last counts; what is changed inside of a part that is removed is
+  /// removed. Numbers are written to the millionth, and values that are as they were are left as they are spelled. A
+  /// value out of its range is written, as reading clamps it; one that makes the text an error is refused. Takes time
+  /// in proportion to the text, the changes and the parts they are about.
   package func applying(_ changes: [PatternChange]) throws(InputError) -> AHAPEditor {
     var edits = AHAPEdits(of: self)
     for change in changes { try edits.add(change) }
@@ -647,10 +644,9 @@ extension PatternChange {
   package static func parameter(of field: String) -> EventParameterID? { AHAPField(rawValue: field)?.parameter }
 }
 
-/// A change of the text of a pattern, in the words of paths: `events[3].time`, `curves[0].points[2]`.
-///
-/// Events, parameters, curves and the points of a curve are numbered from 0 in the order of the text, each kind by
-/// itself. Times of points are seconds from the start of their curve.
+/// A change of the text of a pattern, in the words of paths: `events[3].time`, `curves[0].points[2]`. Events,
+/// parameters, curves and the points of a curve are numbered from 0 in the order of the text, each kind by itself.
+/// Times of points are seconds from the start of their curve.
 package enum PatternChange: Equatable, Sendable {
   package enum Value: Equatable, Sendable {
     /// A finite number; fields that are true or false take 0 and 1, too.

@@ -57,9 +57,8 @@ package struct AHAPDocument: Sendable {
   /// How the file was encoded; the text is UTF-8 whatever it was.
   let encoding: TextEncoding
 
-  /// Reads the text of a file, or refuses it with the place of the first syntax error.
-  ///
-  /// The name appears in places and errors. What the file means is looked at by `read` and `examine`.
+  /// Reads the text of a file, or refuses it with the place of the first syntax error. The name appears in places and
+  /// errors. What the file means is looked at by `read` and `examine`.
   package init(text: [UInt8], name: String) throws(InputError) {
     let encoding = TextEncoding(of: text)
     self.encoding = encoding
@@ -68,9 +67,8 @@ package struct AHAPDocument: Sendable {
     }
   }
 
-  /// Reads the pattern as Apple's loader is documented to, or reports the first error.
-  ///
-  /// Unknown keys are ignored, values outside their range are moved to the nearest bound.
+  /// Reads the pattern as Apple's loader is documented to, or reports the first error. Unknown keys are ignored, values
+  /// outside their range are moved to the nearest bound.
   package func read(options: ReadingOptions = ReadingOptions()) throws(InputError) -> AHAPReading {
     try decoded(options: options).reading
   }
@@ -87,9 +85,8 @@ package struct AHAPDocument: Sendable {
     return (reading, decoder)
   }
 
-  /// Reads the pattern, collects every error, and checks the text against every rule of AHAP.
-  ///
-  /// Allowances are not applied.
+  /// Reads the pattern, collects every error, and checks the text against every rule of AHAP. Allowances are not
+  /// applied.
   package func examine(options: ReadingOptions = ReadingOptions()) -> Examination {
     var decoder = PatternDecoder(json, options: options)
     let reading = decoder.decode()
@@ -119,10 +116,9 @@ package struct AHAPDocument: Sendable {
     return examination
   }
 
-  /// Makes the file of a pattern: events first, then parameters, then curves, each in its order.
-  ///
-  /// Values are written as they are. Reading the file back gives an equal pattern if they are
-  /// within their ranges and control points are sorted. A number that is not finite is refused.
+  /// Makes the file of a pattern: events first, then parameters, then curves, each in its order. Values are written as
+  /// they are. Reading the file back gives an equal pattern if they are within their ranges and control points are
+  /// sorted. A number that is not finite is refused.
   package init(pattern: HapticPattern, metadata: AHAPMetadata = [:], name: String = "pattern") throws(InputError) {
     if let path = pattern.firstInfinity {
       throw InputError(writing: path, .outOfRange, of: name, code: CoreHapticsCode.invalidPatternData)
@@ -150,12 +146,10 @@ package struct AHAPDocument: Sendable {
     try self.init(text: writer.finish(), name: name)
   }
 
-  /// The canonical text: the same for all files that say the same, and easy to compare by line.
-  ///
-  /// Two spaces per level; known keys in the order of ``AHAPShapes``, others behind them in their own; event
-  /// parameters, control points and parameters on one line each; known numbers as the shortest decimal with a point,
-  /// others as written; strings with no escape they do not need; a line break at the end. Formatting it again changes
-  /// nothing.
+  /// The canonical text: the same for all files that say the same, and easy to compare by line. Two spaces per level;
+  /// known keys in the order of ``AHAPShapes``, others behind them in their own; event parameters, control points and
+  /// parameters on one line each; known numbers as the shortest decimal with a point, others as written; strings with
+  /// no escape they do not need; a line break at the end. Formatting it again changes nothing.
   package func formatted() -> [UInt8] { AHAPShapes.file.canonical(json.root, normalizesNumbers: true) }
 }
 
@@ -345,8 +339,7 @@ struct AHAPComposition {
     composition.layers[layer].signals = []
     guard !signals.isEmpty else { return }
     guard options.isBaked else {
-      losses.add(.dropped, .layer(layer), "sampled signals can only be written as sound files")
-      return
+      return losses.add(.dropped, .layer(layer), "sampled signals can only be written as sound files")
     }
     for signal in signals {
       let suffix = "_signal\(sounds.count + 1)"
@@ -496,9 +489,7 @@ extension Rule {
     "parameter-not-applicable", "compatibility", "A parameter should have an effect on its event.")
 }
 
-/// Codes of `CHHapticError`.
-///
-/// Source: the header CHHapticErrors.h of Apple's SDK. Which input gives which code is not
+/// Codes of `CHHapticError`. Source: the header CHHapticErrors.h of Apple's SDK. Which input gives which code is not
 /// documented; the names are the only guide.
 enum CoreHapticsCode {
   static let invalidPatternData = -4813

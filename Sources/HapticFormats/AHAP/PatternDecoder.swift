@@ -27,9 +27,8 @@ struct PatternDecoder: JSONFieldReader {
   /// The versions that systems are known to have; Apple documents 1.0.
   private static let knownVersions = 1.0..<3.0
 
-  /// The most control points that older systems are known to take.
-  ///
-  /// Source: the exporter of Lofelt/NiceVibrations (5e58663) and the editor of apple/unityplugins.
+  /// The most control points that older systems are known to take. Source: the exporter of Lofelt/NiceVibrations
+  /// (5e58663) and the editor of apple/unityplugins.
   private static let pointLimit = 16
 
   /// How far apart, in seconds, two times may be that a tool wrote as the same.
@@ -442,11 +441,10 @@ struct PatternDecoder: JSONFieldReader {
   /// How much speaks for control points that count from the start of the pattern.
   private enum Evidence { case none, appearance, proof }
 
-  /// How much all curves together speak for control points that count from the start of the pattern.
-  ///
-  /// They seem to if a control has more than one curve and each curve that begins after 0 has its first point at its
-  /// own time. It is taken as proven if, besides, each curve's last point is where the next of its control begins: so
-  /// Lofelt's converter and its relatives write. By Apple's documentation such points are relative.
+  /// How much all curves together speak for control points that count from the start of the pattern. They seem to if a
+  /// control has more than one curve and each curve that begins after 0 has its first point at its own time. It is
+  /// taken as proven if, besides, each curve's last point is where the next of its control begins: so Lofelt's
+  /// converter and its relatives write. By Apple's documentation such points are relative.
   private var evidenceOfAbsoluteTimes: Evidence {
     let curves = pattern.curves.sorted { ($0.id.rawValue, $0.time) < ($1.id.rawValue, $1.time) }
     var hasSequel = false

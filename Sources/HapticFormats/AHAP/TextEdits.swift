@@ -1,11 +1,10 @@
 package import Reading
 
 extension AHAPDocument {
-  /// The text with its mechanical mistakes corrected, all else byte for byte as it was.
-  ///
-  /// Corrected are byte-order marks, commas before closing brackets, the keys `Duration` and `Value`, names of
-  /// parameters that one name is nearest to, control points out of order, and control points that count from the start
-  /// of the pattern. Correcting a corrected text changes nothing.
+  /// The text with its mechanical mistakes corrected, all else byte for byte as it was. Corrected are byte-order marks,
+  /// commas before closing brackets, the keys `Duration` and `Value`, names of parameters that one name is nearest to,
+  /// control points out of order, and control points that count from the start of the pattern. Correcting a corrected
+  /// text changes nothing.
   package func fixed() throws(InputError) -> [UInt8] {
     var text = TextEdits(json.text).applying(syntaxEdits)
     let renamed = try AHAPDocument(text: text, name: json.name)

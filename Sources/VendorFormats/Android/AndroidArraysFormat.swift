@@ -129,9 +129,7 @@ extension HapticFormat {
       return Writing([Writing.File(writer.finish())], losses: losses.finish())
     })
 
-  /// The most durations, and the longest in milliseconds.
-  ///
-  /// Source: Chromium's web tests of the Vibration API.
+  /// The most durations, and the longest in milliseconds. Source: Chromium's web tests of the Vibration API.
   private static let vibrateLimits = (
     count: 99, duration: 10_000, sentence: "Chromium plays 99 durations of at most 10000 ms"
   )

@@ -84,10 +84,9 @@ private struct XMLPlaces: Sendable {
 
 // MARK: - Reading
 
-/// Makes the elements of vibration XML into effects, and notes what it finds.
-///
-/// Source: the parsers of aosp-mirror/platform_frameworks_base
-/// (`com.android.internal.vibrator.persistence`, 02d3e65), which accept nothing but what is here.
+/// Makes the elements of vibration XML into effects, and notes what it finds. Source: the parsers of
+/// aosp-mirror/platform_frameworks_base (`com.android.internal.vibrator.persistence`, 02d3e65), which accept nothing
+/// but what is here.
 private struct VibrationDecoder {
   typealias Element = XMLTree.Element
 
@@ -157,8 +156,8 @@ private struct VibrationDecoder {
     case "predefined-effect":
       checkContent(of: first, ["name"])
       effect = word("name", of: first, VibrationPrimitives.predefined).map { .predefined($0) }
-    case "basic-envelope-effect": effect = decodeBasicEnvelope(first)
-    case "waveform-envelope-effect": effect = decodeWaveformEnvelope(first)
+    case "basic-envelope-effect": effect = decodeEnvelope(first, isBasic: true)
+    case "waveform-envelope-effect": effect = decodeEnvelope(first, isBasic: false)
     case "waveform-effect" where !bareEntries: effect = decodeWaveform(first)
     case "repeating-effect" where !bareEntries: effect = decodeRepeating(first)
     default: unexpected(first, in: element)
@@ -217,47 +216,26 @@ private struct VibrationDecoder {
     add(.androidNoLength, at: element, "the durations of the waveform are all 0")
   }
 
-  private mutating func decodeBasicEnvelope(_ element: Element) -> VibrationEffect {
-    checkAttributes(of: element, ["initialSharpness"])
-    let initial = real("initialSharpness", of: element, isOptional: true, Self.unit)
-    let points = points(of: element, ["intensity", "sharpness", "durationMs"]) { decoder, point in
-      VibrationEffect.BasicPoint(
-        intensity: decoder.real("intensity", of: point, Self.unit) ?? 0,
-        sharpness: decoder.real("sharpness", of: point, Self.unit) ?? 0, duration: decoder.duration(of: point))
-    }
-    if let last = points.last, last.intensity != 0 {
-      add(
-        .androidEnvelopeEnd, at: element, "the envelope ends with intensity \(last.intensity), not 0",
-        hint: "add a control-point with intensity 0")
-    }
-    return .basicEnvelope(initialSharpness: initial, points)
-  }
-
-  private mutating func decodeWaveformEnvelope(_ element: Element) -> VibrationEffect {
-    checkAttributes(of: element, ["initialFrequencyHz"])
-    let initial = real("initialFrequencyHz", of: element, isOptional: true, Self.hertz)
-    let points = points(of: element, ["amplitude", "frequencyHz", "durationMs"]) { decoder, point in
-      VibrationEffect.WaveformPoint(
-        amplitude: decoder.real("amplitude", of: point, Self.unit) ?? 0,
-        hertz: decoder.real("frequencyHz", of: point, Self.hertz) ?? 1, duration: decoder.duration(of: point))
-    }
-    return .waveformEnvelope(initialHertz: initial, points)
-  }
-
-  private mutating func points<Point>(
-    of element: Element, _ attributes: [String], _ make: (inout VibrationDecoder, Element) -> Point
-  ) -> [Point] {
-    var points: [Point] = []
+  private mutating func decodeEnvelope(_ element: Element, isBasic: Bool) -> VibrationEffect {
+    let names = VibrationEffect.names(isBasic: isBasic)
+    let tones = isBasic ? Self.unit : Self.hertz
+    checkAttributes(of: element, [names.initial])
+    let initial = real(names.initial, of: element, isOptional: true, tones)
+    var points: [VibrationEffect.Point] = []
     for child in element.children where expect("control-point", child, in: element) {
-      checkContent(of: child, attributes)
-      points.append(make(&self, child))
+      checkContent(of: child, [names.level, names.tone, "durationMs"])
+      let level = real(names.level, of: child, Self.unit) ?? 0
+      let tone = real(names.tone, of: child, tones) ?? (isBasic ? 0 : 1)
+      let duration = integer("durationMs", of: child, 1...Self.milliseconds) ?? 1
+      points.append(.init(level: level, tone: tone, duration: duration))
     }
     if points.isEmpty { add(.androidEmpty, at: element, "\(element.name) has no control-point") }
-    return points
-  }
-
-  private mutating func duration(of point: Element) -> Int {
-    integer("durationMs", of: point, 1...Self.milliseconds) ?? 1
+    if isBasic, let last = points.last, last.level != 0 {
+      add(
+        .androidEnvelopeEnd, at: element, "the envelope ends with intensity \(last.level), not 0",
+        hint: "add a control-point with intensity 0")
+    }
+    return .envelope(isBasic: isBasic, initial: initial, points)
   }
 
   private mutating func decodeRepeating(_ element: Element) -> VibrationEffect? {
@@ -409,26 +387,13 @@ private struct VibrationWriter {
         writer.entries(steps[..<(repeatIndex ?? steps.count)])
         if let repeatIndex { writer.element("repeating") { $0.entries(steps[repeatIndex...]) } }
       }
-    case .basicEnvelope(let initial, let points):
-      element("basic-envelope-effect", initial.map { [("initialSharpness", "\($0)")] } ?? []) { writer in
+    case .envelope(let isBasic, let initial, let points):
+      let names = VibrationEffect.names(isBasic: isBasic)
+      element(names.element, initial.map { [(names.initial, "\($0)")] } ?? []) { writer in
         for point in points {
           writer.element(
             "control-point",
-            [
-              ("intensity", "\(point.intensity)"), ("sharpness", "\(point.sharpness)"),
-              ("durationMs", "\(point.duration)"),
-            ])
-        }
-      }
-    case .waveformEnvelope(let initial, let points):
-      element("waveform-envelope-effect", initial.map { [("initialFrequencyHz", "\($0)")] } ?? []) { writer in
-        for point in points {
-          writer.element(
-            "control-point",
-            [
-              ("amplitude", "\(point.amplitude)"), ("frequencyHz", "\(point.hertz)"),
-              ("durationMs", "\(point.duration)"),
-            ])
+            [(names.level, "\(point.level)"), (names.tone, "\(point.tone)"), ("durationMs", "\(point.duration)")])
         }
       }
     case .repeating(let preamble, let repeating):
@@ -500,10 +465,8 @@ private struct VibrationWriter {
   }
 }
 
-/// The elements of an XML text.
-///
-/// Read by libexpat, which opens no files. Declarations of document types are refused, so there are
-/// no entities but those of XML itself.
+/// The elements of an XML text. Read by libexpat, which opens no files. Declarations of document types are refused, so
+/// there are no entities but those of XML itself.
 struct XMLTree: Sendable {
   /// An element; a comment, where comments are kept, has its text with the brackets for a name.
   struct Element: Sendable {

@@ -9,10 +9,9 @@ indirect enum VibrationEffect: Equatable, Sendable {
   case primitives([Primitive])
   /// Levels that step; from an entry on they repeat, where there is one.
   case waveform([Step], repeatIndex: Int?)
-  /// Intensity and sharpness along straight lines from intensity 0 on.
-  case basicEnvelope(initialSharpness: Float?, [BasicPoint])
-  /// Amplitude and frequency along straight lines from amplitude 0 on.
-  case waveformEnvelope(initialHertz: Float?, [WaveformPoint])
+  /// Level and tone along straight lines from level 0 on: in a basic envelope intensity and sharpness, else amplitude
+  /// and hertz.
+  case envelope(isBasic: Bool, initial: Float?, [Point])
   /// One effect, and another that repeats behind it.
   case repeating(preamble: VibrationEffect?, VibrationEffect)
 
@@ -33,32 +32,29 @@ indirect enum VibrationEffect: Equatable, Sendable {
     var amplitude: Int?
   }
 
-  /// The end of one line of a basic envelope.
-  struct BasicPoint: Equatable, Sendable {
+  /// The end of one line of an envelope.
+  struct Point: Equatable, Sendable {
     /// 0…1.
-    var intensity: Float
-    /// 0…1.
-    var sharpness: Float
+    var level: Float
+    /// Sharpness 0…1, or hertz.
+    var tone: Float
     /// Milliseconds of the line that ends here.
     var duration: Int
   }
 
-  /// The end of one line of a waveform envelope.
-  struct WaveformPoint: Equatable, Sendable {
-    /// 0…1.
-    var amplitude: Float
-    var hertz: Float
-    /// Milliseconds of the line that ends here.
-    var duration: Int
+  /// What vibration XML calls an envelope and its parts.
+  static func names(isBasic: Bool) -> (element: String, initial: String, level: String, tone: String) {
+    isBasic
+      ? ("basic-envelope-effect", "initialSharpness", "intensity", "sharpness")
+      : ("waveform-envelope-effect", "initialFrequencyHz", "amplitude", "frequencyHz")
   }
 
   static let fullAmplitude = 255
 }
 
-/// What stands in for the vibrations that every device has its own recordings of.
-///
-/// Android names them and publishes no waveforms; the events here are approximations by their
-/// descriptions, and the lengths are guesses. This is the one table of them.
+/// What stands in for the vibrations that every device has its own recordings of. Android names them and publishes no
+/// waveforms; the events here are approximations by their descriptions, and the lengths are guesses. This is the one
+/// table of them.
 enum VibrationPrimitives {
   /// What a vibration is made of: transients behind so many milliseconds, and a continuous event of intensities along
   /// straight lines.
@@ -157,8 +153,8 @@ struct VibrationComposition {
       time = max(time, end)
     case .primitives(let primitives): add(primitives)
     case .waveform(let steps, let repeatIndex): add(steps, repeatIndex)
-    case .basicEnvelope(let sharpness, let points): add(points, sharpness)
-    case .waveformEnvelope(let hertz, let points): add(points, hertz)
+    case .envelope(isBasic: true, let sharpness, let points): add(points, sharpness: sharpness)
+    case .envelope(isBasic: false, let hertz, let points): add(points, hertz: hertz)
     case .repeating(let preamble, let repeating):
       if let preamble { add(preamble) }
       let start = time
@@ -251,24 +247,24 @@ struct VibrationComposition {
 
   // MARK: Envelopes
 
-  private mutating func add(_ points: [VibrationEffect.BasicPoint], _ initial: Float?) {
+  private mutating func add(_ points: [VibrationEffect.Point], sharpness: Float?) {
     var gains = [Self.point(0, 0)]
-    var tones = [Self.point(0, initial ?? points.first?.sharpness ?? 0)]
+    var tones = [Self.point(0, sharpness ?? points.first?.tone ?? 0)]
     gains.reserveCapacity(points.count + 1)
     tones.reserveCapacity(points.count + 1)
     var place = 0
     for point in points {
       place += point.duration
-      gains.append(Self.point(place, point.intensity))
-      tones.append(Self.point(place, point.sharpness))
+      gains.append(Self.point(place, point.level))
+      tones.append(Self.point(place, point.tone))
     }
     add(duration: place, intensity: 1, sharpness: 0, gains: gains, tones: tones)
     time += place
   }
 
-  private mutating func add(_ points: [VibrationEffect.WaveformPoint], _ initial: Float?) {
+  private mutating func add(_ points: [VibrationEffect.Point], hertz: Float?) {
     var gains = [Self.point(0, 0)]
-    var hertz = Double(initial ?? points.first?.hertz ?? 1)
+    var hertz = Double(hertz ?? points.first?.tone ?? 1)
     var excess = 0.0
     func tone(_ hertz: Double) -> Float {
       excess = max(excess, scale.low - hertz, hertz - scale.high)
@@ -277,7 +273,7 @@ struct VibrationComposition {
     var tones = [Self.point(0, tone(hertz))]
     var place = 0
     for point in points {
-      let next = Double(point.hertz)
+      let next = Double(point.tone)
       // The chord of a logarithm is off by an eighth of the square of the step at most, and an
       // octave and a half is less than a unit of sharpness in natural logarithms.
       let bend = abs(next - hertz) / min(max(min(next, hertz), scale.low), scale.high)
@@ -291,7 +287,7 @@ struct VibrationComposition {
       }
       hertz = next
       place += point.duration
-      gains.append(Self.point(place, point.amplitude))
+      gains.append(Self.point(place, point.level))
     }
     let index = add(
       duration: place, intensity: 1, sharpness: 0, gains: gains, tones: tones,
@@ -336,16 +332,15 @@ struct VibrationComposition {
 extension VibrationEffect {
   fileprivate var hasTones: Bool {
     switch self {
-    case .basicEnvelope, .waveformEnvelope: true
+    case .envelope: true
     case .repeating(let preamble, let repeating): (preamble?.hasTones ?? false) || repeating.hasTones
     case .predefined, .primitives, .waveform: false
     }
   }
 }
 
-/// Makes a composition into effects.
-///
-/// All that sounds together is merged into one envelope, since an Android vibration has one.
+/// Makes a composition into effects. All that sounds together is merged into one envelope, since an Android vibration
+/// has one.
 struct VibrationBuilder {
   private let composition: HapticComposition
   private let law: AmplitudeLaw
@@ -369,10 +364,7 @@ struct VibrationBuilder {
   // MARK: Envelopes
 
   /// A basic envelope, one that repeats where the composition has a loop.
-  mutating func basicEnvelope() -> VibrationEffect {
-    let points = merged(.intensity)
-    return looped(points) { builder, points, start, end in builder.basicEnvelope(points, from: start, to: end) }
-  }
+  mutating func basicEnvelope() -> VibrationEffect { looped(merged(.intensity), isBasic: true) }
 
   /// A waveform envelope, one that repeats where the composition has a loop.
   mutating func waveformEnvelope() -> VibrationEffect {
@@ -389,16 +381,11 @@ struct VibrationBuilder {
         let from = EnvelopePoint(
           time: last.time, level: last.level, sharpness: scale.sharpness(ofHertz: last.sharpness * scale.high))
         let count = FrameConversion.integer((abs(point.sharpness - from.sharpness) * Self.toneSteps).rounded(.up))
-        for step in 1..<max(count, 1) {
-          let time = from.time + (point.time - from.time) * Double(step) / Double(count)
-          append(.between(from, point, at: time))
-        }
+        for middle in from.divided(to: point, count) { append(middle) }
       }
       append(point)
     }
-    return looped(reduced(points)) { builder, points, start, end in
-      builder.waveformEnvelope(points, from: start, to: end)
-    }
+    return looped(reduced(points), isBasic: false)
   }
 
   /// How many lines of hertz stand for a sharpness that moves from 0 to 1, within the straightness.
@@ -465,18 +452,16 @@ struct VibrationBuilder {
     return exact
   }
 
-  private mutating func looped(
-    _ points: [EnvelopePoint], _ make: (inout VibrationBuilder, [EnvelopePoint], Int, Int?) -> VibrationEffect
-  ) -> VibrationEffect {
+  private mutating func looped(_ points: [EnvelopePoint], isBasic: Bool) -> VibrationEffect {
     defer { quantizer.note(in: &losses) }
-    guard let loop = composition.loop else { return make(&self, points, 0, nil) }
+    guard let loop = composition.loop else { return envelope(points, from: 0, to: nil, isBasic) }
     let end = loop.end ?? composition.duration
     let start = min(max(loop.start, 0), end)
     let last = quantizer.milliseconds(end)
     let first = min(quantizer.milliseconds(start), max(last - 1, 0))
-    let repeating = make(&self, Self.part(of: points, from: start, to: end), first, last)
+    let repeating = envelope(Self.part(of: points, from: start, to: end), from: first, to: last, isBasic)
     guard first > 0 else { return .repeating(preamble: nil, repeating) }
-    let preamble = make(&self, Self.part(of: points, from: 0, to: start), 0, first)
+    let preamble = envelope(Self.part(of: points, from: 0, to: start), from: 0, to: first, isBasic)
     return .repeating(preamble: preamble, repeating)
   }
 
@@ -544,30 +529,20 @@ struct VibrationBuilder {
     return (points.first?.sharpness ?? ends[0].point.sharpness, ends)
   }
 
-  private mutating func basicEnvelope(_ points: [EnvelopePoint], from start: Int, to end: Int?) -> VibrationEffect {
-    let (sharpness, ends) = lines(points, from: start, to: end)
+  private mutating func envelope(_ points: [EnvelopePoint], from start: Int, to end: Int?, _ isBasic: Bool)
+    -> VibrationEffect
+  {
+    let (initial, ends) = lines(points, from: start, to: end)
     // Basic envelopes end in silence, others where they are.
-    if points.last.map({ $0.level != 0 }) ?? false { noteRamp() }
-    let initial = Float(sharpness)
-    let lines = ends.map { end in
-      VibrationEffect.BasicPoint(
-        intensity: Float(end.point.level), sharpness: Float(end.point.sharpness), duration: end.duration)
-    }
-    return .basicEnvelope(initialSharpness: lines.first?.sharpness == initial ? nil : initial, lines)
-  }
-
-  private mutating func waveformEnvelope(_ points: [EnvelopePoint], from start: Int, to end: Int?) -> VibrationEffect {
-    let (frequency, ends) = lines(points, from: start, to: end)
-    func hertz(_ share: Double) -> Float {
-      let hertz = max(share, 0) * SharpnessScale.phone.high
-      return Float((hertz * 1000).rounded() / 1000)
+    if isBasic, let last = points.last, last.level != 0 { noteRamp() }
+    func tone(_ sharpness: Double) -> Float {
+      if isBasic { return Float(sharpness) }
+      return max(Float((max(sharpness, 0) * SharpnessScale.phone.high * 1000).rounded() / 1000), 0.001)
     }
     let lines = ends.map { end in
-      VibrationEffect.WaveformPoint(
-        amplitude: Float(end.point.level), hertz: max(hertz(end.point.sharpness), 0.001), duration: end.duration)
+      VibrationEffect.Point(level: Float(end.point.level), tone: tone(end.point.sharpness), duration: end.duration)
     }
-    let initial = max(hertz(frequency), 0.001)
-    return .waveformEnvelope(initialHertz: lines.first?.hertz == initial ? nil : initial, lines)
+    return .envelope(isBasic: isBasic, initial: lines.first?.tone == tone(initial) ? nil : tone(initial), lines)
   }
 
   // MARK: Primitives
@@ -612,10 +587,8 @@ struct VibrationSteps {
   private(set) var losses: LossLog
   private var quantizer = Quantizer()
 
-  /// How Meta's waveforms for Android are rendered.
-  ///
-  /// Source: facebook/meta-haptics-sdk, 41c9dcb, `android_waveform.rs`: an emphasis is added to the
-  /// envelope, which is ducked meanwhile, and lasts from 36.4 ms (dull) to 12.1 ms (sharp).
+  /// How Meta's waveforms for Android are rendered. Source: facebook/meta-haptics-sdk, 41c9dcb, `android_waveform.rs`:
+  /// an emphasis is added to the envelope, which is ducked meanwhile, and lasts from 36.4 ms (dull) to 12.1 ms (sharp).
   private enum Meta {
     static let interval = 0.01
     /// The most samples; longer compositions are sampled less often.
@@ -724,13 +697,7 @@ struct VibrationSteps {
 
   /// The amplitude at a time not before that of the last call.
   private func level(at time: Double, _ cursor: inout (point: Int, emphasis: Int)) -> Double {
-    while cursor.point + 1 < points.count, points[cursor.point + 1].time <= time { cursor.point += 1 }
-    var level = 0.0
-    if !points.isEmpty, points[cursor.point].time <= time {
-      if cursor.point + 1 < points.count {
-        level = EnvelopePoint.between(points[cursor.point], points[cursor.point + 1], at: time).level
-      }
-    }
+    var level = points.point(at: time, &cursor.point)?.level ?? 0
     while cursor.emphasis < emphases.count, emphases[cursor.emphasis].end <= time { cursor.emphasis += 1 }
     if cursor.emphasis < emphases.count, emphases[cursor.emphasis].start <= time {
       level = level * Meta.ducking + emphases[cursor.emphasis].level

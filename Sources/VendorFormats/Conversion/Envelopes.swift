@@ -11,13 +11,6 @@ public struct SharpnessScale: Equatable, Sendable {
   /// Whether equal steps of sharpness are equal intervals, rather than equal differences.
   public var isLogarithmic: Bool
 
-  /// Makes a scale between two positive frequencies.
-  public init(low: Double, high: Double, isLogarithmic: Bool) {
-    self.low = low
-    self.high = high
-    self.isLogarithmic = isLogarithmic
-  }
-
   /// 80–230 Hz in equal intervals, as the profile `phone`: the one for formats that say nothing else.
   public static let phone = SharpnessScale(low: 80, high: 230, isLogarithmic: true)
   /// 65–300 Hz in equal differences.
@@ -36,10 +29,8 @@ public struct SharpnessScale: Equatable, Sendable {
   }
 }
 
-/// How `.haptic` files and the frequency of their envelopes stand to sharpness: sharpness is the
-/// square root of frequency.
-///
-/// Source: as ``AmplitudeLaw/root``. The frequency of an emphasis is its sharpness.
+/// How `.haptic` files and the frequency of their envelopes stand to sharpness: sharpness is the square root of
+/// frequency. Source: as ``AmplitudeLaw/root``. The frequency of an emphasis is its sharpness.
 enum FrequencyLaw {
   static func sharpness(ofFrequency frequency: Double) -> Double { frequency.squareRoot() }
   static func frequency(ofSharpness sharpness: Double) -> Double { sharpness * sharpness }
@@ -109,6 +100,22 @@ struct EnvelopePoint: Equatable {
   }
 }
 
+extension EnvelopePoint {
+  /// The points that divide the line to another into equal parts, without its ends.
+  func divided(to end: EnvelopePoint, _ count: Int) -> [EnvelopePoint] {
+    (1..<max(count, 1)).map { .between(self, end, at: time + (end.time - time) * Double($0) / Double(count)) }
+  }
+}
+
+extension [EnvelopePoint] {
+  /// The point at a time not before that of the last call; nil before the first and from the last on.
+  func point(at time: Double, _ cursor: inout Int) -> EnvelopePoint? {
+    guard let first, time >= first.time else { return nil }
+    while cursor + 1 < count, self[cursor + 1].time <= time { cursor += 1 }
+    return cursor + 1 < count ? .between(self[cursor], self[cursor + 1], at: time) : nil
+  }
+}
+
 /// What one haptic event is over its time, with everything that acts on it: its envelope times, the
 /// parameters and the curves of its layer.
 struct EventEnvelope {
@@ -146,10 +153,9 @@ struct EnvelopeScale: Equatable {
   var isLinearInIntensity: Bool { quantity == .intensity || law == .linear }
 }
 
-/// Turns the haptic events of a composition into envelopes by the laws of the model.
-///
-/// Every corner that controls and envelope times have is a corner of the result; where the exact
-/// level is not linear between two, points are added until it is within the tolerance.
+/// Turns the haptic events of a composition into envelopes by the laws of the model. Every corner that controls and
+/// envelope times have is a corner of the result; where the exact level is not linear between two, points are added
+/// until it is within the tolerance.
 struct EnvelopeSampler {
   let scale: EnvelopeScale
   let tolerance: Double
@@ -164,10 +170,8 @@ struct EnvelopeSampler {
     self.tolerance = max(tolerance, 1e-6)
   }
 
-  /// The envelopes of all haptic events by rising start, those of one start in their order.
-  ///
-  /// Continuous events that last no time are left out. Takes time in proportion to the corners, and
-  /// to the logarithm of the events.
+  /// The envelopes of all haptic events by rising start, those of one start in their order. Continuous events that last
+  /// no time are left out. Takes time in proportion to the corners, and to the logarithm of the events.
   func envelopes(of composition: HapticComposition) -> [EventEnvelope] {
     var all: [EventEnvelope] = []
     for (layer, each) in composition.layers.enumerated() {
@@ -423,10 +427,8 @@ struct MergedEnvelope {
   private mutating func append(_ point: EnvelopePoint) { if points.last != point { points.append(point) } }
 }
 
-/// Fewer corners for the same curve, by the algorithm of Douglas and Peucker: of each segment the
-/// corner farthest from its chord is kept.
-///
-/// Source: D. Douglas, T. Peucker, Algorithms for the reduction of the number of points required to
+/// Fewer corners for the same curve, by the algorithm of Douglas and Peucker: of each segment the corner farthest from
+/// its chord is kept. Source: D. Douglas, T. Peucker, Algorithms for the reduction of the number of points required to
 /// represent a digitized line, 1973; distances are those of values at a time.
 struct PointReduction {
   /// The corners that are kept; the first and the last are always.
@@ -504,11 +506,9 @@ struct PointReduction {
   }
 }
 
-/// Puts events that bring curves of their own into the fewest layers, so that no curve acts on an
-/// event that is not its own.
-///
-/// Events without curves share the first layer. Those with curves are assigned like intervals to
-/// colours: each to the layer that is free the longest, a new one where none is.
+/// Puts events that bring curves of their own into the fewest layers, so that no curve acts on an event that is not its
+/// own. Events without curves share the first layer. Those with curves are assigned like intervals to colours: each to
+/// the layer that is free the longest, a new one where none is.
 struct LayerBuilder {
   private struct Entry {
     var event: HapticEvent
@@ -528,10 +528,8 @@ struct LayerBuilder {
     return added.count - 1
   }
 
-  /// Adds an event with the curves that act on it alone; its number among all that are added.
-  ///
-  /// Each curve must start no later than the event. Curves of other events may follow from the end
-  /// on, so `end` covers the release.
+  /// Adds an event with the curves that act on it alone; its number among all that are added. Each curve must start no
+  /// later than the event. Curves of other events may follow from the end on, so `end` covers the release.
   @discardableResult mutating func add(_ event: HapticEvent, curves: [ParameterCurve], until end: Double) -> Int {
     if curves.isEmpty { return add(event) }
     added.append(EventReference(layer: 1, event: curved.count))
@@ -540,7 +538,6 @@ struct LayerBuilder {
   }
 
   /// The layers, at least one, and the place of each added event in them.
-  ///
   func build() -> (layers: [HapticComposition.Layer], references: [EventReference]) {
     var order = Array(curved.indices)
     let isSorted = zip(order, order.dropFirst()).allSatisfy { curved[$0].event.time <= curved[$1].event.time }
@@ -584,10 +581,9 @@ struct LayerBuilder {
   }
 }
 
-/// How far two compositions are from each other where they are felt: as a share of full scale.
-///
-/// Compared are the summed amplitude of continuous events in windows of 20 ms, their sharpness where
-/// both sound, and transients one by one. Phases, and how events and layers are cut, do not count.
+/// How far two compositions are from each other where they are felt: as a share of full scale. Compared are the summed
+/// amplitude of continuous events in windows of 20 ms, their sharpness where both sound, and transients one by one.
+/// Phases, and how events and layers are cut, do not count.
 package struct CompositionDifference: Equatable, Sendable {
   /// Of the amplitude of continuous events.
   package private(set) var level = 0.0
@@ -633,14 +629,15 @@ package struct CompositionDifference: Equatable, Sendable {
   private mutating func compare(_ left: [EnvelopePoint], _ right: [EnvelopePoint]) {
     let end = max(left.last?.time ?? 0, right.last?.time ?? 0)
     let count = Int(min((end / Self.window).rounded(.up), Double(Self.windowLimit)))
+    let silence = EnvelopePoint(time: 0, level: 0, sharpness: 0)
     var cursors = (0, 0)
     for window in 0..<count {
       var means = (left: 0.0, right: 0.0)
       var weighted = (left: 0.0, right: 0.0)
       for step in 0..<Self.steps {
         let time = (Double(window) + (Double(step) + Self.offset) / Double(Self.steps)) * Self.window
-        let one = Self.value(left, at: time, &cursors.0)
-        let other = Self.value(right, at: time, &cursors.1)
+        let one = left.point(at: time, &cursors.0) ?? silence
+        let other = right.point(at: time, &cursors.1) ?? silence
         means.left += one.level / Double(Self.steps)
         means.right += other.level / Double(Self.steps)
         weighted.left += one.level * one.sharpness / Double(Self.steps)
@@ -650,14 +647,6 @@ package struct CompositionDifference: Equatable, Sendable {
       guard means.left > Self.audible, means.right > Self.audible else { continue }
       sharpness = max(sharpness, abs(weighted.left / means.left - weighted.right / means.right))
     }
-  }
-
-  private static func value(_ points: [EnvelopePoint], at time: Double, _ cursor: inout Int) -> EnvelopePoint {
-    let silence = EnvelopePoint(time: time, level: 0, sharpness: 0)
-    guard let first = points.first, time >= first.time else { return silence }
-    while cursor + 1 < points.count, points[cursor + 1].time <= time { cursor += 1 }
-    guard cursor + 1 < points.count else { return silence }
-    return .between(points[cursor], points[cursor + 1], at: time)
   }
 
   private mutating func compare(transients left: [EnvelopePoint], _ right: [EnvelopePoint]) {

@@ -369,9 +369,7 @@ extension HapsDocument {
         if index > 0 {
           let last = envelope.points[index - 1]
           let steps = HapsMapping.steps(between: point.sharpness, and: last.sharpness)
-          for step in 1..<steps {
-            let middle = EnvelopePoint.between(
-              last, point, at: last.time + (point.time - last.time) * Double(step) / Double(steps))
+          for middle in last.divided(to: point, steps) {
             note.frequency.append(Key(time: middle.time - envelope.start, value: hertz(middle)))
           }
         }

@@ -275,10 +275,8 @@ private enum HJIF {
     ], check: placed { $0.place = UInt32(clamping: $1) })
 }
 
-/// A haptic experience of ISO/IEC 23090-31, as its text (HJIF) and its binary file (HMPG) hold it.
-///
-/// Times are whole ticks. A `place` is where the reader found a part: the number of a value of the
-/// text, or a bit of the binary file.
+/// A haptic experience of ISO/IEC 23090-31, as its text (HJIF) and its binary file (HMPG) hold it. Times are whole
+/// ticks. A `place` is where the reader found a part: the number of a value of the text, or a bit of the binary file.
 struct MPEGDocument: Equatable, Sendable {
   var version = "2023"
   var profile = "Main"
@@ -613,8 +611,7 @@ struct MPEGEncoder {
     let element = CompositionElement.event(envelope.event)
     let start = ticks(envelope.start, element)
     guard ticks(envelope.end, element) - start <= Self.longestEffect else {
-      losses.add(.dropped, element, "the event lasts more than \(Self.longestEffect / Self.timescale) s")
-      return
+      return losses.add(.dropped, element, "the event lasts more than \(Self.longestEffect / Self.timescale) s")
     }
     var keys: [MPEGDocument.Key] = []
     for point in envelope.points {
@@ -626,8 +623,7 @@ struct MPEGEncoder {
       if keys.last != next { keys.append(next) }
     }
     guard let last = keys.last, last.position > 0, keys.count > 1 else {
-      losses.add(.dropped, element, "the event lasts less than a tick")
-      return
+      return losses.add(.dropped, element, "the event lasts less than a tick")
     }
     append(keys, at: start, to: Self.band(.vectorial), element)
   }
@@ -639,8 +635,7 @@ struct MPEGEncoder {
     var index = bands.indices.first { bands[$0].kind == kind.kind && ends[$0] <= start }
     if index == nil {
       guard bands.count < Self.limits.bands else {
-        losses.add(.dropped, element, "the file can hold no more effects that sound at once")
-        return
+        return losses.add(.dropped, element, "the file can hold no more effects that sound at once")
       }
       index = bands.count
       bands.append(kind)
@@ -661,10 +656,7 @@ struct MPEGEncoder {
   private mutating func add(_ signal: SampledSignal, of layer: Int) {
     guard !signal.samples.isEmpty, SampledSignal.rates.contains(signal.rate), signal.time >= 0,
       signal.time + signal.duration <= FrameConversion.longest
-    else {
-      losses.add(.dropped, .layer(layer), "a signal that cannot be rendered is not written")
-      return
-    }
+    else { return losses.add(.dropped, .layer(layer), "a signal that cannot be rendered is not written") }
     let points = signal.samples.enumerated().map { index, sample in
       EnvelopePoint(
         time: signal.time + Double(index) / signal.rate,

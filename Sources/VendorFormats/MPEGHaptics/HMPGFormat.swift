@@ -88,7 +88,7 @@ struct HMPGDecoder {
 
   private mutating func units() throws(BitFault) {
     var reader = BitReader(bytes, subject: "the file")
-    guard !bytes.isEmpty else { throw BitFault(rule: .hmpgTruncated, bit: 0, message: "the file is empty") }
+    guard !bytes.isEmpty else { throw BitFault(.hmpgTruncated, 0, "the file is empty") }
     while reader.remaining > 0 {
       let start = reader.position
       let type = try reader.read(6)
@@ -99,8 +99,8 @@ struct HMPGDecoder {
       try reader.skip(4)
       guard type <= 3, start > 0 || type == 0 else {
         throw BitFault(
-          rule: .hmpgStream, bit: start,
-          message: start == 0
+          .hmpgStream, start,
+          start == 0
             ? "the first unit has type \(type); an initialization unit has type 0"
             : "units have types from 0 to 3; this one has type \(type)")
       }
@@ -119,8 +119,7 @@ struct HMPGDecoder {
     guard let packet = Packet(rawValue: type) else {
       _ = try unit.part(bytes: length, "a packet")
       packets.append(start / 8..<unit.position / 8)
-      note(.hmpgUnknownPacket, start, "unknown packet type \(type); the packet is skipped")
-      return
+      return note(.hmpgUnknownPacket, start, "unknown packet type \(type); the packet is skipped")
     }
     var reader = try unit.part(bytes: length, packet.noun)
     var isChecksum = false
@@ -149,12 +148,9 @@ struct HMPGDecoder {
     clock = try reader.read(32)
     let place = reader.position
     let timescale = try reader.read(32)
-    guard timescale > 0 else {
-      throw BitFault(rule: .hmpgStream, bit: place, message: "the timescale is 0 ticks a second")
-    }
+    guard timescale > 0 else { throw BitFault(.hmpgStream, place, "the timescale is 0 ticks a second") }
     guard document.perceptions.isEmpty || timescale == document.timescale else {
-      throw BitFault(
-        rule: .hmpgStream, bit: place, message: "the timescale changes from \(document.timescale) to \(timescale)")
+      throw BitFault(.hmpgStream, place, "the timescale changes from \(document.timescale) to \(timescale)")
     }
     document.timescale = timescale
     document.syncCount += 1
@@ -162,19 +158,16 @@ struct HMPGDecoder {
     try reader.skip(49)
   }
 
-  /// A checksum of the packet before it, or of as many as it says.
-  ///
-  /// Source: MPEGGroup/HapticReferenceSoftware, 2de9ff1, for the polynomials; division without a start value, the most
-  /// significant bit first.
+  /// A checksum of the packet before it, or of as many as it says. Source: MPEGGroup/HapticReferenceSoftware, 2de9ff1,
+  /// for the polynomials; division without a start value, the most significant bit first.
   private mutating func checksum(_ reader: inout BitReader, bits: Int, isGlobal: Bool, at place: Int) throws(BitFault) {
     let count = isGlobal ? try reader.read(8) : 1
     let expected = try reader.word(bits)
     guard count > 0, count <= packets.count else {
-      note(
+      return note(
         .hmpgChecksum, place,
         "the checksum covers \(count) packets, but only \(packets.count) \(packets.count == 1 ? "precedes" : "precede") it"
       )
-      return
     }
     let range = packets[packets.count - count].lowerBound..<packets[packets.count - 1].upperBound
     let found = Self.remainder(bytes[range], bits: bits)
@@ -206,7 +199,7 @@ struct HMPGDecoder {
     let place = reader.position
     let code = try reader.read(bits)
     guard code < min(count, Value.allCases.count) else {
-      throw BitFault(rule: .hmpgUnknownCode, bit: place, message: "unknown \(noun) code \(code)")
+      throw BitFault(.hmpgUnknownCode, place, "unknown \(noun) code \(code)")
     }
     return Value.allCases[code]
   }
@@ -225,7 +218,7 @@ struct HMPGDecoder {
         case 2: "perception \(ids[0]) has no channel with id \(id)"
         default: "channel \(ids[1]) has no band with id \(id)"
         }
-      throw BitFault(rule: .hmpgUnknownID, bit: place, message: message)
+      throw BitFault(.hmpgUnknownID, place, message)
     }
     return ids
   }
@@ -365,7 +358,7 @@ struct HMPGDecoder {
     let known = self[band: ids]
     (band.effects, band.place) = (known.effects, known.place)
     guard band.kind == known.kind || band.effects.isEmpty else {
-      throw BitFault(rule: .hmpgStream, bit: place, message: "band \(number) changes its type")
+      throw BitFault(.hmpgStream, place, "band \(number) changes its type")
     }
     self[band: ids] = band
   }
@@ -384,8 +377,7 @@ struct HMPGDecoder {
   private func libraryEffect(_ reader: inout BitReader, depth: Int) throws(BitFault) -> Effect {
     guard depth < Self.depthLimit else {
       throw BitFault(
-        rule: .hmpgStream, bit: reader.position,
-        message: "effects of the library are nested more than \(Self.depthLimit) deep")
+        .hmpgStream, reader.position, "effects of the library are nested more than \(Self.depthLimit) deep")
     }
     var effect = Effect(place: reader.position)
     effect.id = try reader.read(16)
@@ -512,10 +504,7 @@ struct HMPGDecoder {
   // MARK: - Afterwards
 
   private mutating func compareCounts() {
-    guard !document.perceptions.isEmpty else {
-      note(.hmpgStream, 0, "the file describes no perception")
-      return
-    }
+    guard !document.perceptions.isEmpty else { return note(.hmpgStream, 0, "the file describes no perception") }
     for (ids, expected) in announced.sorted(by: { ($0.key.count, $0.value.place) < ($1.key.count, $1.value.place) }) {
       let found =
         switch ids.count {
@@ -556,6 +545,8 @@ struct BitFault: Error {
   /// From the start of the file.
   var bit: Int
   var message: String
+
+  init(_ rule: Rule, _ bit: Int, _ message: String) { (self.rule, self.bit, self.message) = (rule, bit, message) }
 }
 
 /// Reads numbers of any length, the most significant bit first, within a part of a file.
@@ -578,7 +569,7 @@ struct BitReader {
   /// A fault unless so many bits are left; the message goes on behind the subject.
   private func require(_ bits: Int, _ message: @autoclosure () -> String) throws(BitFault) {
     guard remaining < bits else { return }
-    throw BitFault(rule: .hmpgTruncated, bit: end, message: "\(subject) \(message())")
+    throw BitFault(.hmpgTruncated, end, "\(subject) \(message())")
   }
 
   private var place: String { "byte \(position / 8)" + (position % 8 == 0 ? "" : ", bit \(position % 8)") }

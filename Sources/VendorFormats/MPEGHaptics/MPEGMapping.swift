@@ -51,9 +51,8 @@ extension MPEGDocument {
 /// Turns the channels of a document into layers: waves and transients into events where events say the
 /// same, everything else into sampled signals.
 struct MPEGMapping {
-  /// The amplitude of a continuous event of intensity 1, and of a transient.
-  ///
-  /// Source: MPEGGroup/HapticReferenceSoftware, 2de9ff1, the AHAP input of its encoder.
+  /// The amplitude of a continuous event of intensity 1, and of a transient. Source: MPEGGroup/HapticReferenceSoftware,
+  /// 2de9ff1, the AHAP input of its encoder.
   static let continuousAmplitude = 0.6138
   static let transientAmplitude = 0.792
   /// Seconds of a transient: two cycles of 90.9 Hz. Source: as above.
@@ -91,21 +90,11 @@ struct MPEGMapping {
       let count = resolver.channels.count
       map(channel, at: count > 1 ? HapticComposition.Place(index + 1, of: count, name: channel.name) : nil)
     }
-    if layers.isEmpty {
-      layers = [HapticComposition.Layer(HapticPattern())]
-      layerPlaces = [0]
-      eventPlaces = [[]]
-    }
+    if layers.isEmpty { layers = [HapticComposition.Layer(HapticPattern())] }
   }
 
-  private mutating func append(_ layer: HapticComposition.Layer, at place: Int, events: [Int]) {
-    layers.append(layer)
-    layerPlaces.append(place)
-    eventPlaces.append(events)
-  }
-
-  private mutating func refuse(_ place: Int, _ message: String) {
-    resolver.log.add(.mpegTooLarge, value: place, offset: resolver.offset(place), message)
+  private mutating func lose(_ kind: Loss.Kind, at place: Int, _ message: String, size: Double? = nil) {
+    losses.add(kind, .composition, at: sourcePlace(place), message, size: size)
   }
 
   // MARK: - Channels
@@ -113,14 +102,9 @@ struct MPEGMapping {
   private mutating func map(_ channel: MPEGResolver.Channel, at felt: HapticComposition.Place?) {
     switch channel.modality.playing {
     case .asItIs: break
-    case .asVibration:
-      losses.add(
-        .approximated, .composition, at: sourcePlace(channel.place), "\(channel.modality.word) is played as vibration")
+    case .asVibration: lose(.approximated, at: channel.place, "\(channel.modality.word) is played as vibration")
     case .notAtAll:
-      losses.add(
-        .dropped, .composition, at: sourcePlace(channel.place),
-        "\(channel.modality.word) cannot be played as vibration over time")
-      return
+      return lose(.dropped, at: channel.place, "\(channel.modality.word) cannot be played as vibration over time")
     }
     var builder = LayerBuilder()
     var places: [Int] = []
@@ -148,7 +132,7 @@ struct MPEGMapping {
     }
     if let signalRate, let sum = sum(of: channel, rate: signalRate) { signals.append(sum) }
     var (made, references) = builder.build()
-    var eventPlaces = [[Int]](places, at: references)
+    var eventPlaces = places.isEmpty ? [[]] : [[Int]](places, at: references)
     if !signals.isEmpty, !(made[0].pattern.curves.isEmpty) {
       // Signals are with the events that no curve acts on.
       made.insert(HapticComposition.Layer(HapticPattern()), at: 0)
@@ -158,7 +142,9 @@ struct MPEGMapping {
     for (var layer, events) in zip(made, eventPlaces) where !layer.isEmpty {
       layer.name = channel.name
       layer.place = felt
-      append(layer, at: channel.place, events: events)
+      layers.append(layer)
+      layerPlaces.append(channel.place)
+      self.eventPlaces.append(events)
     }
   }
 
@@ -193,9 +179,7 @@ struct MPEGMapping {
     for hertz in wave.outermostHertz {
       noteClamping(0, SharpnessScale.mpeg.sharpness(ofHertz: hertz), 0, hertz, of: effect)
     }
-    if wave.event == nil {
-      losses.add(.dropped, .composition, at: sourcePlace(effect.place), "waves that last no time are silent")
-    }
+    if wave.event == nil { lose(.dropped, at: effect.place, "waves that last no time are silent") }
     return wave.event
   }
 
@@ -203,15 +187,14 @@ struct MPEGMapping {
     _ intensity: Double, _ sharpness: Double, _ amplitude: Double, _ hertz: Double, of effect: MPEGDocument.Effect
   ) {
     if intensity > 1 + 1e-6 {
-      losses.add(
-        .approximated, .composition, at: sourcePlace(effect.place),
-        "amplitudes above that of intensity 1 are clamped by up to # of full scale",
+      lose(
+        .approximated, at: effect.place, "amplitudes above that of intensity 1 are clamped by up to # of full scale",
         size: amplitude - amplitude / intensity)
     }
     if sharpness < -1e-6 || sharpness > 1 + 1e-6 {
-      losses.add(
-        .approximated, .composition, at: sourcePlace(effect.place),
-        "frequencies outside 65 to 300 Hz are clamped by up to # Hz", size: sharpness < 0 ? 65 - hertz : hertz - 300)
+      lose(
+        .approximated, at: effect.place, "frequencies outside 65 to 300 Hz are clamped by up to # Hz",
+        size: sharpness < 0 ? 65 - hertz : hertz - 300)
     }
   }
 
@@ -222,7 +205,9 @@ struct MPEGMapping {
     let count = seconds * rate + 1
     guard signalSeconds + seconds <= SampledSignal.longestTotal, Double(sampleCount) + count <= Double(Self.sampleLimit)
     else {
-      refuse(place, "curves, wavelets and waves last too long to be played as samples")
+      resolver.log.add(
+        .mpegTooLarge, value: place, offset: resolver.offset(place),
+        "curves, wavelets and waves last too long to be played as samples")
       return false
     }
     sampleCount += FrameConversion.integer(count.rounded(.down))
@@ -236,7 +221,7 @@ struct MPEGMapping {
   {
     guard let first = effect.keys.first?.position, let last = effect.keys.last?.position else { return nil }
     guard band.kind != .curve || last > first else {
-      losses.add(.dropped, .composition, at: sourcePlace(effect.place), "curves that last no time are silent")
+      lose(.dropped, at: effect.place, "curves that last no time are silent")
       return nil
     }
     let duration = Double(last - first) / Double(document.timescale)
@@ -259,10 +244,9 @@ struct MPEGMapping {
     return SampledSignal(time: seconds(effect.position + Int(first)), rate: rate, samples: samples.map { Float($0) })
   }
 
-  /// The sum of a channel's transients, waves and curves, each exact at each frame; nothing is clamped.
-  ///
-  /// As in the reference software, effects have both their first and their last frame, waves sound from the position
-  /// of their effect, and the frame at the end of the channel is left out.
+  /// The sum of a channel's transients, waves and curves, each exact at each frame; nothing is clamped. As in the
+  /// reference software, effects have both their first and their last frame, waves sound from the position of their
+  /// effect, and the frame at the end of the channel is left out.
   private mutating func sum(of channel: MPEGResolver.Channel, rate: Double) -> SampledSignal? {
     let perTick = rate / Double(document.timescale)
     let burst = Self.transientSeconds * Double(document.timescale)
@@ -316,9 +300,7 @@ struct MPEGMapping {
       return nil
     }
     guard SampledSignal.rates.contains(rate) else {
-      losses.add(
-        .dropped, .composition, at: sourcePlace(band.description.place),
-        "wavelets of less than 100 samples a second are silent")
+      lose(.dropped, at: band.description.place, "wavelets of less than 100 samples a second are silent")
       return nil
     }
     guard resolver.log.errorCount == 0,
@@ -341,25 +323,24 @@ struct MPEGMapping {
       count == 1 ? "1 \(one)" : "\(count) \(several)"
     }
     if let first = document.avatars.first {
-      losses.add(
-        .dropped, .composition, at: sourcePlace(first.place),
-        "\(text(document.avatars.count, "avatar", "avatars")): bodies have no places here")
+      lose(
+        .dropped, at: first.place, "\(text(document.avatars.count, "avatar", "avatars")): bodies have no places here")
     }
     if document.syncCount > 1 { losses.add(.dropped, .composition, "\(document.syncCount) points of synchronisation") }
     for perception in document.perceptions {
       if !perception.deviceNames.isEmpty {
-        losses.add(
-          .dropped, .composition, at: sourcePlace(perception.place),
+        lose(
+          .dropped, at: perception.place,
           "the data of \(text(perception.deviceNames.count, "reference device", "reference devices"))")
       }
       for channel in perception.channels where channel.isLocated {
-        losses.add(.dropped, .composition, at: sourcePlace(channel.place), "the part of the body that a channel names")
+        lose(.dropped, at: channel.place, "the part of the body that a channel names")
       }
       var semantic: Int?
       for channel in perception.channels {
         for band in channel.bands where semantic == nil { semantic = band.effects.first { $0.semantics != nil }?.place }
       }
-      if let semantic { losses.add(.dropped, .composition, at: sourcePlace(semantic), "semantic keywords of effects") }
+      if let semantic { lose(.dropped, at: semantic, "semantic keywords of effects") }
     }
   }
 }
@@ -520,8 +501,7 @@ struct MPEGResolver {
     depth: Int, to effects: inout [MPEGDocument.Effect]
   ) {
     guard depth <= Self.depthLimit else {
-      note(.mpegTooLarge, effect.place, "effects refer to effects more than 16 deep")
-      return
+      return note(.mpegTooLarge, effect.place, "effects refer to effects more than 16 deep")
     }
     effectCount += 1
     guard effectCount <= Self.effectLimit, keyCount <= Self.keyLimit else {
@@ -539,8 +519,8 @@ struct MPEGResolver {
     case .reference:
       guard let id = effect.id, let named = library[id] else {
         let id = effect.id.map { "\($0)" } ?? "none"
-        note(.mpegUnknownReference, effect.place, "the library has no effect with the id of this reference, \(id)")
-        return
+        return note(
+          .mpegUnknownReference, effect.place, "the library has no effect with the id of this reference, \(id)")
       }
       var copy = named
       copy.place = effect.place

@@ -32,9 +32,7 @@ struct HapticClip: Equatable {
   /// By rising time, empty where the file has an empty list, or nil where it has none.
   var frequency: [FrequencyPoint]?
 
-  /// The frequency of a clip without a frequency envelope.
-  ///
-  /// Source: facebook/meta-haptics-sdk, 41c9dcb, `renderer_c`.
+  /// The frequency of a clip without a frequency envelope. Source: facebook/meta-haptics-sdk, 41c9dcb, `renderer_c`.
   static let defaultFrequency: Float = 0.5
 
   static let layerNames = (continuous: "continuous", transients: "transients")
@@ -51,10 +49,8 @@ extension HapticClip {
     return amplitude.allSatisfy { $0.amplitude == 0 } && last.time - tap.time <= 2 * Self.tail
   }
 
-  /// The clip as a layer of one continuous event, unless it is taps alone, and, where there are emphases, a layer of transients
-  /// that no curve acts on.
-  ///
-  /// Control points hold the numbers of the file.
+  /// The clip as a layer of one continuous event, unless it is taps alone, and, where there are emphases, a layer of
+  /// transients that no curve acts on. Control points hold the numbers of the file.
   func layers(_ law: AmplitudeLaw) -> [HapticComposition.Layer] {
     guard let first = amplitude.first, let last = amplitude.last else { return [] }
     let hasFrequency = frequency?.isEmpty == false
@@ -123,11 +119,21 @@ extension HapticClip {
       { index += 1 }
       guard index < amplitude.count, amplitude[index].time == tap.time else { return nil }
       let floor = amplitude[index].amplitude
-      var level = ShortestFloat.preimage(of: intensity, near: law) ?? intensity
+      var level = Self.shortestAmplitude(of: intensity, law) ?? intensity
       if level < floor, Float(law.intensity(ofAmplitude: Double(floor))) == intensity { level = floor }
       guard level >= floor else { return nil }
       amplitude[index].emphasis = Emphasis(amplitude: level, frequency: sharpness)
     }
+  }
+
+  /// Of the amplitudes that a law turns into an intensity, the one with the fewest digits: most likely the one it came
+  /// from.
+  private static func shortestAmplitude(of intensity: Float, _ law: AmplitudeLaw) -> Float? {
+    guard law == .root else { return intensity }
+    let middle = intensity * intensity
+    return [middle.nextDown.nextDown, middle.nextDown, middle, middle.nextUp, middle.nextUp.nextUp].filter {
+      $0 >= 0 && Float(Double($0).squareRoot()) == intensity
+    }.min { $0.description.utf8.count < $1.description.utf8.count }
   }
 
   private static func isCurve(_ curve: ParameterCurve, of id: DynamicParameterID, _ isSquared: Bool) -> Bool {
@@ -135,25 +141,6 @@ extension HapticClip {
     let points = curve.controlPoints
     return points.allSatisfy { $0.time >= 0 && (0...1).contains($0.value) }
       && zip(points, points.dropFirst()).allSatisfy { $0.time <= $1.time }
-  }
-}
-
-enum ShortestFloat {
-  /// Of the amplitudes that a law turns into an intensity, the one with the fewest digits: most
-  /// likely the one it came from.
-  static func preimage(of intensity: Float, near law: AmplitudeLaw) -> Float? {
-    guard law == .root else { return intensity }
-    let middle = intensity * intensity
-    var best: Float?
-    for candidate in [middle.nextDown.nextDown, middle.nextDown, middle, middle.nextUp, middle.nextUp.nextUp]
-    where candidate >= 0 && Float(Double(candidate).squareRoot()) == intensity {
-      guard let shortest = best else {
-        best = candidate
-        continue
-      }
-      if candidate.description.utf8.count < shortest.description.utf8.count { best = candidate }
-    }
-    return best
   }
 }
 

@@ -340,24 +340,22 @@ private struct VoicesDecoder {
   private mutating func decodeTransients(_ lists: [JSONValue], _ owner: JSONValue, _ clip: inout HapticClip) {
     guard !lists.isEmpty else { return }
     guard lists.count == 2 else {
-      log.add(.voicesPairs, at: owner, "transients must be two lists: amplitudes and frequencies")
-      return
+      return log.add(.voicesPairs, at: owner, "transients must be two lists: amplitudes and frequencies")
     }
     let levels = points(of: lists[0], until: nil)
     let tones = points(of: lists[1], until: nil)
     guard log.errorCount == 0 else { return }
     guard levels.count == tones.count else {
-      log.add(.voicesPairs, at: lists[1], "\(levels.count) amplitudes of transients have \(tones.count) frequencies")
-      return
+      return log.add(
+        .voicesPairs, at: lists[1], "\(levels.count) amplitudes of transients have \(tones.count) frequencies")
     }
     var points: [HapticClip.Point] = []
     var next = 0
     for (level, tone) in zip(levels, tones) {
       guard level.time == tone.time else {
-        log.add(
+        return log.add(
           .voicesPairs, at: tone.value,
           "the frequency of a transient is at \(tone.time) s, its amplitude at \(level.time) s")
-        return
       }
       while next < clip.amplitude.count, clip.amplitude[next].time <= level.time {
         points.append(clip.amplitude[next])
@@ -365,8 +363,7 @@ private struct VoicesDecoder {
       }
       if points.last?.time != level.time || points.last?.emphasis != nil {
         guard next < clip.amplitude.count || points.last?.time == level.time else {
-          log.add(.voicesRange, at: level.value, "a transient is behind the last point")
-          return
+          return log.add(.voicesRange, at: level.value, "a transient is behind the last point")
         }
         let line = EnvelopePoint.between(
           EnvelopePoint(points.last ?? clip.amplitude[0]),

@@ -78,10 +78,8 @@ struct RichTapComposition {
   }
 }
 
-/// Makes a composition into a document that a dialect can hold.
-///
-/// Events whose curves a file can hold are written as they are; others as the envelope that
-/// everything that acts on them makes.
+/// Makes a composition into a document that a dialect can hold. Events whose curves a file can hold are written as they
+/// are; others as the envelope that everything that acts on them makes.
 struct RichTapBuilder {
   private let dialect: RichTapDialect
   private let tolerance: Double
@@ -89,9 +87,8 @@ struct RichTapBuilder {
   var losses: LossLog
   private var quantizer = Quantizer()
 
-  /// Milliseconds without an event after which a new pattern begins.
-  ///
-  /// Source: OpenHarmony's converter (openharmony/sensors_miscdevice, 9394f74, utils/tools).
+  /// Milliseconds without an event after which a new pattern begins. Source: OpenHarmony's converter
+  /// (openharmony/sensors_miscdevice, 9394f74, utils/tools).
   private static let longestGap = 1_000
 
   init(_ composition: HapticComposition, dialect: RichTapDialect, tolerance: Double, losses known: LossLog) {
@@ -134,7 +131,7 @@ struct RichTapBuilder {
     let point = envelope.points[0]
     events.append(
       RichTapDocument.Event(
-        isTransient: true, time: quantizer.milliseconds(point.time), vibrator: vibrator,
+        kind: .transient, time: quantizer.milliseconds(point.time), vibrator: vibrator,
         intensity: quantizer.percent(point.level), frequency: quantizer.percent(point.sharpness)))
   }
 
@@ -144,7 +141,7 @@ struct RichTapBuilder {
   ) {
     let start = quantizer.milliseconds(event.time)
     let made = RichTapDocument.Event(
-      isTransient: false, time: start, duration: quantizer.milliseconds(event.time + (event.duration ?? 0)) - start,
+      kind: .continuous, time: start, duration: quantizer.milliseconds(event.time + (event.duration ?? 0)) - start,
       vibrator: vibrator, intensity: quantizer.percent(Double(event.value(of: .hapticIntensity))),
       frequency: quantizer.percent(Double(event.value(of: .hapticSharpness))))
     let points = curve.map { point in
@@ -197,16 +194,11 @@ struct RichTapBuilder {
     // A level that rounds to nothing is still written, as silence.
     let base = Double(intensity) / 100
     var made = RichTapDocument.Event(
-      isTransient: false, time: from, duration: to - from, vibrator: vibrator, intensity: intensity,
+      kind: .continuous, time: from, duration: to - from, vibrator: vibrator, intensity: intensity,
       frequency: quantizer.percent(loudest.sharpness))
     if made.duration < dialect.durations.lowerBound { made.duration = dialect.durations.lowerBound }
     let reduced = PointReduction(points, count: pointLimit, tolerance: Quantizer.exactness)
-    if reduced.error > tolerance {
-      losses.add(
-        .approximated, .event(reference),
-        "a curve of more than \(RichTapDialect.curvePointCounts.upperBound) points is reduced, by up to # of full scale",
-        size: reduced.error)
-    }
+    noteReduction(reduced.error, reference)
     let curve = reduced.points.map { point in
       RichTapDocument.CurvePoint(
         time: min(max(quantizer.milliseconds(point.time) - from, 0), made.duration),
@@ -214,6 +206,14 @@ struct RichTapBuilder {
         offset: quantizer.percent(point.sharpness) - made.frequency)
     }
     append(made, curve, of: reference)
+  }
+
+  private mutating func noteReduction(_ error: Double, _ reference: EventReference) {
+    guard error > tolerance else { return }
+    losses.add(
+      .approximated, .event(reference),
+      "a curve of more than \(RichTapDialect.curvePointCounts.upperBound) points is reduced, by up to # of full scale",
+      size: error)
   }
 
   /// How many points of an envelope a curve has place for, the corners at its ends apart.
@@ -246,12 +246,7 @@ struct RichTapBuilder {
         event.curve = curve.finish()
       }
     }
-    if curve.error > tolerance {
-      losses.add(
-        .approximated, .event(reference),
-        "a curve of more than \(RichTapDialect.curvePointCounts.upperBound) points is reduced, by up to # of full scale",
-        size: curve.error)
-    }
+    noteReduction(curve.error, reference)
     events.append(event)
   }
 

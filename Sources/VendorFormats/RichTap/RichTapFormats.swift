@@ -81,7 +81,9 @@ struct RichTapDocument: Equatable, Sendable {
 
   /// One vibration.
   struct Event: Equatable, Sendable {
-    var isTransient: Bool
+    enum Kind: String, JSONWord { case transient, continuous }
+
+    var kind: Kind
     /// Milliseconds from the time of the group.
     var time: Int
     /// Milliseconds; of no meaning for a transient.
@@ -93,6 +95,8 @@ struct RichTapDocument: Equatable, Sendable {
     var frequency: Int
     /// What bends a continuous event; empty for nothing.
     var curve: [CurvePoint] = []
+
+    var isTransient: Bool { kind == .transient }
   }
 
   struct CurvePoint: Equatable, Sendable {
@@ -132,10 +136,8 @@ struct RichTapDocument: Equatable, Sendable {
 
 }
 
-/// The two spellings of a ``RichTapDocument``, with the limits of their decoders.
-///
-/// Source of the limits: the decoders of HarmonyOS, which plays both
-/// (openharmony/sensors_miscdevice, 9394f74, utils/haptic_decoder).
+/// The two spellings of a ``RichTapDocument``, with the limits of their decoders. Source of the limits: the decoders of
+/// HarmonyOS, which plays both (openharmony/sensors_miscdevice, 9394f74, utils/haptic_decoder).
 enum RichTapDialect: Sendable {
   case he, oh
 
@@ -253,7 +255,7 @@ struct RichTapDecoder: JSONFieldReader {
         noteMissing(tables.entry.keys[0], isRequired: true, of: entry, tables.entry)
         continue
       }
-      var event = RichTapDocument.Event(isTransient: true, time: 0, intensity: 0, frequency: 50)
+      var event = RichTapDocument.Event(kind: .transient, time: 0, intensity: 0, frequency: 50)
       guard tables.event.read(value, into: &event, &self) else { continue }
       if dialect == .he, event.time < previous {
         log.add(.heTime, at: value, "RelativeTime is \(event.time), before the \(previous) of the event before")
@@ -485,8 +487,6 @@ struct RichTapTables: Sendable {
   }
 
   private static func event(_ dialect: RichTapDialect, _ point: Table<RichTapDocument.CurvePoint>) -> Table<Event> {
-    let types = JSONNames(["transient", "continuous"])
-    let type = JSONKey("Type", .word(types.names), is: .required, noun: "event type", rule: .heEventType)
     let frequency = JSONKey(
       "Frequency", .integer(dialect.frequencies(isTransient: true)), is: dialect == .he ? .required : .expected,
       rule: .heFrequency)
@@ -496,14 +496,10 @@ struct RichTapTables: Sendable {
         .value("Intensity", .integer(RichTapDialect.intensities), is: .required, rule: .heIntensity) {
           $1(&$0.intensity)
         },
-        Field(frequency) { value, event, reader in
-          var key = frequency
-          key.type = .integer(dialect.frequencies(isTransient: event.isTransient))
-          guard let number: Int = reader.scalar(value, key) else { return false }
-          event.frequency = number
-          return true
-        } write: { event, _, object in
-          object.member("Frequency", event.frequency)
+        .value(frequency) { event, _ in
+          .integer(dialect.frequencies(isTransient: event.isTransient))
+        } place: {
+          $1(&$0.frequency)
         },
         Field(JSONKey("Curve", .list(.object { point.shape }), layout: .line)) { value, event, reader in
           guard reader.expect(.array, value, as: "Curve") else { return false }
@@ -530,13 +526,7 @@ struct RichTapTables: Sendable {
     return Table(
       "Event",
       [
-        Field(type) { value, event, reader in
-          guard let index = reader.word(value, types, type) else { return false }
-          event.isTransient = index == 0
-          return true
-        } write: { event, _, object in
-          object.member("Type", types.names[event.isTransient ? 0 : 1])
-        }, time,
+        .word("Type", is: .required, noun: "event type", rule: .heEventType) { $1(&$0.kind) }, time,
         .value("Duration", .integer(dialect.durations), is: .required, rule: .heDuration) { $1(&$0.duration) }.only {
           !$0.isTransient
         },
@@ -563,14 +553,10 @@ struct RichTapTables: Sendable {
     return Table(
       "a point of Curve",
       [
-        Field(time) { value, point, reader in
-          var key = time
-          key.type = .integer(0...reader.duration)
-          guard let number: Int = reader.scalar(value, key) else { return false }
-          point.time = number
-          return true
-        } write: { point, _, object in
-          object.member("Time", point.time)
+        .value(time) { _, reader in
+          .integer(0...reader.duration)
+        } place: {
+          $1(&$0.time)
         },
         Field(gain) { value, point, reader in
           guard let factor = reader.gain(value, gain) else { return false }
