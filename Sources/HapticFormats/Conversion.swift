@@ -26,11 +26,8 @@ public struct Loss: Equatable, Sendable {
   public init(
     _ kind: Kind, _ element: CompositionElement, at place: SourcePlace? = nil, _ message: String, size: Double? = nil
   ) {
-    self.kind = kind
-    self.element = element
-    self.place = place
-    self.message = message
-    self.size = size
+    (self.kind, self.element, self.place) = (kind, element, place)
+    (self.message, self.size) = (message, size)
   }
 }
 

@@ -111,10 +111,7 @@ public struct SourceFile: Sendable {
   public var name: String
 
   /// Makes a file of bytes; nothing is read.
-  public init(_ bytes: [UInt8], name: String) {
-    self.bytes = bytes
-    self.name = name
-  }
+  public init(_ bytes: [UInt8], name: String) { (self.bytes, self.name) = (bytes, name) }
 }
 
 /// How a file is read; a format ignores what does not concern it.
@@ -144,9 +141,7 @@ public struct ReadingOptions: Equatable, Sendable {
 
   /// Makes options; those not given read everything as the format documents it.
   public init(curveTimes: CurveTimes = .automatic, amplitude: AmplitudeLaw = .root, wantsFindings: Bool = true) {
-    self.curveTimes = curveTimes
-    self.amplitude = amplitude
-    self.wantsFindings = wantsFindings
+    (self.curveTimes, self.amplitude, self.wantsFindings) = (curveTimes, amplitude, wantsFindings)
   }
 }
 
@@ -205,9 +200,7 @@ public struct Writing: Sendable {
 
     /// Makes a file of bytes.
     public init(suffix: String = "", ending: String? = nil, _ bytes: [UInt8]) {
-      self.suffix = suffix
-      self.ending = ending
-      self.bytes = bytes
+      (self.suffix, self.ending, self.bytes) = (suffix, ending, bytes)
     }
   }
 
@@ -217,10 +210,7 @@ public struct Writing: Sendable {
   public var losses: [Loss]
 
   /// Makes the result of writing.
-  public init(_ files: [File], losses: [Loss] = []) {
-    self.files = files
-    self.losses = losses
-  }
+  public init(_ files: [File], losses: [Loss] = []) { (self.files, self.losses) = (files, losses) }
 }
 
 /// How the amplitude of a vibration, 0…1, and the intensity that Core Haptics gives it follow from each other.
@@ -250,10 +240,7 @@ public struct Examination: Sendable {
     public var place: SourcePlace
 
     /// Makes a reference.
-    public init(path: String, place: SourcePlace) {
-      self.path = path
-      self.place = place
-    }
+    public init(path: String, place: SourcePlace) { (self.path, self.place) = (path, place) }
   }
 
   /// A rule that the file allows itself to break.
@@ -267,9 +254,7 @@ public struct Examination: Sendable {
 
     /// Makes an allowance.
     public init(_ rule: RuleID, reason: String, place: SourcePlace) {
-      self.rule = rule
-      self.reason = reason
-      self.place = place
+      (self.rule, self.reason, self.place) = (rule, reason, place)
     }
   }
 
@@ -328,11 +313,9 @@ public struct Examination: Sendable {
     }
     return composition ?? HapticComposition(layers: [])
   }
-}
 
-// MARK: - Allowances
+  // MARK: - Allowances
 
-extension Examination {
   /// The rules about allowances themselves.
   public static let rules = [unknownRule, unusedAllowance]
 
@@ -363,7 +346,7 @@ extension Examination {
         all.append(
           Finding(
             Self.unknownRule, place: allowance.place, "unknown rule \(allowance.rule.text.quoted())",
-            suggestion: names.nearest(to: allowance.rule.text).map { "did you mean \"\($0)\"?" }))
+            suggestion: names.hint(for: allowance.rule.text)))
         continue
       }
       allowed[id] = allowance.reason

@@ -104,15 +104,6 @@ extension PatternRules {
   }
 }
 
-extension Rule {
-  static let severalPlaces = note(
-    "several-places", "compatibility", "Places sound apart only where there are as many channels of haptics.")
-  static let noEvents = warning("no-events", "grammar", "A pattern should have events; without them it is silent.")
-  static let curveOverlap = warning(
-    "curve-overlap", "compatibility", "Curves of one parameter should not overlap; devices differ in which one applies."
-  )
-}
-
 /// Rules of effect: what a pattern says and nobody feels.
 extension PatternRules {
   /// What is left to the reader of a pattern, and what a file or a device may not bear.
@@ -262,23 +253,6 @@ extension PatternRules {
       }
     }
   }
-}
-
-extension Rule {
-  static let silent = warning(
-    "silent", "grammar", "A pattern should have an event with a level above 0 under its controls.")
-  static let noEffect = warning(
-    "no-effect", "grammar", "Parameters, curves and control points should act on an event that is not over.")
-  static let duplicateEvent = warning(
-    "duplicate-event", "grammar", "An event should not be repeated at the same time; both play, twice as strong.")
-  static let polyphony = warning("polyphony", "compatibility", "At most 256 events should sound at once.")
-  /// A sound file with samples that cannot be played.
-  public static let soundDamaged = warning(
-    "sound-damaged", "compatibility",
-    "Sound files should be as long as their headers announce, and have finite samples.")
-  static let defaultParameter = note(
-    "default-parameter", "compatibility",
-    "An event should have HapticIntensity and HapticSharpness; their defaults are not documented by Apple.")
 }
 
 /// Rules of design: what feels clear, kind and deliberate.
@@ -554,6 +528,28 @@ extension ControlTimeline {
 }
 
 extension Rule {
+  static let severalPlaces = note(
+    "several-places", "compatibility", "Places sound apart only where there are as many channels of haptics.")
+  static let noEvents = warning("no-events", "grammar", "A pattern should have events; without them it is silent.")
+  static let curveOverlap = warning(
+    "curve-overlap", "compatibility", "Curves of one parameter should not overlap; devices differ in which one applies."
+  )
+
+  static let silent = warning(
+    "silent", "grammar", "A pattern should have an event with a level above 0 under its controls.")
+  static let noEffect = warning(
+    "no-effect", "grammar", "Parameters, curves and control points should act on an event that is not over.")
+  static let duplicateEvent = warning(
+    "duplicate-event", "grammar", "An event should not be repeated at the same time; both play, twice as strong.")
+  static let polyphony = warning("polyphony", "compatibility", "At most 256 events should sound at once.")
+  /// A sound file with samples that cannot be played.
+  public static let soundDamaged = warning(
+    "sound-damaged", "compatibility",
+    "Sound files should be as long as their headers announce, and have finite samples.")
+  static let defaultParameter = note(
+    "default-parameter", "compatibility",
+    "An event should have HapticIntensity and HapticSharpness; their defaults are not documented by Apple.")
+
   static let transientGap = warning(
     "transient-gap", "design", "Transients should be at least 50 ms apart to be felt as separate taps.")
   static let transientCount = warning(

@@ -146,8 +146,7 @@ public struct InputError: Error, Equatable, Sendable {
 
   /// Makes an error of a finding.
   public init(_ finding: Finding, otherErrorCount: Int = 0) {
-    self.finding = finding
-    self.otherErrorCount = otherErrorCount
+    (self.finding, self.otherErrorCount) = (finding, otherErrorCount)
   }
 
   /// The rule that names what has to be corrected.
@@ -174,9 +173,7 @@ public struct FindingFilter: Sendable {
 
   /// Makes a filter; without arguments everything passes unchanged.
   public init(disabled: Set<RuleID> = [], allowed: [RuleID: String] = [:], hidesNotes: Bool = false) {
-    self.disabled = disabled
-    self.allowed = allowed
-    self.hidesNotes = hidesNotes
+    (self.disabled, self.allowed, self.hidesNotes) = (disabled, allowed, hidesNotes)
   }
 
   /// The findings that pass, in their order.
@@ -284,9 +281,7 @@ public struct SourcePlace: Hashable, Sendable {
 
   /// Makes a place; nothing is checked.
   public init(name: String, position: Position = .whole, path: String = "") {
-    self.name = name
-    self.position = position
-    self.path = path
+    (self.name, self.position, self.path) = (name, position, path)
   }
 
   /// Makes a place in a text, by its line and its column, both from 1.

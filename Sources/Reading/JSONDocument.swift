@@ -125,10 +125,7 @@ public struct JSONValue: Sendable {
   }
 
   /// Makes a cursor to a value that is known to exist.
-  init(_ document: JSONDocument, known index: Int) {
-    self.document = document
-    self.index = index
-  }
+  init(_ document: JSONDocument, known index: Int) { (self.document, self.index) = (document, index) }
 
   var node: JSONNode { document.nodes[index] }
 

@@ -75,8 +75,7 @@ package final class JSONShape: Sendable {
     package var branches: [(word: String, keys: [String], required: [String])]
 
     package init(key: String, branches: [(word: String, keys: [String], required: [String])]) {
-      self.key = key
-      self.branches = branches
+      (self.key, self.branches) = (key, branches)
     }
   }
 
@@ -135,11 +134,7 @@ package struct JSONField<Owner, Reader: JSONFieldReader>: Sendable {
   package init(
     _ key: JSONKey, read: @escaping @Sendable (JSONValue, inout Owner, inout Reader) -> Bool,
     write: @escaping @Sendable (_ owner: Owner, _ usual: Owner?, inout JSONObjectWriter) -> Void = { _, _, _ in }
-  ) {
-    self.key = key
-    self.read = read
-    self.write = write
-  }
+  ) { (self.key, self.read, self.write) = (key, read, write) }
 
   /// The same row for some owners alone; the others' key is neither read, missed nor written.
   package func only(where condition: @escaping @Sendable (Owner) -> Bool) -> Self {
@@ -187,8 +182,7 @@ package final class JSONTable<Owner, Reader: JSONFieldReader>: Sendable {
     check: Check? = nil
   ) {
     shape = JSONShape(noun, rows.map { $0.key }, code: code, choice: choice)
-    self.rows = rows
-    self.check = check
+    (self.rows, self.check) = (rows, check)
   }
 
   /// Reads an object; what it leaves out stays as it was.

@@ -39,9 +39,9 @@ public struct JSONWriter: ~Copyable {
   }
 
   /// Writes an object, in a layout of its own where one is given.
-  public mutating func object<E: Error>(
-    layout: Layout? = nil, _ contents: (inout JSONObjectWriter) throws(E) -> Void
-  ) throws(E) {
+  public mutating func object<E: Error>(layout: Layout? = nil, _ contents: (inout JSONObjectWriter) throws(E) -> Void)
+    throws(E)
+  {
     let outer = open("{", layout)
     var writer = JSONObjectWriter(output: take())
     do { try contents(&writer) } catch {
@@ -53,9 +53,9 @@ public struct JSONWriter: ~Copyable {
   }
 
   /// Writes an array, in a layout of its own where one is given.
-  public mutating func array<E: Error>(
-    layout: Layout? = nil, _ contents: (inout JSONArrayWriter) throws(E) -> Void
-  ) throws(E) {
+  public mutating func array<E: Error>(layout: Layout? = nil, _ contents: (inout JSONArrayWriter) throws(E) -> Void)
+    throws(E)
+  {
     let outer = open("[", layout)
     var writer = JSONArrayWriter(output: take())
     do { try contents(&writer) } catch {

@@ -21,10 +21,7 @@ struct ProfileChecker: JSONFieldReader {
     var hint: String?
   }
 
-  init(_ document: JSONDocument, source: Source? = nil) {
-    self.document = document
-    self.source = source
-  }
+  init(_ document: JSONDocument, source: Source? = nil) { (self.document, self.source) = (document, source) }
 
   /// What was found so far, in the order of the text.
   var findings: [Finding] { log.findings(in: document) }

@@ -14,8 +14,7 @@ public struct ProfileLibrary: Equatable, Sendable {
 
   /// Makes a library of folders, which need not exist.
   public init(userFolder: String?, systemFolders: [String] = []) {
-    self.userFolder = userFolder
-    self.systemFolders = systemFolders
+    (self.userFolder, self.systemFolders) = (userFolder, systemFolders)
   }
 
   /// The profile with a name, or nothing; a miss costs one call to the system for each folder.

@@ -37,12 +37,8 @@ public struct TransducerArray: Equatable, Sendable {
       channel: Int, position: ArrayPosition, profile: TransducerProfile = .phone, gain: Double = 0, delay: Double = 0,
       isInverted: Bool = false
     ) {
-      self.channel = channel
-      self.position = position
-      self.profile = profile
-      self.gain = gain
-      self.delay = delay
-      self.isInverted = isInverted
+      (self.channel, self.position, self.profile) = (channel, position, profile)
+      (self.gain, self.delay, self.isInverted) = (gain, delay, isInverted)
     }
   }
 
@@ -55,9 +51,7 @@ public struct TransducerArray: Equatable, Sendable {
 
   /// Makes an array.
   public init(name: String, layout: Layout = .line, transducers: [Transducer]) {
-    self.name = name
-    self.layout = layout
-    self.transducers = transducers
+    (self.name, self.layout, self.transducers) = (name, layout, transducers)
   }
 
   /// The gain of each transducer for a position, all zero but one or two on a line and a ring.
@@ -153,10 +147,7 @@ public struct ArrayPosition: Equatable, Sendable {
   public var y: Double
 
   /// Makes a position.
-  public init(_ x: Double, _ y: Double = 0) {
-    self.x = x
-    self.y = y
-  }
+  public init(_ x: Double, _ y: Double = 0) { (self.x, self.y) = (x, y) }
 
   /// The position a share of the way from this one to another, in a straight line.
   ///
@@ -351,10 +342,9 @@ extension ProfileLibrary {
   }
 
   private func missing(_ word: String) -> ProfileChecker.Refusal {
-    let nearest = JSONNames(entries().map { $0.name }).nearest(to: word)
     return .init(
       reason: "no profile is called \(word.quoted())",
-      hint: nearest.map { "did you mean \"\($0)\"?" } ?? "'temblor profiles' lists them")
+      hint: JSONNames(entries().map { $0.name }).hint(for: word) ?? "'temblor profiles' lists them")
   }
 }
 
@@ -368,10 +358,7 @@ public struct PanPath: Equatable, Sendable {
     public var position: ArrayPosition
 
     /// Makes a point.
-    public init(time: Double, position: ArrayPosition) {
-      self.time = time
-      self.position = position
-    }
+    public init(time: Double, position: ArrayPosition) { (self.time, self.position) = (time, position) }
   }
 
   /// The points by rising time; the first holds before it, and the last behind it.

@@ -562,21 +562,17 @@ struct AHAPPath {
     guard let first = steps.popFirst(), let index = first.index else {
       throw refused("the path is not valid", "write events[3], parameters[0], curves[0].points[2] or a field of them")
     }
-    func found(_ values: [Int], _ owner: String) throws(InputError) -> Int {
-      guard index < values.count else { throw refused(Self.missing(first, values.count, owner)) }
-      return values[index]
-    }
-    var (part, place): (Part, Int)
-    switch first.name {
-    case "events": (part, place) = (.event, try found(editor.events, "the pattern"))
-    case "parameters": (part, place) = (.parameter, try found(editor.parameters, "the pattern"))
-    case "curves": (part, place) = (.curve, try found(editor.curves, "the pattern"))
-    default:
-      let names = JSONNames(["events", "parameters", "curves"])
+    let lists: [(name: String, part: Part, values: [Int])] = [
+      ("events", .event, editor.events), ("parameters", .parameter, editor.parameters),
+      ("curves", .curve, editor.curves),
+    ]
+    guard let found = lists.first(where: { $0.name == first.name }) else {
       throw refused(
         "unknown list \(first.name.quoted())",
-        names.nearest(to: first.name).map { "did you mean \"\($0)\"?" } ?? "use events, parameters or curves")
+        JSONNames(lists.map { $0.name }).hint(for: first.name) ?? "use events, parameters or curves")
     }
+    guard index < found.values.count else { throw refused(Self.missing(first, found.values.count, "the pattern")) }
+    var (part, place) = (found.part, found.values[index])
     if part == .curve, let step = steps.first, step.name == "points", let number = step.index {
       let list = points[index] ?? editor.points(of: index)
       points[index] = list
@@ -590,9 +586,7 @@ struct AHAPPath {
       guard field != nil else {
         let names = JSONNames(part.fields.map { $0.rawValue })
         throw refused(
-          "unknown field of \(part.noun)",
-          names.nearest(to: step.name).map { "did you mean \"\($0)\"?" } ?? "use \(names.names.joined(separator: ", "))"
-        )
+          "unknown field of \(part.noun)", names.hint(for: step.name) ?? "use \(names.names.joined(separator: ", "))")
       }
     }
     guard steps.isEmpty else { throw refused("the path has more after a field", "end it there") }

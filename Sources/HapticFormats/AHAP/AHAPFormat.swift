@@ -506,54 +506,54 @@ enum CoreHapticsCode {
 
 /// The objects of AHAP, keys in the order of canonical text, which numbers their members.
 enum AHAPShapes {
+  private typealias Code = CoreHapticsCode
+
   static let file = JSONShape(
     "a pattern file",
     [
-      JSONKey("Version", .anyNumber, code: CoreHapticsCode.invalidPatternDictionary), JSONKey("Metadata", .any),
+      JSONKey("Version", .anyNumber, code: Code.invalidPatternDictionary), JSONKey("Metadata", .any),
       JSONKey("Pattern", .list(.object { entry })),
-    ], code: CoreHapticsCode.invalidPatternDictionary)
+    ], code: Code.invalidPatternDictionary)
 
   static let entry = JSONShape(
     "an entry of Pattern",
     [
       JSONKey("Event", .object { event }), JSONKey("Parameter", .object { parameter }, layout: .line),
       JSONKey("ParameterCurve", .object { curve }),
-    ], code: CoreHapticsCode.invalidPatternDictionary)
+    ], code: Code.invalidPatternDictionary)
 
   static let event = JSONShape(
     "an event",
     [
-      JSONKey("Time", .anyNumber, rule: .negativeTime, code: CoreHapticsCode.invalidEventTime),
-      JSONKey("EventType", .any, noun: "event type", rule: .unknownEventType, code: CoreHapticsCode.invalidEventType),
-      JSONKey("EventDuration", .anyNumber, rule: .negativeDuration, code: CoreHapticsCode.invalidEventDuration),
-      JSONKey("EventWaveformPath", .text(), code: CoreHapticsCode.invalidAudioResource),
-      JSONKey("EventWaveformUseVolumeEnvelope", .any, code: CoreHapticsCode.invalidAudioResource),
-      JSONKey("EventWaveformLoopEnabled", .any, code: CoreHapticsCode.invalidAudioResource),
-      JSONKey(
-        "EventParameters", .list(.object { eventParameter }), code: CoreHapticsCode.badParameterEntry, layout: .line),
-    ], code: CoreHapticsCode.badEventEntry)
+      JSONKey("Time", .anyNumber, rule: .negativeTime, code: Code.invalidEventTime),
+      JSONKey("EventType", .any, noun: "event type", rule: .unknownEventType, code: Code.invalidEventType),
+      JSONKey("EventDuration", .anyNumber, rule: .negativeDuration, code: Code.invalidEventDuration),
+      JSONKey("EventWaveformPath", .text(), code: Code.invalidAudioResource),
+      JSONKey("EventWaveformUseVolumeEnvelope", .any, code: Code.invalidAudioResource),
+      JSONKey("EventWaveformLoopEnabled", .any, code: Code.invalidAudioResource),
+      JSONKey("EventParameters", .list(.object { eventParameter }), code: Code.badParameterEntry, layout: .line),
+    ], code: Code.badEventEntry)
 
   static let eventParameter = JSONShape(
-    "an event parameter", [name("event parameter"), amount], code: CoreHapticsCode.badParameterEntry)
+    "an event parameter", [name("event parameter"), amount], code: Code.badParameterEntry)
 
   static let parameter = JSONShape(
-    "a parameter", [name("dynamic parameter"), time, amount], code: CoreHapticsCode.badParameterEntry)
+    "a parameter", [name("dynamic parameter"), time, amount], code: Code.badParameterEntry)
 
   static let curve = JSONShape(
     "a curve",
     [
       name("dynamic parameter"), time,
-      JSONKey(
-        "ParameterCurveControlPoints", .list(.object { point }), code: CoreHapticsCode.badParameterEntry, layout: .line),
-    ], code: CoreHapticsCode.badParameterEntry)
+      JSONKey("ParameterCurveControlPoints", .list(.object { point }), code: Code.badParameterEntry, layout: .line),
+    ], code: Code.badParameterEntry)
 
-  static let point = JSONShape("a control point", [time, amount], code: CoreHapticsCode.badParameterEntry)
+  static let point = JSONShape("a control point", [time, amount], code: Code.badParameterEntry)
 
-  private static let time = JSONKey("Time", .anyNumber, rule: .negativeTime, code: CoreHapticsCode.invalidTime)
-  private static let amount = JSONKey("ParameterValue", .anyNumber, code: CoreHapticsCode.badParameterEntry)
+  private static let time = JSONKey("Time", .anyNumber, rule: .negativeTime, code: Code.invalidTime)
+  private static let amount = JSONKey("ParameterValue", .anyNumber, code: Code.badParameterEntry)
 
   private static func name(_ noun: String) -> JSONKey {
-    JSONKey("ParameterID", .any, noun: noun, rule: .unknownParameter, code: CoreHapticsCode.invalidParameterType)
+    JSONKey("ParameterID", .any, noun: noun, rule: .unknownParameter, code: Code.invalidParameterType)
   }
 }
 

@@ -19,10 +19,7 @@ struct PatternDecoder: JSONFieldReader {
   private var hasWholeTimes = true
   private var longTime: JSONValue?
 
-  init(_ json: JSONDocument, options: ReadingOptions) {
-    self.json = json
-    self.options = options
-  }
+  init(_ json: JSONDocument, options: ReadingOptions) { (self.json, self.options) = (json, options) }
 
   /// The versions that systems are known to have; Apple documents 1.0.
   private static let knownVersions = 1.0..<3.0

@@ -24,13 +24,15 @@ extension HapticFormat {
       let tree = try tree(of: file)
       var decoder = VibrationDecoder()
       decoder.decode(tree)
-      let places = XMLPlaces(tree: tree, name: file.name, main: decoder.firstEffect)
-      let isReadable = decoder.log.errorCount == 0
-      let made = isReadable ? VibrationComposition(decoder.effects.first, options: options) : nil
+      let (lines, main) = (LineIndex(), decoder.firstEffect)
+      @Sendable func place(_ element: Int, _ offset: Int) -> SourcePlace {
+        lines.place(of: offset, in: tree.text, name: file.name, path: tree.path(to: element))
+      }
+      let made = decoder.log.errorCount == 0 ? VibrationComposition(decoder.effects.first, options: options) : nil
       return Examination(
-        composition: made?.composition, findings: decoder.log.findings(for: options) { places.place(of: $0, at: $1) },
+        composition: made?.composition, findings: decoder.log.findings(for: options, place),
         errorCount: decoder.log.errorCount, losses: options.wantsFindings ? made?.losses.finish() ?? [] : [],
-        places: SourcePlaces(places.place(of:)))
+        places: SourcePlaces { _ in place(main, main) })
     },
     write: { (composition, options) throws(InputError) in
       try composition.checkFinite(.androidValue)
@@ -64,22 +66,6 @@ extension HapticFormat {
           suggestion: error.suggestion))
     }
   }
-}
-
-/// Elements by the bytes they begin at; all parts of a composition are where its effect is.
-private struct XMLPlaces: Sendable {
-  let tree: XMLTree
-  let name: String
-  let main: Int
-  private let lines = LineIndex()
-
-  init(tree: XMLTree, name: String, main: Int) { (self.tree, self.name, self.main) = (tree, name, main) }
-
-  func place(of element: Int, at offset: Int) -> SourcePlace {
-    lines.place(of: offset, in: tree.text, name: name, path: tree.path(to: element))
-  }
-
-  func place(of element: CompositionElement) -> SourcePlace { place(of: main, at: main) }
 }
 
 // MARK: - Reading
@@ -273,10 +259,9 @@ private struct VibrationDecoder {
   private mutating func unexpected(_ element: Element, in parent: Element) {
     let name = element.name
     if name == "vendor-effect" { return add(.androidVendorEffect, at: element, "a vendor effect cannot be read") }
-    let near = Self.names.contains(name) ? nil : JSONNames(Self.names).nearest(to: name)
     add(
       .androidElement, at: element, "unexpected element \(name.quoted()) in \(parent.name)",
-      hint: near.map { "did you mean \"\($0)\"?" })
+      hint: Self.names.contains(name) ? nil : JSONNames(Self.names).hint(for: name))
   }
 
   /// Notes attributes that an element must not have, and what is in an element that must be empty.
@@ -289,8 +274,7 @@ private struct VibrationDecoder {
     for attribute in element.attributes where !names.contains(attribute.name) {
       add(
         .androidAttribute, at: element, offset: offset(of: attribute.name, in: element),
-        "unexpected attribute \(attribute.name.quoted())",
-        hint: JSONNames(names).nearest(to: attribute.name).map { "did you mean \"\($0)\"?" })
+        "unexpected attribute \(attribute.name.quoted())", hint: JSONNames(names).hint(for: attribute.name))
     }
   }
 

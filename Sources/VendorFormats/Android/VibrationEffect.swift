@@ -629,21 +629,11 @@ struct VibrationSteps {
       emphases.append(Emphasis(start: point.time, end: point.time + length, level: point.level))
       losses.add(.approximated, .event(envelope.event), "a transient is written as a level of 12 to 36 ms")
     }
-    noteSharpness(of: composition)
-    sample(composition.loop, until: composition, options, isContinuous)
-  }
-
-  private mutating func noteSharpness(of composition: HapticComposition) {
     let hasSharpness = composition.layers.contains { layer in
       layer.pattern.events.contains { $0.kind.isHaptic && $0.parameters[.hapticSharpness] != nil }
     }
     if hasSharpness { losses.add(.dropped, .composition, "sharpness cannot be written") }
-  }
-
-  private mutating func sample(
-    _ loop: HapticComposition.LoopPoints?, until composition: HapticComposition, _ options: WritingOptions,
-    _ isContinuous: Bool
-  ) {
+    let loop = composition.loop
     var end = max(points.last?.time ?? 0, emphases.last?.end ?? 0)
     var marks: [Double] = []
     if let loop {

@@ -345,7 +345,7 @@ struct MergedEnvelope {
     while next < events.count || !active.isEmpty {
       while next < events.count, events[next].start <= time {
         if active.count < Self.overlapLimit {
-          active.append(Track(events[next]))
+          active.append(Track(envelope: events[next]))
         } else {
           dropped.append(events[next].event)
         }
@@ -368,9 +368,7 @@ struct MergedEnvelope {
 
   private struct Track {
     let envelope: EventEnvelope
-    private var index = 0
-
-    init(_ envelope: EventEnvelope) { self.envelope = envelope }
+    var index = 0
 
     var isOver: Bool { index + 1 >= envelope.points.count }
     /// Where the line ends; infinite behind the last corner.

@@ -555,14 +555,10 @@ struct BitReader {
   /// The next bit, from the start of the file.
   private(set) var position = 0
   /// The bit behind the last that may be read.
-  private let end: Int
-  private let subject: String
+  private var end: Int
+  private var subject: String
 
   init(_ bytes: [UInt8], subject: String) { (file, end, self.subject) = (bytes, bytes.count * 8, subject) }
-
-  private init(_ file: [UInt8], position: Int, end: Int, subject: String) {
-    (self.file, self.position, self.end, self.subject) = (file, position, end, subject)
-  }
 
   var remaining: Int { end - position }
 
@@ -627,7 +623,8 @@ struct BitReader {
   /// A reader of the next bytes, which this one then has passed.
   mutating func part(bytes count: Int, _ subject: String) throws(BitFault) -> BitReader {
     try require(count * 8, "ends inside \(subject), whose \(count) bytes begin at \(place)")
-    let part = BitReader(file, position: position, end: position + count * 8, subject: subject)
+    var part = self
+    (part.end, part.subject) = (position + count * 8, subject)
     position += count * 8
     return part
   }

@@ -15,8 +15,8 @@ extension Examination {
     place: @escaping @Sendable (_ part: Int, _ offset: Int?) -> SourcePlace
   ) {
     let resolver = MPEGResolver(document, log: log, offset: offset)
-    var mapping = MPEGMapping(document, resolver: resolver) { place($0, nil) }
-    mapping.signalRate = options.signalRate
+    var mapping = MPEGMapping(
+      document: document, resolver: resolver, sourcePlace: { place($0, nil) }, signalRate: options.signalRate)
     mapping.map()
     let log = mapping.resolver.log
     let losses = mapping.losses.finish()
@@ -71,17 +71,11 @@ struct MPEGMapping {
   private(set) var layers: [HapticComposition.Layer] = []
   private(set) var layerPlaces: [Int] = []
   private(set) var eventPlaces: [[Int]] = []
-  private var sampleCount = 0
-  private var signalSeconds = 0.0
-  private let sourcePlace: (Int) -> SourcePlace
+  fileprivate var sampleCount = 0
+  fileprivate var signalSeconds = 0.0
+  fileprivate let sourcePlace: (Int) -> SourcePlace
   /// The rate at which channels become one signal each, or nil for events wherever they say the same.
   var signalRate: Double?
-
-  init(_ document: MPEGDocument, resolver: MPEGResolver, sourcePlace: @escaping (Int) -> SourcePlace) {
-    self.document = document
-    self.resolver = resolver
-    self.sourcePlace = sourcePlace
-  }
 
   mutating func map() {
     noteWhatIsLeftOut()

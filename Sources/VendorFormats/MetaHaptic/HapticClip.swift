@@ -164,20 +164,16 @@ extension HapticClip {
     let tones = PointReduction(
       Self.frequencies(corners, tolerance: options.tolerance / 2), tolerance: options.tolerance / 2, sharpnessWeight: 0)
     frequency = tones.points.map { FrequencyPoint(time: $0.time, frequency: Float($0.level)) }
-    let wasSampled = corners.contains { $0.level != 0 } && !Self.isConstant(corners)
-    if wasSampled {
+    // Where levels and sharpnesses only jump, the lines are exact.
+    let isExact = zip(corners, corners.dropFirst()).allSatisfy {
+      $0.time == $1.time || ($0.level == $1.level && $0.sharpness == $1.sharpness)
+    }
+    if !isExact, corners.contains(where: { $0.level != 0 }) {
       losses.add(
         .approximated, .composition, "the envelope is made of straight lines of amplitude, within # of full scale",
         size: max(options.tolerance / 2 + level.error, tones.error))
     }
     place(taps, law: options.amplitude, losses: &losses)
-  }
-
-  /// Whether levels and sharpnesses only jump, so that the lines are exact.
-  private static func isConstant(_ points: [EnvelopePoint]) -> Bool {
-    zip(points, points.dropFirst()).allSatisfy {
-      $0.time == $1.time || ($0.level == $1.level && $0.sharpness == $1.sharpness)
-    }
   }
 
   /// Corners from 0 to behind all taps: silence where nothing sounds.

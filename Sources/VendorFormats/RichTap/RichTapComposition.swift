@@ -223,14 +223,14 @@ struct RichTapBuilder {
     _ event: RichTapDocument.Event, _ points: [RichTapDocument.CurvePoint], of reference: EventReference
   ) {
     var event = event
-    var curve = RichTapCurveFitting(points, duration: event.duration)
+    var curve = RichTapCurveFitting(points: points, duration: event.duration)
     let least = dialect == .he || !curve.isFlat ? RichTapDialect.curvePointCounts.lowerBound - 1 : 0
     if event.duration < least {
       losses.add(
         .approximated, .event(reference), "an event is lengthened by # ms, to \(least) ms",
         size: Double(least - event.duration))
       event.duration = least
-      curve = RichTapCurveFitting(points, duration: least)
+      curve = RichTapCurveFitting(points: points, duration: least)
     }
     switch dialect {
     case .oh: event.curve = curve.isFlat ? [] : curve.finish()
@@ -398,19 +398,16 @@ struct RichTapCurves {
       let intensity = intensity.onlyCurve(in: event.time...event.time + duration, .hapticIntensityControl),
       let sharpness = sharpness.onlyCurve(in: event.time...event.time + duration, .hapticSharpnessControl)
     else { return nil }
-    let gains = Self.points(intensity)
-    let offsets = Self.points(sharpness)
-    if gains.isEmpty, offsets.isEmpty { return [] }
-    if gains.map({ $0.time }) == offsets.map({ $0.time }) || offsets.isEmpty || gains.isEmpty {
-      let times = (gains.isEmpty ? offsets : gains).map { $0.time }
-      guard times.allSatisfy({ $0 >= 0 && $0 <= duration + 0.0005 }) else { return nil }
-      return times.indices.map { index in
-        Point(
-          time: times[index], gain: gains.isEmpty ? 1 : gains[index].value,
-          offset: offsets.isEmpty ? 0 : offsets[index].value)
-      }
+    let (gains, offsets) = (Self.points(intensity), Self.points(sharpness))
+    let times = (gains.isEmpty ? offsets : gains).map { $0.time }
+    guard gains.isEmpty || offsets.isEmpty || offsets.map({ $0.time }) == times,
+      times.allSatisfy({ 0...duration + 0.0005 ~= $0 })
+    else { return nil }
+    return times.indices.map { index in
+      Point(
+        time: times[index], gain: gains.isEmpty ? 1 : gains[index].value,
+        offset: offsets.isEmpty ? 0 : offsets[index].value)
     }
-    return nil
   }
 
   private static func points(_ curve: ParameterCurve) -> [(time: Double, value: Double)] {
@@ -426,15 +423,10 @@ extension EventParameterID {
 }
 
 struct RichTapCurveFitting {
-  private var points: [RichTapDocument.CurvePoint]
-  private let duration: Int
+  var points: [RichTapDocument.CurvePoint]
+  let duration: Int
   /// How far the curve is from the points at most.
   private(set) var error = 0.0
-
-  init(_ points: [RichTapDocument.CurvePoint], duration: Int) {
-    self.points = points
-    self.duration = duration
-  }
 
   var isFlat: Bool { points.allSatisfy { $0.gain == 1 && $0.offset == 0 } }
 

@@ -194,10 +194,7 @@ struct RichTapDecoder: JSONFieldReader {
     missingKey: .heMissingKey, expectedKey: .ohPartialKeys, wrongType: .wrongType, outOfRange: .heStructure,
     fraction: .dropped(.heFraction))
 
-  init(_ json: JSONDocument, dialect: RichTapDialect) {
-    self.json = json
-    self.dialect = dialect
-  }
+  init(_ json: JSONDocument, dialect: RichTapDialect) { (self.json, self.dialect) = (json, dialect) }
 
   static func decode(_ json: JSONDocument, dialect: RichTapDialect) -> RichTapDecoder {
     var strict = RichTapDecoder(json, dialect: dialect)
@@ -335,19 +332,14 @@ struct RichTapDecoder: JSONFieldReader {
       events += zip(group.absoluteEvents, values).map { (event: $0, value: $1) }
     }
     events.sort { ($0.event.time, $0.value) < ($1.event.time, $1.value) }
-    // When each vibrator is free again.
-    var left = 0
-    var right = 0
+    // When the left and the right vibrator are free again.
+    var free = [0, 0]
     var found: (value: Int, count: Int)?
     for (event, value) in events {
-      let usesLeft = event.vibrator != .right
-      let usesRight = event.vibrator != .left
-      if usesLeft && event.time < left || usesRight && event.time < right {
-        found = (found?.value ?? value, (found?.count ?? 0) + 1)
-      }
+      let used = event.vibrator == .left ? 0...0 : event.vibrator == .right ? 1...1 : 0...1
+      if used.contains(where: { event.time < free[$0] }) { found = (found?.value ?? value, (found?.count ?? 0) + 1) }
       let end = event.time + (event.isTransient ? RichTapDialect.transientLength : event.duration)
-      if usesLeft { left = max(left, end) }
-      if usesRight { right = max(right, end) }
+      for vibrator in used { free[vibrator] = max(free[vibrator], end) }
     }
     guard let found else { return }
     let count = found.count
