@@ -1,5 +1,5 @@
-public import Reading
 public import HapticModel
+public import Reading
 
 /// The formats that a program knows. A value: tests and library users add formats to a copy.
 public struct FormatRegistry: Sendable {
@@ -35,8 +35,7 @@ public struct FormatRegistry: Sendable {
   /// The rules of all formats, and of reading itself.
   public var rules: [Rule] {
     (formats.count > 1 ? [Self.otherKind, Self.unknown, Self.ambiguous, Self.misnamed] : [])
-      + formats.flatMap { $0.rules }
-      + Examination.rules
+      + formats.flatMap { $0.rules } + Examination.rules
   }
 
   /// The format with a name, or nil.
@@ -58,11 +57,9 @@ public struct FormatRegistry: Sendable {
     return ending.map { String(name.dropLast($0.count + 1)) } ?? name
   }
 
-  /// The format of a file: the one that recognises its content best, of equal ones the one its name
-  /// stands for.
+  /// The format of a file: the one that recognises its content best, of equal ones the one its name stands for.
   ///
-  /// A file that no format is certain of is of the format its name stands for, so that its errors have
-  /// a place.
+  /// A file that no format is certain of is of the format its name stands for, so that its errors have a place.
   public func format(of file: SourceFile) throws(InputError) -> HapticFormat {
     if formats.count == 1 { return formats[0] }
     let named = formats(named: file.name)
@@ -125,4 +122,137 @@ extension FormatRegistry: Equatable {
   public static func == (one: FormatRegistry, other: FormatRegistry) -> Bool {
     one.formats.map { $0.id } == other.formats.map { $0.id }
   }
+}
+
+/// A kind of file other than a pattern, by its first bytes.
+package struct FileKind: Sendable {
+  /// How many bytes of a file are looked at.
+  package static let markLength = 12
+
+  /// The kind as a noun: `a WAV sound file`.
+  package let name: String
+  /// Whether it holds sound, which can be played and measured by itself.
+  package let isSound: Bool
+  /// What can be done with it, or nil.
+  package let suggestion: String?
+  private let start: [UInt8]
+  /// What stands behind the first eight bytes, if the start is not enough.
+  private let form: [UInt8]
+
+  private init(_ name: String, _ start: [UInt8], form: String = "", isSound: Bool = false, _ suggestion: String? = nil)
+  {
+    self.name = name
+    self.isSound = isSound
+    self.suggestion = isSound ? "hear it with 'temblor audition', measure it with 'temblor info'" : suggestion
+    self.start = start
+    self.form = Array(form.utf8)
+  }
+
+  private static func sound(_ name: String, _ start: String, form: String = "") -> FileKind {
+    FileKind("\(name) sound file", Array(start.utf8), form: form, isSound: true)
+  }
+
+  private static let all = [
+    sound("a WAV", "RIFF", form: "WAVE"), sound("an RF64", "RF64"), sound("a W64", "riff"),
+    sound("an AIFF", "FORM", form: "AIF"), sound("a FLAC", "fLaC"), sound("an Ogg", "OggS"), sound("a CAF", "caff"),
+    sound("an AU", ".snd"), sound("an MP3", "ID3"),
+    // Frames of MPEG-1 and MPEG-2, layer III, without a tag.
+    FileKind("an MP3 sound file", [0xFF, 0xFB], isSound: true),
+    FileKind("an MP3 sound file", [0xFF, 0xF3], isSound: true), FileKind("a MIDI file", Array("MThd".utf8)),
+    FileKind("a PNG picture", [0x89] + Array("PNG".utf8)), FileKind("a JPEG picture", [0xFF, 0xD8, 0xFF]),
+    FileKind("a PDF document", Array("%PDF".utf8)),
+    FileKind("a ZIP archive", Array("PK".utf8) + [3, 4], "unpack it first"),
+    FileKind("a gzip archive", [0x1F, 0x8B], "unpack it first"), FileKind("an ELF program", [0x7F] + Array("ELF".utf8)),
+    FileKind("a UTF-16 text", [0xFF, 0xFE], "save it as UTF-8"),
+    FileKind("a UTF-16 text", [0xFE, 0xFF], "save it as UTF-8"),
+  ]
+
+  /// The kind of a file, or nil where its first bytes are of none that is known.
+  package init?(of bytes: some Collection<UInt8>) {
+    guard let kind = Self.all.first(where: { bytes.starts(with: $0.start) && bytes.dropFirst(8).starts(with: $0.form) })
+    else { return nil }
+    self = kind
+  }
+
+  /// Texts in JSON that are known by their outermost keys, and by keys of objects inside.
+  private static let texts: [(kind: FileKind, keys: [String], nested: [String])] = [
+    (FileKind("a bHaptics pattern (.tact)", []), ["project"], ["tracks"]),
+    (FileKind("a haptic material of Interhaptics, version 6", []), ["vibration", "stiffness"], []),
+    (FileKind("an actuator configuration of Meta (.acf)", []), ["continuous", "emphasis"], []),
+    (FileKind("a transducer profile", [], "use it with '--profile'"), ["summary", "frequency"], []),
+    (FileKind("a transducer array", [], "use it with '--array'"), ["transducers"], []),
+  ]
+
+  /// The kind of a text in JSON, or nil where its keys are of none that is known.
+  init?(of outline: JSONOutline) {
+    guard
+      let text = Self.texts.first(where: { text in
+        text.keys.allSatisfy { outline.has($0) } && text.nested.allSatisfy { outline.nestedKeys.contains($0) }
+      })
+    else { return nil }
+    self = text.kind
+  }
+}
+
+/// The names of keys in a JSON text, found by a quick look: enough to recognise a format. The text may have any errors.
+/// Only its beginning is looked at, so that a look costs the same for texts of all sizes; keys with escapes are left
+/// out.
+package struct JSONOutline {
+  /// The keys of the outermost object, in their order.
+  package private(set) var keys: [String] = []
+  package private(set) var nestedKeys: Set<String> = []
+  /// How many bytes are looked at for keys of the outermost object.
+  private static let limit = 1 << 20
+  /// How many bytes are looked at for other keys.
+  private static let nestedLimit = 1 << 16
+  /// The longest key that is kept; formats have none so long.
+  private static let keyLimit = 40
+
+  /// Looks at a text; nil where it does not begin as an object.
+  package init?(_ text: Span<UInt8>) {
+    var position = text.count >= 3 && text[0] == 0xEF && text[1] == 0xBB && text[2] == 0xBF ? 3 : 0
+    while position < text.count, Self.isSpace(text[position]) { position += 1 }
+    guard position < text.count, text[position] == UInt8(ascii: "{") else { return nil }
+    var depth = 0
+    // Whether each open container is an object; deeper ones than this are none of a format's.
+    var objects: [Bool] = []
+    var expectsKey = false
+    let end = min(text.count, Self.limit)
+    while position < end {
+      let byte = text[position]
+      position += 1
+      switch byte {
+      case UInt8(ascii: "\""):
+        let start = position
+        while position < end, text[position] != UInt8(ascii: "\"") {
+          position += text[position] == UInt8(ascii: "\\") ? 2 : 1
+        }
+        if expectsKey, position < end, position - start <= Self.keyLimit, depth == 1 || position < Self.nestedLimit {
+          let key = String(decoding: (start..<position).map { text[$0] }, as: UTF8.self)
+          if depth == 1 { keys.append(key) } else { nestedKeys.insert(key) }
+        }
+        expectsKey = false
+        position += 1
+      case UInt8(ascii: "{"), UInt8(ascii: "["):
+        depth += 1
+        guard depth <= 256 else { return }
+        objects.append(byte == UInt8(ascii: "{"))
+        expectsKey = byte == UInt8(ascii: "{")
+      case UInt8(ascii: "}"), UInt8(ascii: "]"):
+        depth -= 1
+        _ = objects.popLast()
+        if depth <= 0 { return }
+        expectsKey = false
+      case UInt8(ascii: ","): expectsKey = objects.last == true
+      default: continue
+      }
+    }
+  }
+
+  /// Whether a key is one of patterns, as Apple's format or another spells it.
+  var isOfPattern: Bool { has("Version") || keys.contains { $0.lowercased() == "pattern" } }
+
+  package func has(_ key: String) -> Bool { keys.contains(key) }
+
+  private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
 }

@@ -1,5 +1,5 @@
-public import Reading
 public import HapticModel
+public import Reading
 
 /// Checks of a composition, whatever format it was read from and where it was made.
 ///
@@ -58,4 +58,512 @@ struct CompositionLog {
 extension Double {
   /// A time for a message, to the millisecond.
   var secondsText: String { "\((self * 1000).rounded() / 1000) s" }
+}
+
+extension PatternRules {
+  /// How far apart, in seconds, two times may be that a tool wrote as the same.
+  private static let timeTolerance = 1e-6
+
+  @Sendable static func checkPortability(of composition: HapticComposition, _ log: inout CompositionLog) {
+    if composition.layers.allSatisfy({ $0.isEmpty }) {
+      log.add(.noEvents, at: .composition, "the pattern has no events and plays nothing")
+    }
+    if let merged = mergedPlacesText(of: composition) { log.add(.severalPlaces, at: .composition, merged) }
+    for (layer, content) in composition.layers.enumerated() { checkOverlaps(of: content.pattern.curves, layer, &log) }
+  }
+
+  /// That the places of a composition sound together where nothing separates them; nil without several.
+  package static func mergedPlaces(of composition: HapticComposition, at place: SourcePlace) -> Finding? {
+    mergedPlacesText(of: composition).map {
+      Finding(
+        .severalPlaces, place: place, $0,
+        suggestion: "use '--channels \(composition.placeCount)', or '--channel 1=source=PLACE'")
+    }
+  }
+
+  private static func mergedPlacesText(of composition: HapticComposition) -> String? {
+    let (count, places) = (composition.placeCount, composition.places.map { $0.title })
+    return count > 1
+      ? "\(count) places (\(places.joined(separator: ", "))) sound together except on \(count) channels of haptics"
+      : nil
+  }
+
+  private static func checkOverlaps(of curves: [ParameterCurve], _ layer: Int, _ log: inout CompositionLog) {
+    var ends: [DynamicParameterID: Double] = [:]
+    let order = curves.indices.sorted { (curves[$0].time, $0) < (curves[$1].time, $1) }
+    for index in order {
+      let curve = curves[index]
+      if let end = ends[curve.id], curve.time < end - timeTolerance {
+        log.add(
+          .curveOverlap, at: .curve(layer: layer, index: index),
+          "overlaps another curve of \(curve.id.rawValue) that ends at \(end.secondsText); this one takes precedence")
+      }
+      let end = curve.time + (curve.controlPoints.last?.time ?? 0)
+      ends[curve.id] = max(ends[curve.id] ?? 0, end)
+    }
+  }
+}
+
+/// Rules of effect: what a pattern says and nobody feels.
+extension PatternRules {
+  /// What is left to the reader of a pattern, and what a file or a device may not bear.
+  public static let defaults: [Rule] = [.defaultParameter, .polyphony, .soundDamaged]
+
+  /// Voices at once beyond which rendering is slow and no device plays all.
+  private static let voiceLimit = 256
+
+  /// Notes that more voices sound at once than anybody can render in real time.
+  public static func polyphonyFindings(voiceCount: Int, places: (CompositionElement) -> SourcePlace) -> [Finding] {
+    guard voiceCount > voiceLimit else { return [] }
+    return [
+      Finding(
+        .polyphony, place: places(.composition),
+        "up to \(voiceCount) events sound at once; rendering takes long, and devices play few at once")
+    ]
+  }
+
+  /// Notes the defaults that haptic events play with, one for each kind and parameter.
+  public static func defaultFindings(in composition: HapticComposition, places: (CompositionElement) -> SourcePlace)
+    -> [Finding]
+  {
+    var log = CompositionLog()
+    noteDefaults(of: composition, &log)
+    return log.findings(places)
+  }
+
+  /// Intensities and volumes below this are nothing: −120 dB.
+  private static let nothing = 1e-6
+  /// The longest release of an event, in seconds.
+  private static let longestRelease = 2.0
+
+  @Sendable static func checkEffects(of composition: HapticComposition, _ log: inout CompositionLog) {
+    checkSilence(of: composition, &log)
+    for (layer, content) in composition.layers.enumerated() {
+      checkDuplicates(of: content.pattern.events, layer, &log)
+      checkReach(of: content.pattern, layer, &log)
+    }
+  }
+
+  // MARK: - Silence
+
+  private static func checkSilence(of composition: HapticComposition, _ log: inout CompositionLog) {
+    guard composition.layers.contains(where: { !$0.isEmpty }) else { return }
+    var budget = segmentBudget
+    for content in composition.layers {
+      guard content.signals.isEmpty else { return }
+      let haptic = ControlTimeline(of: .hapticIntensityControl, in: content.pattern)
+      let audio = ControlTimeline(of: .audioVolumeControl, in: content.pattern)
+      for event in content.pattern.events {
+        let isHaptic = event.kind.isHaptic
+        let level = Double(event.value(of: isHaptic ? .hapticIntensity : .audioVolume))
+        guard level > nothing else { continue }
+        let control = isHaptic ? haptic : audio
+        if level * control.value(at: event.time) > nothing { return }
+        guard !event.kind.isTransient else { continue }
+        let end = event.time + (event.duration ?? HapticEvent.unlimitedDuration)
+        guard end.isFinite, end > event.time else { continue }
+        let spans = control.spans(of: nothing / level, in: event.time...end, budget: &budget)
+        if !spans.isEmpty || budget <= 0 { return }
+      }
+    }
+    log.add(.silent, at: .composition, "nothing is felt or heard: every event has level 0 under its controls")
+  }
+
+  // MARK: - Reach
+
+  /// Parameters and curves act on events of their layer that are not over.
+  private static func checkReach(of pattern: HapticPattern, _ layer: Int, _ log: inout CompositionLog) {
+    let haptic = lastMoment(of: pattern.events.filter { $0.kind.isHaptic })
+    let audio = lastMoment(of: pattern.events.filter { !$0.kind.isHaptic })
+    for (index, parameter) in pattern.parameters.enumerated() {
+      note(
+        parameter.id, from: parameter.time, parameter.id.isHaptic ? haptic : audio,
+        at: .parameter(layer: layer, index: index), &log)
+    }
+    for (index, curve) in pattern.curves.enumerated() {
+      let end = curve.id.isHaptic ? haptic : audio
+      let element = CompositionElement.curve(layer: layer, index: index)
+      if note(curve.id, from: curve.time, end, at: element, &log) { continue }
+      guard let end else { continue }
+      let late = curve.controlPoints.filter { curve.time + $0.time > end + longestRelease }
+      // One point behind the end is where a line leads that begins before it.
+      guard late.count > 1, let first = late.first else { continue }
+      log.add(
+        .noEffect, at: element,
+        "\(late.count) control points of \(curve.id.rawValue), from \((curve.time + first.time).secondsText) on, have no effect; the last event ends at \(end.secondsText)"
+      )
+    }
+  }
+
+  @discardableResult private static func note(
+    _ id: DynamicParameterID, from time: Double, _ end: Double?, at element: CompositionElement,
+    _ log: inout CompositionLog
+  ) -> Bool {
+    guard let end else {
+      log.add(.noEffect, at: element, "\(id.rawValue) has no effect; no event of the layer responds to it")
+      return true
+    }
+    guard time > end + longestRelease else { return false }
+    log.add(
+      .noEffect, at: element,
+      "\(id.rawValue) at \(time.secondsText) has no effect; the last event ends at \(end.secondsText)")
+    return true
+  }
+
+  /// When the last of some events ends; infinite where the length of a sound file decides, nil without events.
+  private static func lastMoment(of events: [HapticEvent]) -> Double? {
+    events.map { $0.time + ($0.length ?? .infinity) }.max()
+  }
+
+  // MARK: - Duplicates
+
+  private static func checkDuplicates(of events: [HapticEvent], _ layer: Int, _ log: inout CompositionLog) {
+    struct Key: Hashable {
+      var kind: HapticEvent.Kind
+      var time: Double
+      var duration: Double?
+    }
+    var seen: [Key: [Int]] = [:]
+    for (index, event) in events.enumerated() {
+      let key = Key(kind: event.kind, time: event.time, duration: event.duration)
+      // A hostile file may lay a million different events on one moment.
+      let others = seen[key]?.prefix(8) ?? []
+      if let first = others.first(where: { events[$0] == event }) {
+        log.add(
+          .duplicateEvent, at: .event(EventReference(layer: layer, event: index)),
+          "the event is the same as event \(first + 1), at \(event.time.secondsText); both play")
+      } else {
+        seen[key, default: []].append(index)
+      }
+    }
+  }
+
+  // MARK: - Defaults
+
+  private static func noteDefaults(of composition: HapticComposition, _ log: inout CompositionLog) {
+    for kind in HapticEvent.Kind.allCases where kind.isHaptic {
+      for id in [EventParameterID.hapticIntensity, .hapticSharpness] {
+        let plain = composition.events.filter { $0.event.kind == kind && $0.event.parameters[id] == nil }
+        guard let first = plain.first else { continue }
+        let events = plain.count == 1 ? "the event plays" : "this and \(plain.count - 1) more events play"
+        log.add(
+          .defaultParameter, at: .event(first.reference),
+          "\(id.rawValue) is not given; \(events) at \(id.defaultValue(for: kind)), a default that Apple does not document"
+        )
+      }
+    }
+  }
+}
+
+/// Rules of design: what feels clear, kind and deliberate.
+///
+/// Source of the figures: published guides for feedback in learning applications, by which transients are
+/// 50 ms apart or more, three or four at most, heavy ones rare, patterns 200 to 500 ms long,
+/// nothing harsh or sustained, and no spacing erratic.
+extension PatternRules {
+  /// The shortest gap, in seconds, between transients that are felt as two.
+  private static let shortestGap = 0.05
+  /// How many transients in a row without a gap that is felt are a texture.
+  private static let textureCount = 8
+  /// The most transients of a sequence.
+  private static let transientLimit = 4
+  /// The most heavy transients of a sequence.
+  private static let heavyLimit = 2
+  private static let harshLevel: Float = 0.9
+  /// The intensity that should not go on, and for how many seconds.
+  private static let strongLevel = 0.8
+  private static let longestStrong = 1.0
+  /// The pattern length, in seconds, beyond which feedback is unusual.
+  private static let usualLength = 5.0
+  /// How many segments of controls are looked at. More are in no pattern a
+  /// person or tool has made, but a hostile file may lay a million events over a million points.
+  private static let segmentBudget = 4_000_000
+
+  @Sendable static func checkDesign(of composition: HapticComposition, _ log: inout CompositionLog) {
+    checkTransients(of: composition, &log)
+    checkStrongSpans(of: composition, &log)
+    // What is longer than any pattern may be is an error, and no matter of taste.
+    if composition.duration > usualLength, composition.duration <= FrameConversion.longest {
+      log.add(
+        .patternLength, at: .composition,
+        "the pattern lasts \(composition.duration.secondsText); feedback usually lasts 0.2 to 0.5 s")
+    }
+  }
+
+  // MARK: - Transients
+
+  private static func checkTransients(of composition: HapticComposition, _ log: inout CompositionLog) {
+    let transients = FeltTransient.all(of: composition)
+    let countable = checkGaps(of: transients, &log)
+    for transient in transients where transient.intensity >= harshLevel && transient.sharpness >= harshLevel {
+      log.add(
+        .harsh, at: .event(transient.event),
+        "a transient of intensity \(transient.intensity) and sharpness \(transient.sharpness) feels harsh")
+    }
+    checkSequences(of: countable, &log)
+  }
+
+  /// Notes once that transients are too close to be felt as several, and how many.
+  ///
+  /// A run of many is a texture, a technique: it is neither noted nor counted as taps.
+  /// - Returns: The transients that are not part of a texture.
+  private static func checkGaps(of transients: [FeltTransient], _ log: inout CompositionLog) -> [FeltTransient] {
+    var countable: [FeltTransient] = []
+    var close: (first: FeltTransient, count: Int, gap: Double)?
+    var start = 0
+    while start < transients.count {
+      var end = start + 1
+      var shortest = Double.infinity
+      while end < transients.count {
+        let gap = transients[end].time - transients[end - 1].time
+        guard gap < shortestGap - TransientSequence.timeTolerance else { break }
+        shortest = min(shortest, gap)
+        end += 1
+      }
+      let count = end - start
+      if count < textureCount {
+        countable += transients[start..<end]
+        if count > 1 {
+          close = (
+            close?.first ?? transients[start + 1], (close?.count ?? 0) + count - 1,
+            min(close?.gap ?? shortest, shortest)
+          )
+        }
+      }
+      start = end
+    }
+    if let close {
+      let gap = (close.gap * 10_000).rounded() / 10
+      let what =
+        close.count == 1
+        ? "the transient follows after \(gap) ms; at least 50 ms are needed to feel two"
+        : "\(close.count) transients follow others after \(gap) ms and more; at least 50 ms are needed to feel each"
+      log.add(.transientGap, at: .event(close.first.event), what)
+    }
+    return countable
+  }
+
+  private static func checkSequences(of transients: [FeltTransient], _ log: inout CompositionLog) {
+    var hasHeavySequence = false
+    var irregular: [FeltTransient] = []
+    for sequence in TransientSequence.all(of: transients) {
+      guard let first = sequence.transients.first else { continue }
+      let name = "the sequence from \(first.time.secondsText)"
+      let count = sequence.transients.count
+      if count > transientLimit {
+        let excess = sequence.transients[sequence.transients.startIndex + transientLimit]
+        log.add(
+          .transientCount, at: .event(excess.event),
+          "\(name) has \(count) transients; more than \(transientLimit) are hard to tell apart")
+      }
+      if !sequence.isRegular { irregular.append(first) }
+      let heavy = sequence.transients.filter { $0.isHeavy }
+      if heavy.count > heavyLimit {
+        hasHeavySequence = true
+        log.add(
+          .heavyOveruse, at: .event(heavy[heavyLimit].event),
+          "\(name) has \(heavy.count) heavy transients; use at most \(heavyLimit)")
+      }
+    }
+    if let first = irregular.first {
+      let others = irregular.count - 1
+      let what = others == 0 ? " has" : " and \(others) other\(others == 1 ? "" : "s") have"
+      log.add(
+        .transientSpacing, at: .event(first.event),
+        "the sequence from \(first.time.secondsText)\(what) irregular spacing")
+    }
+    let heavy = transients.filter { $0.isHeavy }
+    if !hasHeavySequence, transients.count > 3, heavy.count * 2 > transients.count {
+      log.add(
+        .heavyOveruse, at: .event(heavy[0].event),
+        "\(heavy.count) of \(transients.count) transients are heavy; reserve them for important events")
+    }
+  }
+
+  // MARK: - Sustained vibration
+
+  /// Finds where continuous haptic events, alone or one upon the other, stay strong for too long. What counts is the
+  /// strength felt: intensity times intensity control. An event that is not sustained fades and is left out; a break of
+  /// less than 50 ms is none.
+  private static func checkStrongSpans(of composition: HapticComposition, _ log: inout CompositionLog) {
+    var budget = segmentBudget
+    var strong: [(span: ClosedRange<Double>, event: EventReference)] = []
+    for (layer, content) in composition.layers.enumerated() {
+      let control = ControlTimeline(of: .hapticIntensityControl, in: content.pattern)
+      for (index, event) in content.pattern.events.enumerated() where event.kind.isVibration {
+        let level = Double(event.value(of: .hapticIntensity))
+        guard level >= strongLevel - 1e-6, event.value(of: .sustained) > 0, let duration = event.duration, duration > 0
+        else { continue }
+        let needed = (strongLevel - 1e-6) / level
+        let range = event.time...event.time + duration
+        for span in control.spans(of: needed, in: range, budget: &budget) {
+          strong.append((span, EventReference(layer: layer, event: index)))
+        }
+      }
+    }
+    strong.sort { ($0.span.lowerBound, $0.event) < ($1.span.lowerBound, $1.event) }
+    var index = 0
+    while index < strong.count {
+      let start = strong[index]
+      var end = start.span.upperBound
+      index += 1
+      while index < strong.count, strong[index].span.lowerBound - end < shortestGap {
+        end = max(end, strong[index].span.upperBound)
+        index += 1
+      }
+      let length = end - start.span.lowerBound
+      guard length > longestStrong + TransientSequence.timeTolerance else { continue }
+      log.add(
+        .sustained, at: .event(start.event),
+        "vibration of intensity 0.8 or more lasts \(length.secondsText) from "
+          + "\(start.span.lowerBound.secondsText) on")
+    }
+  }
+}
+
+/// One transient, with the intensity and sharpness that the controls of its layer leave it.
+struct FeltTransient {
+  var event: EventReference
+  var time: Double
+  var intensity: Float
+  var sharpness: Float
+
+  /// Whether it should be reserved for what is significant.
+  var isHeavy: Bool { intensity >= 0.95 }
+
+  /// The transients of all layers by time.
+  static func all(of composition: HapticComposition) -> [FeltTransient] {
+    var transients: [FeltTransient] = []
+    for (layer, content) in composition.layers.enumerated() {
+      let intensity = ControlTimeline(of: .hapticIntensityControl, in: content.pattern)
+      let sharpness = ControlTimeline(of: .hapticSharpnessControl, in: content.pattern)
+      for (index, event) in content.pattern.events.enumerated() where event.kind.isTransient {
+        let edge = event.value(of: .hapticSharpness) + Float(sharpness.value(at: event.time))
+        transients.append(
+          FeltTransient(
+            event: EventReference(layer: layer, event: index), time: event.time,
+            intensity: event.value(of: .hapticIntensity) * Float(intensity.value(at: event.time)),
+            sharpness: min(max(edge, 0), 1)))
+      }
+    }
+    return transients.sorted { ($0.time, $0.event) < ($1.time, $1.event) }
+  }
+}
+
+/// Transients that are felt as one figure: none comes more than 250 ms after the one before.
+struct TransientSequence {
+  /// The longest gap within a sequence, in seconds.
+  static let longestGap = 0.25
+  /// Decimal times differ from binary ones by less than this, in seconds.
+  static let timeTolerance = 1e-6
+
+  let transients: ArraySlice<FeltTransient>
+
+  static func all(of transients: [FeltTransient]) -> [TransientSequence] {
+    var sequences: [TransientSequence] = []
+    var start = 0
+    for index in transients.indices
+    where index + 1 == transients.count
+      || transients[index + 1].time - transients[index].time > longestGap + timeTolerance
+    {
+      sequences.append(TransientSequence(transients: transients[start...index]))
+      start = index + 1
+    }
+    return sequences
+  }
+
+  /// Whether the transients follow a rule that can be felt. They do if there are fewer than four; if all gaps are
+  /// alike; if no gap is shorter, or none longer, than the one before, 1 ms aside; or if a group of 2 to 8 gaps
+  /// repeats, each like the one it repeats, at least once up to its last transient. Two gaps are alike if one is at
+  /// most 25 % longer.
+  var isRegular: Bool {
+    guard transients.count >= 4 else { return true }
+    let gaps = zip(transients.dropFirst(), transients).map { $0.time - $1.time }
+    if Self.areAlike(gaps.min() ?? 0, gaps.max() ?? 0) { return true }
+    let steps = zip(gaps.dropFirst(), gaps).map { $0 - $1 }
+    if steps.allSatisfy({ $0 >= -0.001 }) || steps.allSatisfy({ $0 <= 0.001 }) { return true }
+    return (2...8).contains { period in
+      gaps.count >= 2 * period - 1 && zip(gaps.dropFirst(period), gaps).allSatisfy { Self.areAlike($0, $1) }
+    }
+  }
+
+  private static func areAlike(_ left: Double, _ right: Double) -> Bool {
+    max(left, right) <= 1.25 * min(left, right) + timeTolerance
+  }
+}
+
+extension ControlTimeline {
+  /// Hands over the lines within a range, with their values at the ends. The budget is how many segments may still be
+  /// looked at; it is lowered by those that were.
+  func lines(
+    in range: ClosedRange<Double>, budget: inout Int,
+    _ body: (_ from: Double, _ to: Double, _ first: Double, _ last: Double) -> Void
+  ) {
+    var index = index(at: range.lowerBound)
+    while index < segments.count, segments[index].start < range.upperBound, budget > 0 {
+      let segment = segments[index]
+      index += 1
+      budget -= 1
+      let from = max(segment.start, range.lowerBound)
+      let to = min(index < segments.count ? segments[index].start : .infinity, range.upperBound)
+      let first = segment.value(at: from)
+      // A flat segment may reach to a time that is not finite.
+      body(from, to, first, segment.slope == 0 ? first : segment.value(at: to))
+    }
+  }
+
+  /// The spans within a range in which the value is at least a level; budget as for lines.
+  func spans(of level: Double, in range: ClosedRange<Double>, budget: inout Int) -> [ClosedRange<Double>] {
+    var spans: [ClosedRange<Double>] = []
+    lines(in: range, budget: &budget) { from, to, first, last in
+      guard from < to, max(first, last) >= level else { return }
+      if min(first, last) >= level { return spans.append(from...to) }
+      // Times near the largest number overflow, and then have no crossing worth finding.
+      let ideal = from + (to - from) * ((level - first) / (last - first))
+      let crossing = ideal.isFinite ? min(max(ideal, from), to) : from
+      spans.append(first >= level ? from...crossing : crossing...to)
+    }
+    return spans
+  }
+}
+
+extension Rule {
+  static let severalPlaces = note(
+    "several-places", "compatibility", "Places sound apart only where there are as many channels of haptics.")
+  static let noEvents = warning("no-events", "grammar", "A pattern should have events; without them it is silent.")
+  static let curveOverlap = warning(
+    "curve-overlap", "compatibility", "Curves of one parameter should not overlap; devices differ in which one applies."
+  )
+
+  static let silent = warning(
+    "silent", "grammar", "A pattern should have an event with a level above 0 under its controls.")
+  static let noEffect = warning(
+    "no-effect", "grammar", "Parameters, curves and control points should act on an event that is not over.")
+  static let duplicateEvent = warning(
+    "duplicate-event", "grammar", "An event should not be repeated at the same time; both play, twice as strong.")
+  static let polyphony = warning("polyphony", "compatibility", "At most 256 events should sound at once.")
+  /// A sound file with samples that cannot be played.
+  public static let soundDamaged = warning(
+    "sound-damaged", "compatibility",
+    "Sound files should be as long as their headers announce, and have finite samples.")
+  static let defaultParameter = note(
+    "default-parameter", "compatibility",
+    "An event should have HapticIntensity and HapticSharpness; their defaults are not documented by Apple.")
+
+  static let transientGap = warning(
+    "transient-gap", "design", "Transients should be at least 50 ms apart to be felt as separate taps.")
+  static let transientCount = warning(
+    "transient-count", "design", "A sequence (transients at most 250 ms apart) should have at most 4 transients.")
+  static let transientSpacing = warning(
+    "transient-spacing", "design",
+    "Four or more transients should be evenly spaced, accelerate, slow down, or form equal groups.")
+  static let heavyOveruse = warning(
+    "heavy-overuse", "design",
+    "Transients of intensity 0.95 or more should be rare: at most 2 in a sequence, and not the majority.")
+  static let harsh = warning(
+    "harsh", "design", "A transient should not have both intensity and sharpness of 0.9 or more.")
+  static let sustained = warning(
+    "sustained", "design", "Vibration of intensity 0.8 or more should not last longer than 1 s without a pause.")
+  static let patternLength = note(
+    "pattern-length", "design", "A pattern should not be longer than 5 s; feedback usually lasts 0.2 to 0.5 s.")
 }

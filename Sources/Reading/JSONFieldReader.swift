@@ -21,7 +21,6 @@ package struct JSONFieldRules: Sendable {
   }
 
   package var missingKey: Rule
-  /// For keys that are expected, not required.
   package var expectedKey: Rule?
   package var wrongType: Rule
   package var outOfRange: Rule
@@ -40,30 +39,22 @@ package struct JSONFieldRules: Sendable {
     unknownWord: Rule? = nil, emptyText: Rule? = nil, checksRepeatedKeys: Bool = false, fraction: Fraction = .refused,
     null: Null = .wrongType
   ) {
-    self.missingKey = missingKey
-    self.expectedKey = expectedKey
-    self.wrongType = wrongType
-    self.outOfRange = outOfRange
-    self.unknownKey = unknownKey
-    self.unknownWord = unknownWord
-    self.emptyText = emptyText
-    self.checksRepeatedKeys = checksRepeatedKeys
-    self.fraction = fraction
-    self.null = null
+    (self.missingKey, self.expectedKey, self.wrongType) = (missingKey, expectedKey, wrongType)
+    (self.outOfRange, self.unknownKey, self.unknownWord) = (outOfRange, unknownKey, unknownWord)
+    (self.emptyText, self.checksRepeatedKeys) = (emptyText, checksRepeatedKeys)
+    (self.fraction, self.null) = (fraction, null)
   }
 }
 
-/// Reads a text by tables, see ``JSONTable``, and notes what is wrong with it.
-///
-/// A reader may word what concerns keys in its own way by having `noteMissing`, `noteUnknownKey` or `noteUnknownWord`
-/// itself. Numbers out of range are moved to the nearest bound where `outOfRange` is a warning or note, else not used.
+/// Reads a text by tables, see ``JSONTable``, and notes what is wrong with it. A reader may word what concerns keys in
+/// its own way by having `noteMissing`, `noteUnknownKey` or `noteUnknownWord` itself. Numbers out of range are moved to
+/// the nearest bound where `outOfRange` is a warning or note, else not used.
 package protocol JSONFieldReader: Sendable {
   /// Whether texts that are written have whole numbers without a point.
   static var writesShortNumbers: Bool { get }
 
   var log: FindingLog { get set }
   var rules: JSONFieldRules { get }
-  /// Whether findings below errors are wanted.
   var wantsFindings: Bool { get }
 
   mutating func noteMissing(_ key: JSONKey, isRequired: Bool, of object: JSONValue, _ shape: JSONShape)
@@ -87,8 +78,7 @@ extension JSONFieldReader {
     guard wantsFindings, let rule = rules.unknownKey, let key = member.key else { return }
     log.add(
       rule, at: member, offset: member.keyOffset, "unknown key \(key.quoted()) is ignored",
-      hint: shape.names.hint(for: key)
-    )
+      hint: shape.names.hint(for: key))
   }
 
   package mutating func noteUnknownWord(_ text: String, _ names: JSONNames, _ key: JSONKey, at value: JSONValue) {
@@ -97,7 +87,6 @@ extension JSONFieldReader {
       hint: names.hint(for: text), code: key.code)
   }
 
-  /// Whether a value is of a kind; an error where it is not.
   package mutating func expect(
     _ kind: JSONValue.Kind, _ value: JSONValue, as name: @autoclosure () -> String, code: Int? = nil
   ) -> Bool {
@@ -114,8 +103,7 @@ extension JSONFieldReader {
     case .wrongType: return false
     case .absent: return true
     case .noted(let rule):
-      log.add(
-        rule, at: value, "\(value.key ?? "the value") is null and counts as absent", hint: "leave the key out")
+      log.add(rule, at: value, "\(value.key ?? "the value") is null and counts as absent", hint: "leave the key out")
       return true
     }
   }
@@ -125,16 +113,16 @@ extension JSONFieldReader {
     switch key.type {
     case .number(let range):
       return number(value, key).flatMap { inRange(Value.nearest(to: $0), range, value, key) }.flatMap {
-        Value(.number($0))
+        Value.of(JSONContent(number: $0))
       }
     case .integer(let range):
       guard let number = number(value, key).flatMap({ integer($0, value, key) }) else { return nil }
       return inRange(number, Double(range.lowerBound)...Double(range.upperBound), value, key).flatMap {
-        Value(.number($0))
+        Value.of(JSONContent(number: $0))
       }
     case .boolean:
       guard expect(.boolean, value, as: key.name, code: key.code) else { return nil }
-      return value.boolean.flatMap { Value(.boolean($0)) }
+      return value.boolean.flatMap { Value.of(JSONContent(boolean: $0)) }
     case .text, .word, .list, .object, .any:
       guard expect(.string, value, as: key.name, code: key.code) else { return nil }
       let text = value.string ?? ""
@@ -142,7 +130,7 @@ extension JSONFieldReader {
         log.add(rule, at: value, "\(key.name) is empty")
         return nil
       }
-      return Value(.text(text))
+      return Value.of(JSONContent(text: text))
     }
   }
 
@@ -162,14 +150,10 @@ extension JSONFieldReader {
         key.rule ?? rules.outOfRange, at: value, "\(key.name) is \(value.shortLexeme); it must be a whole number",
         code: key.code)
       return nil
-    case .dropped(let noted):
-      (whole, rule) = (number.rounded(.towardZero), noted)
-    case .rounded(let noted):
-      (whole, rule) = (number.rounded(), noted)
+    case .dropped(let noted): (whole, rule) = (number.rounded(.towardZero), noted)
+    case .rounded(let noted): (whole, rule) = (number.rounded(), noted)
     }
-    if whole != number {
-      log.add(rule, at: value, "\(key.name) is \(value.shortLexeme); \(whole.shortText) is used")
-    }
+    if whole != number { log.add(rule, at: value, "\(key.name) is \(value.shortLexeme); \(whole.shortText) is used") }
     if case .dropped = rules.fraction { return min(max(whole, Double(Int32.min)), Double(Int32.max)) }
     return whole
   }
@@ -184,8 +168,7 @@ extension JSONFieldReader {
     let isUsed = rule.severity < .error
     let text =
       range.lowerBound == 0 && range.upperBound >= Double(Int32.max)
-      ? number < 0 ? "it must not be negative" : "it is too large"
-      : nil
+      ? number < 0 ? "it must not be negative" : "it is too large" : nil
     log.add(
       rule, at: value,
       "\(key.name) is \(value.shortLexeme)"
@@ -251,9 +234,8 @@ extension JSONShape {
 
 extension JSONShape {
   /// A text in canonical form: known keys in the order of the rows, others behind them in their own; everything as it
-  /// was written, but numbers of known keys as the shortest decimal with a point where that is wanted.
-  ///
-  /// Objects that are set on one line are so if nothing in them needs more.
+  /// was written, but numbers of known keys as the shortest decimal with a point where that is wanted. Objects that are
+  /// set on one line are so if nothing in them needs more.
   package func canonical(_ root: JSONValue, normalizesNumbers: Bool = false) -> [UInt8] {
     var writer = JSONWriter()
     if root.kind == .object {

@@ -1,7 +1,5 @@
 /// Reads a text into nodes, without recursion and without memory of its own beyond them.
 struct JSONReader {
-  static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
-
   let limits: JSONLimits
   private(set) var nodes: [JSONNode] = []
   private(set) var tolerances: [JSONDeviation] = []
@@ -14,7 +12,6 @@ struct JSONReader {
 
   init(limits: JSONLimits) { self.limits = limits }
 
-  /// Reads the one value of a text and makes sure that nothing follows it.
   mutating func read(_ text: Span<UInt8>) throws(JSONFault) {
     guard text.count <= limits.textBytes else {
       throw JSONFault(
@@ -28,7 +25,7 @@ struct JSONReader {
     skipSpace(text)
     guard position == text.count else {
       if let fault = commentFault(text) { throw fault }
-      throw JSONFault(offset: position, message: "expected nothing after the value, found \(found(text))")
+      throw fault("expected nothing after the value, found \(found(text))")
     }
   }
 
@@ -131,8 +128,7 @@ struct JSONReader {
     skipSpace(text)
     guard position < text.count else { throw endOfText(text) }
     guard text[position] == UInt8(ascii: ":") else {
-      throw commentFault(text)
-        ?? JSONFault(offset: position, message: "expected \":\" after the key, found \(found(text))")
+      throw commentFault(text) ?? fault("expected \":\" after the key, found \(found(text))")
     }
     position += 1
     skipSpace(text)
@@ -140,7 +136,6 @@ struct JSONReader {
     return key
   }
 
-  /// Leaves the container the position is at the end of.
   private mutating func close(_ text: Span<UInt8>) {
     let index = Int(parent)
     if isInObject { findDuplicateKeys(of: index, text) }
@@ -155,7 +150,6 @@ struct JSONReader {
   /// The byte that closes the innermost container.
   private var closingByte: UInt8 { isInObject ? UInt8(ascii: "}") : UInt8(ascii: "]") }
 
-  /// Passes spaces, tabs and line breaks.
   private mutating func skipSpace(_ text: Span<UInt8>) {
     while position < text.count {
       switch text[position] {
@@ -212,7 +206,6 @@ struct JSONReader {
     JSONString.decode(text, node.keyRange, isEscaped: node.isKeyEscaped)
   }
 
-  /// What stands at the position, for "found …".
   func found(_ text: Span<UInt8>) -> String {
     guard position < text.count else { return "the end of the text" }
     let byte = text[position]
@@ -231,17 +224,15 @@ struct JSONReader {
       origin: Int(nodes[Int(parent)].start))
   }
 
-  /// Neither a comma nor the end of the container follows a value.
   func missingSeparator(_ text: Span<UInt8>) -> JSONFault {
     let closing = isInObject ? "}" : "]"
-    return JSONFault(offset: position, message: "expected \",\" or \"\(closing)\", found \(found(text))")
+    return fault("expected \",\" or \"\(closing)\", found \(found(text))")
   }
 
-  /// Something other than a string stands where a key belongs.
   func missingKey(_ text: Span<UInt8>) -> JSONFault {
     if let fault = commentFault(text) { return fault }
     if text[position] == UInt8(ascii: "'") { return singleQuoteFault() }
-    return JSONFault(offset: position, message: "expected a key in double quotes, found \(found(text))")
+    return fault("expected a key in double quotes, found \(found(text))")
   }
 
   /// A comment in the style of C, or of a script, at the position.
@@ -252,7 +243,7 @@ struct JSONReader {
       text[position] == UInt8(ascii: "#")
       || text[position] == UInt8(ascii: "/") && (next == UInt8(ascii: "/") || next == UInt8(ascii: "*"))
     guard isComment else { return nil }
-    return JSONFault(offset: position, message: "JSON has no comments")
+    return fault("JSON has no comments")
   }
 
   /// Something stands where a value belongs; `word` is the letters there.
@@ -260,23 +251,446 @@ struct JSONReader {
     if let fault = commentFault(text) { return fault }
     switch text[position] {
     case UInt8(ascii: "'"): return singleQuoteFault()
-    case UInt8(ascii: "+"): return JSONFault(offset: position, message: "a number cannot begin with \"+\"")
-    case UInt8(ascii: "."): return JSONFault(offset: position, message: "a number needs a digit before the point")
+    case UInt8(ascii: "+"): return fault("a number cannot begin with \"+\"")
+    case UInt8(ascii: "."): return fault("a number needs a digit before the point")
     default: break
     }
     switch word.lowercased() {
-    case "": return JSONFault(offset: position, message: "expected a value, found \(found(text))")
-    case "nan", "infinity", "inf": return JSONFault(offset: position, message: "\(word) is not a JSON number")
+    case "": return fault("expected a value, found \(found(text))")
+    case "nan", "infinity", "inf": return fault("\(word) is not a JSON number")
     case let lower where ["true", "false", "null"].contains(lower):
-      return JSONFault(
-        offset: position, message: "expected a value, found \"\(word)\"", suggestion: "did you mean \(lower)?")
-    default: return JSONFault(offset: position, message: "expected a value, found \"\(word)\"")
+      return fault("expected a value, found \"\(word)\"", "did you mean \(lower)?")
+    default: return fault("expected a value, found \"\(word)\"")
     }
   }
 
-  private func singleQuoteFault() -> JSONFault {
-    JSONFault(offset: position, message: "strings are written in double quotes")
+  private func singleQuoteFault() -> JSONFault { fault("strings are written in double quotes") }
+
+  private func fault(_ message: String, _ suggestion: String? = nil) -> JSONFault {
+    JSONFault(offset: position, message: message, suggestion: suggestion)
+  }
+
+  // MARK: - Scalars
+
+  /// Reads a string, quotes included; true when it has escapes.
+  mutating func readString(_ text: Span<UInt8>) throws(JSONFault) -> Bool {
+    let start = position
+    var isEscaped = false
+    position += 1
+    while position < text.count {
+      skipPlain(text)
+      guard position < text.count else { break }
+      let byte = text[position]
+      switch byte {
+      case UInt8(ascii: "\""):
+        position += 1
+        return isEscaped
+      case UInt8(ascii: "\\"):
+        isEscaped = true
+        try readEscape(text, string: start)
+      case 0..<0x20: throw controlCharacterFault(byte)
+      case 0..<0x80: position += 1
+      default: position += try sequenceLength(text)
+      }
+    }
+    throw endOfString(start)
+  }
+
+  /// Passes ASCII without quotes, backslashes and controls, eight bytes at a time.
+  @inline(__always) private mutating func skipPlain(_ text: Span<UInt8>) {
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    let highs = ones << 7
+    while position + 8 <= text.count {
+      let bytes = unsafe UInt64(littleEndian: text.bytes.unsafeLoadUnaligned(fromByteOffset: position, as: UInt64.self))
+      // A difference has its highest bit set where a byte was less than what was taken away.
+      let quotes = bytes ^ ones &* UInt64(UInt8(ascii: "\""))
+      let backslashes = bytes ^ ones &* UInt64(UInt8(ascii: "\\"))
+      let special = (quotes &- ones) | (backslashes &- ones) | (bytes &- ones &* 0x20) | bytes
+      position += (special & highs).trailingZeroBitCount / 8
+      if special & highs != 0 { return }
+    }
+  }
+
+  private mutating func readEscape(_ text: Span<UInt8>, string: Int) throws(JSONFault) {
+    let start = position
+    guard start + 1 < text.count else { throw endOfString(string) }
+    switch text[start + 1] {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
+      UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
+      position += 2
+    case UInt8(ascii: "u"):
+      let unit = try readUnit(text, string: string)
+      guard 0xD800...0xDFFF ~= unit else { return }
+      guard unit < 0xDC00, position + 1 < text.count, text[position] == UInt8(ascii: "\\"),
+        text[position + 1] == UInt8(ascii: "u"), 0xDC00...0xDFFF ~= (try readUnit(text, string: string))
+      else { throw JSONFault(offset: start, message: "\(JSONString.unitText(unit)) is an unpaired surrogate") }
+    default:
+      position += 1
+      throw JSONFault(offset: start, message: "invalid escape: backslash before \(found(text))")
+    }
+  }
+
+  private mutating func readUnit(_ text: Span<UInt8>, string: Int) throws(JSONFault) -> UInt16 {
+    var unit: UInt16 = 0
+    for step in 2..<6 {
+      guard position + step < text.count else { throw endOfString(string) }
+      guard let digit = JSONString.hexadecimal(text[position + step]) else {
+        throw fault("\\u needs four hexadecimal digits")
+      }
+      unit = unit << 4 | digit
+    }
+    position += 6
+    return unit
+  }
+
+  /// The length of the UTF-8 sequence at the position, by the table of well-formed sequences. Source: The Unicode
+  /// Standard, table 3-7.
+  private func sequenceLength(_ text: Span<UInt8>) throws(JSONFault) -> Int {
+    let length = JSONString.sequenceLength(text, at: position)
+    guard length > 0 else {
+      throw JSONFault(
+        kind: .encoding, offset: position,
+        message: "the byte \(JSONString.byteText(text[position])) is not valid UTF-8",
+        suggestion: "save the text as UTF-8")
+    }
+    return length
+  }
+
+  private func controlCharacterFault(_ byte: UInt8) -> JSONFault {
+    switch byte {
+    case 0x0A, 0x0D: fault("unterminated string")
+    case 0x09: fault("a tab inside a string is written \\t")
+    default: fault("a control character inside a string is written " + JSONString.unitText(UInt16(byte)))
+    }
+  }
+
+  private func endOfString(_ start: Int) -> JSONFault {
+    JSONFault(
+      kind: .truncated, offset: position, message: "the text ends inside the string that begins at", origin: start)
+  }
+
+  /// Reads a number by JSON's grammar and makes sure that a `Double` can hold it.
+  mutating func readNumber(_ text: Span<UInt8>) throws(JSONFault) {
+    let start = position
+    if text[position] == UInt8(ascii: "-") { position += 1 }
+    let leadsWithZero = position < text.count && text[position] == UInt8(ascii: "0")
+    let wholeDigits = skipDigits(text)
+    guard wholeDigits > 0 else {
+      if JSONString.text(text, start..<min(start + 9, text.count)) == "-Infinity" {
+        throw JSONFault(offset: start, message: "-Infinity is not a JSON number")
+      }
+      throw fault("expected a digit, found \(found(text))")
+    }
+    if leadsWithZero && wholeDigits > 1 {
+      throw JSONFault(offset: start, message: "a number cannot begin with a zero and more digits")
+    }
+    if position < text.count, text[position] == UInt8(ascii: ".") {
+      position += 1
+      guard skipDigits(text) > 0 else { throw fault("expected a digit after the point, found \(found(text))") }
+    }
+    var hasExponent = false
+    if position < text.count, text[position] | 0x20 == UInt8(ascii: "e") {
+      hasExponent = true
+      position += 1
+      if position < text.count, text[position] == UInt8(ascii: "+") || text[position] == UInt8(ascii: "-") {
+        position += 1
+      }
+      guard skipDigits(text) > 0 else { throw fault("expected a digit in the exponent, found \(found(text))") }
+    }
+    // Fewer digits than this cannot reach 1.8e308.
+    guard hasExponent || wholeDigits > 300 else { return }
+    if !JSONNumber.value(text, start..<position).isFinite {
+      throw JSONFault(offset: start, message: "number out of range")
+    }
+  }
+
+  private mutating func skipDigits(_ text: Span<UInt8>) -> Int {
+    let start = position
+    while position < text.count, UInt8(ascii: "0")...UInt8(ascii: "9") ~= text[position] { position += 1 }
+    return position - start
+  }
+
+  mutating func readWord(_ text: Span<UInt8>) throws(JSONFault) -> JSONNode.Form {
+    let start = position
+    var end = start
+    while end < text.count, end - start < 32, JSONString.isLetter(text[end]) { end += 1 }
+    position = end
+    switch JSONString.text(text, start..<end) {
+    case "true": return .true
+    case "false": return .false
+    case "null": return .null
+    case let word:
+      position = start
+      throw notAValue(text, word: word)
+    }
   }
 }
 
-// MARK: - Duplicate keys
+package enum JSONNumber {
+  /// The powers of ten that a `Double` holds exactly.
+  private static let powers: [Double] = [
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20,
+    1e21, 1e22,
+  ]
+
+  /// The nearest `Double`; infinite where there is none. Up to 19 digits that make an integer below 2^53, times or over
+  /// an exact power of ten, round once and so correctly (W. D. Clinger, How to Read Floating Point Numbers Accurately,
+  /// 1990). Up to 19 digits over a power of ten below 2^64 are divided as whole numbers. The rest is left to the
+  /// standard library.
+  package static func value(_ text: Span<UInt8>, _ range: Range<Int>) -> Double {
+    var position = range.lowerBound
+    let isNegative = text[position] == UInt8(ascii: "-")
+    if isNegative { position += 1 }
+    var mantissa: UInt64 = 0
+    var digitCount = 0
+    var exponent: Int64 = 0
+    var isFraction = false
+    scan: while position < range.upperBound {
+      let byte = text[position]
+      switch byte {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"):
+        mantissa = mantissa &* 10 &+ UInt64(byte &- UInt8(ascii: "0"))
+        if digitCount > 0 || byte != UInt8(ascii: "0") { digitCount += 1 }
+        if isFraction { exponent -= 1 }
+      case UInt8(ascii: "."): isFraction = true
+      default: break scan
+      }
+      position += 1
+    }
+    if position < range.upperBound {
+      position += 1
+      let isNegativeExponent = text[position] == UInt8(ascii: "-")
+      if isNegativeExponent || text[position] == UInt8(ascii: "+") { position += 1 }
+      var written: Int64 = 0
+      while position < range.upperBound {
+        // Beyond this the exact digits no longer matter to the fast way.
+        written = min(written * 10 + Int64(text[position] - UInt8(ascii: "0")), 1 << 32)
+        position += 1
+      }
+      exponent += isNegativeExponent ? -written : written
+    }
+    let magnitude: Double
+    if digitCount <= 19, mantissa <= 1 << 53, -22...22 ~= exponent {
+      magnitude = exponent < 0 ? Double(mantissa) / powers[Int(-exponent)] : Double(mantissa) * powers[Int(exponent)]
+    } else if 1...19 ~= digitCount, -19 ... -1 ~= exponent {
+      magnitude = quotient(mantissa, tenTo: Int(-exponent))
+    } else {
+      return Double(JSONString.text(text, range)) ?? .infinity
+    }
+    return isNegative ? -magnitude : magnitude
+  }
+
+  /// The nearest `Double` to a whole number above 0 over a power of ten from 1 to 19.
+  private static func quotient(_ mantissa: UInt64, tenTo exponent: Int) -> Double {
+    var divisor: UInt64 = 1
+    for _ in 0..<exponent { divisor &*= 10 }
+    // With the highest bits of both set, and the one halved, the quotient has 63 or 64 bits.
+    let left = mantissa.leadingZeroBitCount
+    let divisorLeft = divisor.leadingZeroBitCount
+    let high = mantissa << left
+    let (whole, rest) = (divisor << divisorLeft).dividingFullWidth((high >> 1, high << 63))
+    // A rest moves what would lie in the middle between two numbers, which need 53 bits, behind it.
+    let rounded = Double(rest == 0 ? whole : whole | 1)
+    return Double(sign: .plus, exponent: divisorLeft - left - 63, significand: rounded)
+  }
+}
+
+/// What is known about the bytes of strings.
+enum JSONString {
+  /// The bytes a string stands for; `range` is inside its quotes and was read before. Beyond a limit of bytes the rest
+  /// is left out.
+  static func decode(_ text: Span<UInt8>, _ range: Range<Int>, isEscaped: Bool, limit: Int = .max) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(min(range.count, limit))
+    var position = range.lowerBound
+    while position < range.upperBound, bytes.count < limit {
+      let byte = text[position]
+      position += 1
+      guard isEscaped, byte == UInt8(ascii: "\\") else {
+        bytes.append(byte)
+        continue
+      }
+      let letter = text[position]
+      position += 1
+      switch letter {
+      case UInt8(ascii: "b"): bytes.append(0x08)
+      case UInt8(ascii: "f"): bytes.append(0x0C)
+      case UInt8(ascii: "n"): bytes.append(0x0A)
+      case UInt8(ascii: "r"): bytes.append(0x0D)
+      case UInt8(ascii: "t"): bytes.append(0x09)
+      case UInt8(ascii: "u"):
+        var code = UInt32(unit(text, at: position))
+        position += 4
+        if 0xD800...0xDBFF ~= code {
+          code = 0x10000 + (code - 0xD800) << 10 + (UInt32(unit(text, at: position + 2)) - 0xDC00)
+          position += 6
+        }
+        if let scalar = Unicode.Scalar(code) { bytes.append(contentsOf: Array(String(scalar).utf8)) }
+      default: bytes.append(letter)
+      }
+    }
+    return bytes
+  }
+
+  private static func unit(_ text: Span<UInt8>, at position: Int) -> UInt16 {
+    var unit: UInt16 = 0
+    for step in 0..<4 { unit = unit << 4 | (hexadecimal(text[position + step]) ?? 0) }
+    return unit
+  }
+
+  /// The value of a hexadecimal digit.
+  static func hexadecimal(_ byte: UInt8) -> UInt16? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt16(byte - UInt8(ascii: "0"))
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt16(byte - UInt8(ascii: "a") + 10)
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): UInt16(byte - UInt8(ascii: "A") + 10)
+    default: nil
+    }
+  }
+
+  /// The length of the well-formed UTF-8 sequence at a position, or 0. Source: The Unicode Standard, table 3-7.
+  static func sequenceLength(_ text: Span<UInt8>, at position: Int) -> Int {
+    let second: ClosedRange<UInt8>
+    let length: Int
+    switch text[position] {
+    case 0x00...0x7F: return 1
+    case 0xC2...0xDF: (second, length) = (0x80...0xBF, 2)
+    case 0xE0: (second, length) = (0xA0...0xBF, 3)
+    case 0xED: (second, length) = (0x80...0x9F, 3)
+    case 0xE1...0xEF: (second, length) = (0x80...0xBF, 3)
+    case 0xF0: (second, length) = (0x90...0xBF, 4)
+    case 0xF1...0xF3: (second, length) = (0x80...0xBF, 4)
+    case 0xF4: (second, length) = (0x80...0x8F, 4)
+    default: return 0
+    }
+    guard position + length <= text.count, second ~= text[position + 1] else { return 0 }
+    for step in 2..<max(length, 2) where text[position + step] & 0xC0 != 0x80 { return 0 }
+    return length
+  }
+
+  /// Whether a byte belongs to a word such as `true`.
+  static func isLetter(_ byte: UInt8) -> Bool { UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20 }
+
+  static func text(_ text: Span<UInt8>, _ range: Range<Int>) -> String {
+    String(decoding: decode(text, range, isEscaped: false), as: UTF8.self)
+  }
+
+  /// A byte as `0xFF`.
+  static func byteText(_ byte: UInt8) -> String { "0x" + hexadecimal(UInt16(byte), digits: 2) }
+
+  /// A UTF-16 unit as `\uD800`.
+  static func unitText(_ unit: UInt16) -> String { "\\u" + hexadecimal(unit, digits: 4) }
+
+  private static func hexadecimal(_ value: UInt16, digits: Int) -> String {
+    let text = String(value, radix: 16, uppercase: true)
+    return String(repeating: "0", count: digits - text.count) + text
+  }
+}
+
+/// How a text of JSON is encoded: RFC 4627 allowed UTF-16 and UTF-32, and readers still take them.
+public enum TextEncoding: String, Sendable {
+  case utf8 = "UTF-8"
+  case utf16LittleEndian = "UTF-16LE"
+  case utf16BigEndian = "UTF-16BE"
+  case utf32LittleEndian = "UTF-32LE"
+  case utf32BigEndian = "UTF-32BE"
+
+  /// The encoding of a text by its byte-order mark, or by where its first character has zeros.
+  public init(of bytes: [UInt8]) {
+    let start = Array(bytes.prefix(4)) + [UInt8](repeating: 0xAA, count: max(0, 4 - bytes.count))
+    switch (start[0], start[1], start[2], start[3]) {
+    case (0xFF, 0xFE, 0, 0): self = .utf32LittleEndian
+    case (0, 0, 0xFE, 0xFF): self = .utf32BigEndian
+    case (0xFF, 0xFE, _, _): self = .utf16LittleEndian
+    case (0xFE, 0xFF, _, _): self = .utf16BigEndian
+    case (0, 0, 0, 1...): self = .utf32BigEndian
+    case (1..., 0, 0, 0): self = .utf32LittleEndian
+    case (0, 1..., 0, 1...): self = .utf16BigEndian
+    case (1..., 0, 1..., 0): self = .utf16LittleEndian
+    default: self = .utf8
+    }
+  }
+
+  /// A text of this encoding in UTF-8, without byte-order mark; nil where it is not valid.
+  ///
+  /// UTF-8 is returned as it is.
+  public func utf8(_ bytes: [UInt8]) -> [UInt8]? {
+    if self == .utf8 { return bytes }
+    let isWide = self == .utf32LittleEndian || self == .utf32BigEndian
+    let isBig = self == .utf16BigEndian || self == .utf32BigEndian
+    let size = isWide ? 4 : 2
+    guard bytes.count % size == 0 else { return nil }
+    let units = stride(from: 0, to: bytes.count, by: size).map { start in
+      (0..<size).reduce(UInt32(0)) { unit, place in
+        unit << 8 | UInt32(bytes[start + (isBig ? place : size - 1 - place)])
+      }
+    }
+    let text =
+      isWide
+      ? String(validating: units, as: UTF32.self)
+      : String(validating: units.map { UInt16(truncatingIfNeeded: $0) }, as: UTF16.self)
+    guard let result = text.map({ Array($0.utf8) }) else { return nil }
+    return result.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(result.dropFirst(3)) : result
+  }
+}
+
+/// Why a text is not a JSON document, and where.
+public struct JSONError: Error, Equatable, Sendable {
+  /// What has to be done about the text.
+  public enum Kind: Equatable, Sendable {
+    /// Write it as JSON's grammar asks.
+    case syntax
+    /// Complete it: it ends too early.
+    case truncated
+    /// Save it as UTF-8.
+    case encoding
+    /// Make it smaller or flatter.
+    case limit
+  }
+
+  /// What has to be done about the text.
+  public var kind: Kind
+  /// The first character that cannot be accepted.
+  public var place: SourcePlace
+  /// One sentence, without a full stop.
+  public var message: String
+  /// What was probably meant, or nothing.
+  public var suggestion: String?
+}
+
+extension JSONError: CustomStringConvertible {
+  /// One line: `NAME:LINE:COLUMN: error: MESSAGE; HINT`.
+  public var description: String { "\(place): error: \(message)" + (suggestion.map { "; \($0)" } ?? "") }
+}
+
+/// An error before its offset is turned into a line and a column.
+struct JSONFault: Error {
+  var kind = JSONError.Kind.syntax
+  var offset: Int
+  var message: String
+  var suggestion: String?
+  /// Where the unfinished thing begins, to be named at the end of the message.
+  var origin: Int?
+}
+
+extension InputError {
+  /// The refusal of a text that is not a JSON document.
+  public init(_ error: JSONError, rule: Rule, foreignCode: Int? = nil) {
+    self.init(Finding(rule, place: error.place, error.message, suggestion: error.suggestion, foreignCode: foreignCode))
+  }
+}
+
+extension FindingLog {
+  /// Adds a finding, at the value's beginning unless an offset says otherwise.
+  public mutating func add(
+    _ rule: Rule, at value: JSONValue, offset: Int? = nil, severity: Severity? = nil,
+    _ message: @autoclosure () -> String, hint: @autoclosure () -> String? = nil, code: Int? = nil
+  ) {
+    add(
+      rule, value: value.index, offset: offset ?? value.offset, severity: severity, message(), hint: hint(),
+      foreignCode: code)
+  }
+
+  /// The findings about values of a document, in the order of its text.
+  public func findings(in document: JSONDocument) -> [Finding] { findings { document.place(ofValue: $0, at: $1) } }
+}

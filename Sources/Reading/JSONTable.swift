@@ -16,7 +16,6 @@ package enum JSONType: Sendable {
   /// Whatever the row reads.
   case any
 
-  /// Any number.
   package static let anyNumber = JSONType.number(-.greatestFiniteMagnitude ... .greatestFiniteMagnitude)
 }
 
@@ -54,15 +53,16 @@ package struct JSONKey: Sendable {
     _ name: String, _ type: JSONType, is presence: Presence = .optional, default defaultValue: Double? = nil,
     _ meaning: String = "", noun: String? = nil, rule: Rule? = nil, code: Int? = nil, layout: JSONWriter.Layout? = nil
   ) {
-    self.name = name
-    self.type = type
-    self.presence = presence
-    self.defaultValue = defaultValue
-    self.meaning = meaning
-    self.noun = noun
-    self.rule = rule
-    self.code = code
-    self.layout = layout
+    (self.name, self.type, self.presence, self.defaultValue) = (name, type, presence, defaultValue)
+    (self.meaning, self.noun, self.rule, self.code, self.layout) = (meaning, noun, rule, code, layout)
+  }
+}
+
+extension JSONKey {
+  fileprivate func typed(_ type: JSONType) -> JSONKey {
+    var key = self
+    key.type = type
+    return key
   }
 }
 
@@ -70,14 +70,12 @@ package struct JSONKey: Sendable {
 package final class JSONShape: Sendable {
   /// A word that decides which other keys there are.
   package struct Choice: Sendable {
-    /// The key whose value is the word.
     package var key: String
     /// The keys that go with each word, and those that must be there; the first word is the default.
     package var branches: [(word: String, keys: [String], required: [String])]
 
     package init(key: String, branches: [(word: String, keys: [String], required: [String])]) {
-      self.key = key
-      self.branches = branches
+      (self.key, self.branches) = (key, branches)
     }
   }
 
@@ -94,10 +92,7 @@ package final class JSONShape: Sendable {
 
   package init(_ noun: String, _ keys: [JSONKey], code: Int? = nil, choice: Choice? = nil) {
     precondition(keys.count <= 32, "an object has at most 32 keys")
-    self.noun = noun
-    self.keys = keys
-    self.code = code
-    self.choice = choice
+    (self.noun, self.keys, self.code, self.choice) = (noun, keys, code, choice)
     names = JSONNames(keys.map { $0.name })
     allBits = UInt32(truncatingIfNeeded: (UInt64(1) << UInt64(keys.count)) - 1)
     var demanded: UInt32 = 0
@@ -139,11 +134,7 @@ package struct JSONField<Owner, Reader: JSONFieldReader>: Sendable {
   package init(
     _ key: JSONKey, read: @escaping @Sendable (JSONValue, inout Owner, inout Reader) -> Bool,
     write: @escaping @Sendable (_ owner: Owner, _ usual: Owner?, inout JSONObjectWriter) -> Void = { _, _, _ in }
-  ) {
-    self.key = key
-    self.read = read
-    self.write = write
-  }
+  ) { (self.key, self.read, self.write) = (key, read, write) }
 
   /// The same row for some owners alone; the others' key is neither read, missed nor written.
   package func only(where condition: @escaping @Sendable (Owner) -> Bool) -> Self {
@@ -191,8 +182,7 @@ package final class JSONTable<Owner, Reader: JSONFieldReader>: Sendable {
     check: Check? = nil
   ) {
     shape = JSONShape(noun, rows.map { $0.key }, code: code, choice: choice)
-    self.rows = rows
-    self.check = check
+    (self.rows, self.check) = (rows, check)
   }
 
   /// Reads an object; what it leaves out stays as it was.
@@ -244,7 +234,6 @@ package final class JSONTable<Owner, Reader: JSONFieldReader>: Sendable {
     for row in rows where row.condition?(owner) ?? true { row.write(owner, usual, &object) }
   }
 
-  /// Writes a list of objects.
   package func write(
     _ owners: [Owner], unless usual: Owner? = nil, as name: String, layout: JSONWriter.Layout? = nil,
     to object: inout JSONObjectWriter
@@ -254,7 +243,6 @@ package final class JSONTable<Owner, Reader: JSONFieldReader>: Sendable {
     }
   }
 
-  /// The text of a value.
   package func text(_ owner: Owner, layout: JSONWriter.Layout = .lines) -> [UInt8] {
     var writer = JSONWriter(layout: layout)
     writer.object { write(owner, to: &$0) }
@@ -279,26 +267,42 @@ extension JSONField {
     _ name: String, _ type: JSONType, is presence: JSONKey.Presence = .optional, default defaultValue: Double? = nil,
     _ meaning: String = "", rule: Rule? = nil, code: Int? = nil, _ place: @escaping Place<Value>
   ) -> Self {
-    let key = JSONKey(name, type, is: presence, default: defaultValue, meaning, rule: rule, code: code)
-    return Self(key) { value, owner, reader in
-      guard let scalar: Value = reader.scalar(value, key) else { return false }
+    value(
+      JSONKey(name, type, is: presence, default: defaultValue, meaning, rule: rule, code: code), type: nil, place: place
+    )
+  }
+
+  /// The same for a key whose type depends on what was read before.
+  package static func value<Value: JSONScalar>(
+    _ key: JSONKey, type: (@Sendable (Owner, Reader) -> JSONType)?, place: @escaping Place<Value>
+  ) -> Self {
+    Self(key) { value, owner, reader in
+      let known = type.map { key.typed($0(owner, reader)) } ?? key
+      guard let scalar: Value = reader.scalar(value, known) else { return false }
       place(&owner) { $0 = scalar }
       return true
     } write: { owner, usual, object in
-      var (owner, usual) = (owner, usual)
-      place(&owner) { value in
-        if presence == .optional {
-          if let defaultValue, !Value.isOptional {
-            if value == Value(.number(defaultValue)) { return }
-          } else if usual != nil {
-            var isUsual = false
-            let value = value
-            if var other = usual.take() { place(&other) { isUsual = $0 == value } }
-            if isUsual { return }
-          }
-        }
-        value.write(name, isShort: Reader.writesShortNumbers, to: &object)
-      }
+      guard let value = Self.value(place, of: owner) else { return }
+      let known = Value.isOptional ? nil : key.defaultValue.flatMap { Value.of(JSONContent(number: $0)) }
+      if key.presence == .optional, value == known ?? Self.value(place, of: usual) { return }
+      value.write(key.name, isShort: Reader.writesShortNumbers, to: &object)
+    }
+  }
+
+  /// The value at a place of an owner.
+  package static func value<Value>(_ place: Place<Value>, of owner: Owner?) -> Value? {
+    guard var owner else { return nil }
+    var value: Value?
+    place(&owner) { value = $0 }
+    return value
+  }
+
+  /// A number that is not read, and written with one value.
+  package static func constant(_ name: String, is presence: JSONKey.Presence = .written, _ value: Int) -> Self {
+    Self(JSONKey(name, .any, is: presence)) { _, _, _ in
+      true
+    } write: { _, _, object in
+      object.member(name, value)
     }
   }
 
@@ -315,18 +319,13 @@ extension JSONField {
       place(&owner) { $0 = cases[index] }
       return true
     } write: { owner, usual, object in
-      var (owner, usual) = (owner, usual)
-      var isUsual = false
-      place(&owner) { word in
-        let word = word
-        if presence == .optional, var other = usual.take() { place(&other) { isUsual = $0 == word } }
-        if !isUsual { object.member(name, word.word) }
-      }
+      guard let word = Self.value(place, of: owner) else { return }
+      if presence != .optional || word != Self.value(place, of: usual) { object.member(name, word.word) }
     }
   }
 
   /// A list of scalars of a type; an empty one that may be left out is.
-  package static func values<Value: JSONScalar>(
+  package static func values<Value: JSONScalar & JSONWritable>(
     _ name: String, of type: JSONType, is presence: JSONKey.Presence = .optional, _ meaning: String = "",
     noun: String? = nil, layout: JSONWriter.Layout? = nil, _ place: @escaping Place<[Value]>
   ) -> Self {
@@ -344,13 +343,8 @@ extension JSONField {
       place(&owner) { $0 = values }
       return true
     } write: { owner, _, object in
-      var owner = owner
-      place(&owner) { values in
-        if values.isEmpty, presence == .optional { return }
-        object.array(name, layout: layout) { list in
-          for value in values { value.write(isShort: Reader.writesShortNumbers, to: &list) }
-        }
-      }
+      guard let values = Self.value(place, of: owner), !values.isEmpty || presence != .optional else { return }
+      object.array(name, layout: layout) { list in for value in values { list.element(value) } }
     }
   }
 
@@ -361,22 +355,14 @@ extension JSONField {
     usual derived: (@Sendable (Owner) -> Value)? = nil, _ place: @escaping Place<Value>
   ) -> Self {
     Self(JSONKey(name, .object { table().shape }, is: presence, meaning, layout: layout)) { value, owner, reader in
-      if let derived {
-        let usual = derived(owner)
-        place(&owner) { $0 = usual }
-      }
+      if let usual = derived?(owner) { place(&owner) { $0 = usual } }
       var isComplete = true
       place(&owner) { isComplete = table().read(value, into: &$0, &reader) }
       return isComplete
     } write: { owner, usual, object in
-      var (owner, other) = (owner, usual)
-      var expected = derived?(owner)
-      if expected == nil, var usual = other.take() { place(&usual) { expected = $0 } }
-      place(&owner) { value in
-        if presence == .optional, value == expected { return }
-        let value = value
-        object.object(name, layout: layout) { table().write(value, unless: expected, to: &$0) }
-      }
+      let usual = derived?(owner) ?? Self.value(place, of: usual)
+      guard let value = Self.value(place, of: owner), value != usual || presence != .optional else { return }
+      object.object(name, layout: layout) { table().write(value, unless: usual, to: &$0) }
     }
   }
 
@@ -392,11 +378,8 @@ extension JSONField {
       place(&owner) { $0 = made }
       return true
     } write: { owner, _, object in
-      var owner = owner
-      place(&owner) { value in
-        guard let value else { return }
-        object.object(name, layout: layout) { table().write(value, unless: new(), to: &$0) }
-      }
+      guard let value = Self.value(place, of: owner) ?? nil else { return }
+      object.object(name, layout: layout) { table().write(value, unless: new(), to: &$0) }
     }
   }
 
@@ -425,14 +408,9 @@ extension JSONField {
       place(&owner) { $0 = elements }
       return true
     } write: { owner, usual, object in
-      var (owner, usual) = (owner, usual)
-      place(&owner) { elements in
-        var isUsual = elements.isEmpty
-        let elements = elements
-        if var other = usual.take() { place(&other) { isUsual = $0 == elements } }
-        if isUsual, presence == .optional { return }
-        table().write(elements, unless: new(), as: name, layout: layout, to: &object)
-      }
+      guard let elements = Self.value(place, of: owner) else { return }
+      if presence == .optional, elements == Self.value(place, of: usual) ?? [] { return }
+      table().write(elements, unless: new(), as: name, layout: layout, to: &object)
     }
   }
 }
@@ -442,115 +420,69 @@ extension JSONField {
 /// A value of Swift that is one number, text or boolean of JSON, or none.
 package protocol JSONScalar: Equatable, Sendable {
   /// Nil where the content is of another kind.
-  init?(_ content: JSONContent)
+  static func of(_ content: JSONContent) -> Self?
   /// Whether none is a value.
   static var isOptional: Bool { get }
   /// The number of a text as the type holds it.
   static func nearest(to number: Double) -> Double
   /// Writes a member; in short, whole numbers have no point.
   func write(_ key: String, isShort: Bool, to object: inout JSONObjectWriter)
-  func write(isShort: Bool, to list: inout JSONArrayWriter)
 }
 
-/// What a scalar of JSON holds.
-package enum JSONContent {
-  case number(Double)
-  case text(String)
-  case boolean(Bool)
+/// What a scalar of JSON holds: one of three.
+package struct JSONContent {
+  var number: Double?
+  var text: String?
+  var boolean: Bool?
 }
 
 /// A type of few values, each of which has a word in texts.
-package protocol JSONWord: CaseIterable, Equatable, Sendable {
-  var word: String { get }
-}
+package protocol JSONWord: CaseIterable, Equatable, Sendable { var word: String { get } }
 
-extension JSONWord where Self: RawRepresentable<String> {
-  package var word: String { rawValue }
-}
+extension JSONWord where Self: RawRepresentable<String> { package var word: String { rawValue } }
 
 extension JSONScalar {
   package static var isOptional: Bool { false }
   package static func nearest(to number: Double) -> Double { number }
 }
 
-extension Double: JSONScalar {
-  package init?(_ content: JSONContent) {
-    guard case .number(let number) = content else { return nil }
-    self = number
-  }
+extension JSONScalar where Self: JSONWritable {
+  package func write(_ key: String, isShort: Bool, to object: inout JSONObjectWriter) { object.member(key, self) }
+}
 
+extension JSONScalar where Self: JSONWritable & BinaryFloatingPoint {
   package func write(_ key: String, isShort: Bool, to object: inout JSONObjectWriter) {
     if isShort, let whole = Int(exactly: self) { object.member(key, whole) } else { object.member(key, self) }
   }
+}
 
-  package func write(isShort: Bool, to list: inout JSONArrayWriter) {
-    if isShort, let whole = Int(exactly: self) { list.element(whole) } else { list.element(self) }
-  }
+extension Double: JSONScalar {
+  package static func of(_ content: JSONContent) -> Double? { content.number }
 
   /// The number as people write it: whole ones without a point.
   package var shortText: String { Int(exactly: self).map(String.init) ?? description }
 }
 
 extension Float: JSONScalar {
-  package init?(_ content: JSONContent) {
-    guard case .number(let number) = content else { return nil }
-    // −0 is 0.
-    self = Float(number) + 0
-  }
-
+  // −0 is 0.
+  package static func of(_ content: JSONContent) -> Float? { content.number.map { Float($0) + 0 } }
   package static func nearest(to number: Double) -> Double { Double(Float(number)) }
-
-  package func write(_ key: String, isShort: Bool, to object: inout JSONObjectWriter) {
-    if isShort, let whole = Int(exactly: self) { object.member(key, whole) } else { object.member(key, self) }
-  }
-
-  package func write(isShort: Bool, to list: inout JSONArrayWriter) {
-    Double(self).write(isShort: isShort, to: &list)
-  }
 }
 
 extension Int: JSONScalar {
-  package init?(_ content: JSONContent) {
-    guard case .number(let number) = content else { return nil }
-    self.init(exactly: number)
-  }
-
-  package func write(_ key: String, isShort: Bool, to object: inout JSONObjectWriter) { object.member(key, self) }
-  package func write(isShort: Bool, to list: inout JSONArrayWriter) { list.element(self) }
+  package static func of(_ content: JSONContent) -> Int? { content.number.flatMap { Int(exactly: $0) } }
 }
 
-extension Bool: JSONScalar {
-  package init?(_ content: JSONContent) {
-    guard case .boolean(let boolean) = content else { return nil }
-    self = boolean
-  }
+extension Bool: JSONScalar { package static func of(_ content: JSONContent) -> Bool? { content.boolean } }
 
-  package func write(_ key: String, isShort: Bool, to object: inout JSONObjectWriter) { object.member(key, self) }
-  package func write(isShort: Bool, to list: inout JSONArrayWriter) {}
-}
-
-extension String: JSONScalar {
-  package init?(_ content: JSONContent) {
-    guard case .text(let text) = content else { return nil }
-    self = text
-  }
-
-  package func write(_ key: String, isShort: Bool, to object: inout JSONObjectWriter) { object.member(key, self) }
-  package func write(isShort: Bool, to list: inout JSONArrayWriter) { list.element(self) }
-}
+extension String: JSONScalar { package static func of(_ content: JSONContent) -> String? { content.text } }
 
 extension Optional: JSONScalar where Wrapped: JSONScalar {
-  package init?(_ content: JSONContent) {
-    guard let wrapped = Wrapped(content) else { return nil }
-    self = .some(wrapped)
-  }
-
+  package static func of(_ content: JSONContent) -> Wrapped?? { Wrapped.of(content).map { .some($0) } }
   package static var isOptional: Bool { true }
   package static func nearest(to number: Double) -> Double { Wrapped.nearest(to: number) }
 
   package func write(_ key: String, isShort: Bool, to object: inout JSONObjectWriter) {
     self?.write(key, isShort: isShort, to: &object)
   }
-
-  package func write(isShort: Bool, to list: inout JSONArrayWriter) { self?.write(isShort: isShort, to: &list) }
 }

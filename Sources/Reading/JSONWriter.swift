@@ -10,6 +10,8 @@
 ///   tap.array("Notes") { notes in notes.element("short") }
 /// }
 /// ```
+///
+/// The text moves into the writer of a container's contents and back, so only the innermost can write.
 public struct JSONWriter: ~Copyable {
   /// How the contents of an object or array are set.
   public enum Layout: Sendable {
@@ -21,122 +23,178 @@ public struct JSONWriter: ~Copyable {
     case compact
   }
 
-  var output: JSONOutput
+  /// The text so far; a complete document once one value has been written.
+  public private(set) var bytes: [UInt8] = []
+  private var layout: Layout
+  private var depth = 0
+  private var isEmpty = true
 
   /// Makes an empty writer with the layout of all containers that are given no other.
-  public init(layout: Layout = .lines) { output = JSONOutput(layout: layout) }
-
-  /// The text so far; a complete document once one value has been written.
-  public var bytes: [UInt8] { output.bytes }
+  public init(layout: Layout = .lines) { self.layout = layout }
 
   /// The text, with a line break at its end.
   public consuming func finish() -> [UInt8] {
-    output.bytes.append(UInt8(ascii: "\n"))
-    return output.bytes
+    bytes.append(UInt8(ascii: "\n"))
+    return bytes
   }
 
-  /// Writes an object.
-  public mutating func object<E: Error>(_ contents: (inout JSONObjectWriter) throws(E) -> Void) throws(E) {
-    try output.object(nil, contents)
+  /// Writes an object, in a layout of its own where one is given.
+  public mutating func object<E: Error>(layout: Layout? = nil, _ contents: (inout JSONObjectWriter) throws(E) -> Void)
+    throws(E)
+  {
+    let outer = open("{", layout)
+    var writer = JSONObjectWriter(output: take())
+    do { try contents(&writer) } catch {
+      self = writer.output
+      throw error
+    }
+    self = writer.output
+    close("}", outer)
   }
 
-  /// Writes an array.
-  public mutating func array<E: Error>(_ contents: (inout JSONArrayWriter) throws(E) -> Void) throws(E) {
-    try output.array(nil, contents)
+  /// Writes an array, in a layout of its own where one is given.
+  public mutating func array<E: Error>(layout: Layout? = nil, _ contents: (inout JSONArrayWriter) throws(E) -> Void)
+    throws(E)
+  {
+    let outer = open("[", layout)
+    var writer = JSONArrayWriter(output: take())
+    do { try contents(&writer) } catch {
+      self = writer.output
+      throw error
+    }
+    self = writer.output
+    close("]", outer)
   }
 
   /// Writes a string.
-  public mutating func string(_ value: String) { output.string(value) }
+  public mutating func string(_ value: String) {
+    bytes.append(UInt8(ascii: "\""))
+    for byte in value.utf8 {
+      switch byte {
+      case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
+      case 0x08: bytes += "\\b".utf8
+      case 0x09: bytes += "\\t".utf8
+      case 0x0A: bytes += "\\n".utf8
+      case 0x0C: bytes += "\\f".utf8
+      case 0x0D: bytes += "\\r".utf8
+      case 0..<0x20, 0x7F: bytes += JSONString.unitText(UInt16(byte)).utf8
+      default: bytes.append(byte)
+      }
+    }
+    bytes.append(UInt8(ascii: "\""))
+  }
 
-  /// Writes a value as another document has it: order, repeated keys and the digits of numbers
-  /// kept.
-  public mutating func value(copying value: JSONValue) { output.copy(value) }
+  /// Writes a value as another document has it: order, repeated keys and the digits of numbers kept.
+  public mutating func value(copying value: JSONValue) {
+    // As deep as the document's limit, which recursion can take.
+    switch value.kind {
+    case .object: object { object in for member in value.members { object.member(member.key ?? "", copying: member) } }
+    case .array: array { array in for element in value.elements { array.element(copying: element) } }
+    case .string: string(value.string ?? "")
+    case .number, .boolean, .null: verbatim(value.lexeme)
+    }
+  }
+
+  private mutating func take() -> JSONWriter {
+    var taken = JSONWriter(layout: layout)
+    swap(&taken, &self)
+    return taken
+  }
+
+  private mutating func open(_ bracket: Unicode.Scalar, _ inner: Layout?) -> Layout {
+    bytes.append(UInt8(ascii: bracket))
+    let outer = layout
+    // A container on one line cannot hold one on several.
+    if layout == .lines, let inner { layout = inner }
+    depth += 1
+    isEmpty = true
+    return outer
+  }
+
+  private mutating func close(_ bracket: Unicode.Scalar, _ outer: Layout) {
+    depth -= 1
+    if !isEmpty { breakLine(bracket == "]" ? "" : " ") }
+    bytes.append(UInt8(ascii: bracket))
+    layout = outer
+    isEmpty = false
+  }
+
+  /// Goes to the place of the next element, or of a member's value.
+  fileprivate mutating func separate(key: String? = nil) {
+    if !isEmpty { bytes.append(UInt8(ascii: ",")) }
+    breakLine(isEmpty && key == nil ? "" : " ")
+    isEmpty = false
+    guard let key else { return }
+    string(key)
+    bytes.append(UInt8(ascii: ":"))
+    if layout != .compact { bytes.append(UInt8(ascii: " ")) }
+  }
+
+  private mutating func breakLine(_ padding: String) {
+    switch layout {
+    case .lines:
+      bytes.append(UInt8(ascii: "\n"))
+      bytes.append(contentsOf: repeatElement(UInt8(ascii: " "), count: 2 * depth))
+    case .line: bytes += padding.utf8
+    case .compact: break
+    }
+  }
+
+  fileprivate mutating func verbatim(_ text: some Sequence<UInt8>) { bytes.append(contentsOf: text) }
+
+  fileprivate mutating func number(_ value: some BinaryFloatingPoint & CustomStringConvertible) {
+    precondition(value.isFinite, "JSON has no numbers but finite ones")
+    verbatim(value.description.utf8)
+  }
 }
 
 /// Writes the members of one object.
 public struct JSONObjectWriter: ~Copyable {
-  var output: JSONOutput
+  fileprivate var output: JSONWriter
 
-  /// Writes a string.
-  public mutating func member(_ key: String, _ value: String) {
-    output.key(key)
-    output.string(value)
-  }
-
-  /// Writes a number as the shortest decimal that reads back equal; it must be finite.
-  public mutating func member(_ key: String, _ value: Double) {
-    output.key(key)
-    output.number(value)
-  }
-
-  /// Writes a number as the shortest decimal that reads back equal; it must be finite.
-  public mutating func member(_ key: String, _ value: Float) {
-    output.key(key)
-    output.number(value)
-  }
-
-  /// Writes an integer.
-  public mutating func member(_ key: String, _ value: Int) {
-    output.key(key)
-    output.verbatim(value.description.utf8)
-  }
-
-  /// Writes `true` or `false`.
-  public mutating func member(_ key: String, _ value: Bool) {
-    output.key(key)
-    output.verbatim(value.description.utf8)
+  /// Writes a string, a number or a boolean.
+  public mutating func member(_ key: String, _ value: some JSONWritable) {
+    output.separate(key: key)
+    value.write(to: &output)
   }
 
   /// Writes `null`.
   public mutating func null(_ key: String) {
-    output.key(key)
+    output.separate(key: key)
     output.verbatim("null".utf8)
   }
 
-  /// Writes a value as another document has it: order, repeated keys and the digits of numbers
-  /// kept.
+  /// Writes a value as another document has it: order, repeated keys and the digits of numbers kept.
   public mutating func member(_ key: String, copying value: JSONValue) {
-    output.key(key)
-    output.copy(value)
+    output.separate(key: key)
+    output.value(copying: value)
   }
 
   /// Writes an object, in a layout of its own where one is given.
   public mutating func object<E: Error>(
     _ key: String, layout: JSONWriter.Layout? = nil, _ contents: (inout JSONObjectWriter) throws(E) -> Void
   ) throws(E) {
-    output.key(key)
-    try output.object(layout, contents)
+    output.separate(key: key)
+    try output.object(layout: layout, contents)
   }
 
   /// Writes an array, in a layout of its own where one is given.
   public mutating func array<E: Error>(
     _ key: String, layout: JSONWriter.Layout? = nil, _ contents: (inout JSONArrayWriter) throws(E) -> Void
   ) throws(E) {
-    output.key(key)
-    try output.array(layout, contents)
+    output.separate(key: key)
+    try output.array(layout: layout, contents)
   }
 }
 
 /// Writes the elements of one array.
 public struct JSONArrayWriter: ~Copyable {
-  var output: JSONOutput
+  fileprivate var output: JSONWriter
 
-  /// Writes a string.
-  public mutating func element(_ value: String) {
+  /// Writes a string, a number or a boolean.
+  public mutating func element(_ value: some JSONWritable) {
     output.separate()
-    output.string(value)
-  }
-
-  /// Writes a number as the shortest decimal that reads back equal; it must be finite.
-  public mutating func element(_ value: Double) {
-    output.separate()
-    output.number(value)
-  }
-
-  /// Writes an integer.
-  public mutating func element(_ value: Int) {
-    output.separate()
-    output.verbatim(value.description.utf8)
+    value.write(to: &output)
   }
 
   /// Writes `null`.
@@ -145,11 +203,10 @@ public struct JSONArrayWriter: ~Copyable {
     output.verbatim("null".utf8)
   }
 
-  /// Writes a value as another document has it: order, repeated keys and the digits of numbers
-  /// kept.
+  /// Writes a value as another document has it: order, repeated keys and the digits of numbers kept.
   public mutating func element(copying value: JSONValue) {
     output.separate()
-    output.copy(value)
+    output.value(copying: value)
   }
 
   /// Writes an object, in a layout of its own where one is given.
@@ -157,7 +214,7 @@ public struct JSONArrayWriter: ~Copyable {
     layout: JSONWriter.Layout? = nil, _ contents: (inout JSONObjectWriter) throws(E) -> Void
   ) throws(E) {
     output.separate()
-    try output.object(layout, contents)
+    try output.object(layout: layout, contents)
   }
 
   /// Writes an array, in a layout of its own where one is given.
@@ -165,6 +222,37 @@ public struct JSONArrayWriter: ~Copyable {
     layout: JSONWriter.Layout? = nil, _ contents: (inout JSONArrayWriter) throws(E) -> Void
   ) throws(E) {
     output.separate()
-    try output.array(layout, contents)
+    try output.array(layout: layout, contents)
   }
+}
+
+/// A value of Swift that is one scalar of JSON.
+public protocol JSONWritable {
+  /// Writes the value; a number as the shortest decimal that reads back equal, it must be finite.
+  func write(to json: inout JSONWriter)
+}
+
+extension String: JSONWritable {
+  /// Writes the text with its quotes.
+  public func write(to json: inout JSONWriter) { json.string(self) }
+}
+
+extension Double: JSONWritable {
+  /// Writes the number.
+  public func write(to json: inout JSONWriter) { json.number(self) }
+}
+
+extension Float: JSONWritable {
+  /// Writes the number.
+  public func write(to json: inout JSONWriter) { json.number(self) }
+}
+
+extension Int: JSONWritable {
+  /// Writes the number.
+  public func write(to json: inout JSONWriter) { json.verbatim(description.utf8) }
+}
+
+extension Bool: JSONWritable {
+  /// Writes `true` or `false`.
+  public func write(to json: inout JSONWriter) { json.verbatim(description.utf8) }
 }

@@ -1,5 +1,22 @@
-public import Reading
 public import HapticRender
+public import Reading
+internal import ShippedFiles
+
+/// The profiles that come with Temblor, embedded so that they are found from any folder.
+public enum ProfileCatalog {
+  /// Their names: the default, the one for listening, real transducers, others' mappings.
+  public static let names = ShippedFiles.profiles.names.map { String($0.dropLast(5)) }
+
+  /// A profile, or nothing where none has the name; its text is read at every call.
+  public static func profile(named name: String) -> TransducerProfile? {
+    guard let text = text(named: name) else { return nil }
+    // The tests read every shipped text.
+    return try? ProfileFile.read(text: text, name: name)
+  }
+
+  /// The JSON text of a profile, or nothing where none has the name.
+  public static func text(named name: String) -> [UInt8]? { ShippedFiles.profiles.bytes(named: name + ".json") }
+}
 
 /// Profiles as JSON text, for people to write.
 ///
@@ -44,7 +61,6 @@ public enum ProfileFile {
     return json.finish()
   }
 
-  /// A text as JSON, for profiles and arrays.
   static func document(_ text: [UInt8], name: String) throws(InputError) -> JSONDocument {
     let limits = JSONLimits(textBytes: maximumByteCount, values: 1 << 16, depth: 16)
     do { return try JSONDocument(text: text, name: name, limits: limits) } catch {
@@ -104,7 +120,6 @@ public struct ProfileCheckResult: Sendable {
 public enum ProfileName {
   /// The most letters a name has.
   static let maximumLength = 40
-  /// The names as a regular expression.
   static let pattern = "^[a-z0-9-]{1,\(maximumLength)}$"
   /// What to do about one that is none.
   public static let advice = "use up to \(maximumLength) characters of a–z, 0–9 and -"

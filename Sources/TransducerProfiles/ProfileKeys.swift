@@ -1,17 +1,15 @@
-import HapticRender
+internal import HapticRender
 import Reading
 
 typealias ProfileTable<Owner> = JSONTable<Owner, ProfileChecker>
 typealias ProfileField<Owner> = JSONField<Owner, ProfileChecker>
 
-/// The keys of a profile: a row for each, which reads, writes, checks and documents it.
-///
-/// A new key stands here with its range and has a row in `Profiles/README.md`.
+/// The keys of a profile: a row for each, which reads, writes, checks and documents it. A new key stands here with its
+/// range and has a row in `Profiles/README.md`.
 enum ProfileKeys {
   /// The key under which JSON editors look for a schema.
   static let schemaKey = "$schema"
 
-  /// The whole text.
   static let profile = ProfileTable<TransducerProfile>(
     "a profile",
     [
@@ -38,7 +36,7 @@ enum ProfileKeys {
         "transient", transient, "Waveform of transients.",
         usual: { TransientShape(frequency: $0.frequency, level: $0.level) }
       ) { $1(&$0.transient) },
-      .value("duck", .number(ProfileLimits.share), default: 1, "Gain of continuous events while a transient sounds.") {
+      .value("duck", .number(0...1), default: 1, "Gain of continuous events while a transient sounds.") {
         $1(&$0.duck)
       },
       .list(
@@ -47,8 +45,7 @@ enum ProfileKeys {
       ) { $1(&$0.thresholds) },
       .object(
         "hardware", hardware, new: TransducerHardware(product: ""), "Data of the hardware; the signal is adapted to it."
-      ) { $1(&$0.hardware) },
-      .object("drive", drive, "How the sound is fitted to the hardware.") { $1(&$0.drive) },
+      ) { $1(&$0.hardware) }, .object("drive", drive, "How the sound is fitted to the hardware.") { $1(&$0.drive) },
       .object("amplifier", amplifier, "What drives the hardware.") { $1(&$0.amplifier) },
       .values("sources", of: .text(), "Sources of the data.") { $1(&$0.sources) },
       .ignored(schemaKey, .text(), "Schema reference for editors; ignored by Temblor."),
@@ -58,8 +55,7 @@ enum ProfileKeys {
       profile.transient = TransientShape(frequency: profile.frequency, level: profile.level)
     }
     if let name = object["name"], let text = name.string, !text.isEmpty, !ProfileName.isValid(text) {
-      reader.log.add(
-        .invalidValue, at: name, "\(text.quoted()) is not a valid profile name", hint: ProfileName.advice)
+      reader.log.add(.invalidValue, at: name, "\(text.quoted()) is not a valid profile name", hint: ProfileName.advice)
     }
     return true
   }
@@ -82,13 +78,10 @@ enum ProfileKeys {
     "an object",
     [
       .word("law", "power: amplitude = intensity^exponent. sensation: equal steps are felt as equal.") { $1(&$0.law) },
-      .value("exponent", .number(ProfileLimits.exponent), default: 1, "Exponent of the power law.") {
-        $1(&$0.exponent)
+      .value("exponent", .number(0.1...10), default: 1, "Exponent of the power law.") { $1(&$0.exponent) },
+      .value("decibels", .number(1...120), "Level of intensity 1 above threshold in decibels, for the sensation law.") {
+        $1(&$0.decibels)
       },
-      .value(
-        "decibels", .number(ProfileLimits.sensation),
-        "Level of intensity 1 above threshold in decibels, for the sensation law."
-      ) { $1(&$0.decibels) },
     ], choice: .init(key: "law", branches: [("power", ["exponent"], []), ("sensation", ["decibels"], ["decibels"])]))
 
   private static func ratioAndGain<Partial>(
@@ -99,7 +92,7 @@ enum ProfileKeys {
         "ratio", .number(ProfileLimits.ratio), is: .written, default: 1, "Its frequency as a multiple of the event's.",
         ratio),
       .value(
-        "gain", .number(ProfileLimits.gain), is: .written, default: 1,
+        "gain", .number(-10...10), is: .written, default: 1,
         "Amplitude as a multiple of the event's; negative values invert the polarity.", gain),
     ]
   }
@@ -114,9 +107,9 @@ enum ProfileKeys {
         "glide", .number(ProfileLimits.ratio), default: 1,
         "Its frequency at the end as a multiple of that at the start, linear between."
       ) { $1(&$0.glide) },
-      .value(
-        "durationRatio", .number(ProfileLimits.durationRatio), default: 1, "Its length as a multiple of the burst's."
-      ) { $1(&$0.durationRatio) },
+      .value("durationRatio", .number(0.01...10), default: 1, "Its length as a multiple of the burst's.") {
+        $1(&$0.durationRatio)
+      },
     ])
 
   static let transient = ProfileTable<TransientShape>(
@@ -127,8 +120,7 @@ enum ProfileKeys {
         "How sharpness maps to the frequency of the burst. Default: as for continuous events."
       ) { $1(&$0.frequency) },
       .value(
-        "cycles", .number(ProfileLimits.cycles), default: TransientShape.defaultCycles.count,
-        "The burst's length in cycles."
+        "cycles", .number(0.25...100), default: TransientShape.defaultCycles.count, "The burst's length in cycles."
       ) { $1(&$0.cycles) },
       .value(
         "minDuration", .number(ProfileLimits.seconds), default: TransientShape.defaultCycles.seconds.lowerBound,
@@ -147,7 +139,7 @@ enum ProfileKeys {
         $1(&$0.level)
       },
       .value(
-        "floor", .number(ProfileLimits.share), default: 0,
+        "floor", .number(0...1), default: 0,
         "Fraction of the level that intensity near 0 keeps; intensity 0 itself is silent."
       ) { $1(&$0.floor) },
       .list(
@@ -155,15 +147,11 @@ enum ProfileKeys {
         "Partials of a burst. Default: one sine."
       ) { $1(&$0.partials) },
       .ends(
-        "squareness", ProfileLimits.share, low: "Fraction at sharpness 0.", high: "Fraction at sharpness 1.",
+        "squareness", 0...1, low: "Fraction at sharpness 0.", high: "Fraction at sharpness 1.",
         "Fraction of square wave in the burst. Default: 0."
       ) { $1(&$0.squarenessEnds) },
-      .value("attack", .number(ProfileLimits.edge), "Attack in seconds. Default: an eighth of the burst.") {
-        $1(&$0.attack)
-      },
-      .value("release", .number(ProfileLimits.edge), "Release in seconds. Default: an eighth of the burst.") {
-        $1(&$0.release)
-      },
+      .value("attack", .number(0...1), "Attack in seconds. Default: an eighth of the burst.") { $1(&$0.attack) },
+      .value("release", .number(0...1), "Release in seconds. Default: an eighth of the burst.") { $1(&$0.release) },
     ]
   ) { object, _, reader in
     let usual = TransientShape.defaultCycles.seconds
@@ -172,8 +160,7 @@ enum ProfileKeys {
     }
     for key in replacedByDuration {
       guard let member = object[key] else { continue }
-      reader.log.add(
-        .contradiction, at: member, offset: member.keyOffset, "\(key) and duration exclude each other")
+      reader.log.add(.contradiction, at: member, offset: member.keyOffset, "\(key) and duration exclude each other")
     }
     return true
   }
@@ -185,12 +172,11 @@ enum ProfileKeys {
     [
       .value("hertz", .number(ProfileLimits.hertz), is: .required, "Frequency in hertz.") { $1(&$0.hertz) },
       .value(
-        "decibels", .number(ProfileLimits.threshold), is: .required,
+        "decibels", .number(-200...100), is: .required,
         "The weakest acceleration felt there, in decibels relative to 1 g."
       ) { $1(&$0.decibels) },
     ])
 
-  /// The figures of a data sheet, or measured ones.
   private static let figures: [ProfileField<TransducerHardware>] = [
     .ends(
       "band", ProfileLimits.publishedHertz, low: "Its lower end.", high: "Its upper end.",
@@ -199,16 +185,15 @@ enum ProfileKeys {
     .value("resonance", .number(ProfileLimits.publishedHertz), "Resonance in hertz.") { $1(&$0.resonance) },
     .value("qualityFactor", .number(ProfileLimits.qualityFactor), "Quality factor at resonance.") {
       $1(&$0.qualityFactor)
-    }, .value("impedance", .number(ProfileLimits.impedance), "Nominal impedance in ohms.") { $1(&$0.impedance) },
+    }, .value("impedance", .number(0.1...10_000), "Nominal impedance in ohms.") { $1(&$0.impedance) },
     .value("continuousPower", .number(ProfileLimits.power), "Continuous power in watts.") { $1(&$0.continuousPower) },
     .value("peakPower", .number(ProfileLimits.power), "Greatest short-term power in watts, not below continuousPower.")
     { $1(&$0.peakPower) },
+    .value("acceleration", .number(0.001...10_000), "Greatest acceleration in g, at resonance and continuous power.") {
+      $1(&$0.acceleration)
+    },
     .value(
-      "acceleration", .number(ProfileLimits.acceleration),
-      "Greatest acceleration in g, at resonance and continuous power."
-    ) { $1(&$0.acceleration) },
-    .value(
-      "excursion", .number(ProfileLimits.excursion),
+      "excursion", .number(0.001...1_000),
       "Maximum one-way excursion in millimetres. Default: the excursion at peak power in the band."
     ) { $1(&$0.excursion) },
     .list(
@@ -223,7 +208,6 @@ enum ProfileKeys {
     ) { $1(&$0.modes) },
   ]
 
-  /// The keys of `hardware`.
   static let hardware = ProfileTable<TransducerHardware>(
     "an object",
     [.value("product", .text(), is: .required, "Manufacturer and model.") { $1(&$0.product) }] + figures + [
@@ -247,8 +231,7 @@ enum ProfileKeys {
     [
       .value("hertz", .number(ProfileLimits.publishedHertz), is: .required, "Frequency in hertz.") { $1(&$0.hertz) },
       .value(
-        "decibels", .number(ProfileLimits.response), is: .required,
-        "The acceleration there, in decibels relative to any one level."
+        "decibels", .number(-200...100), is: .required, "The acceleration there, in decibels relative to any one level."
       ) { $1(&$0.decibels) },
     ])
 
@@ -262,7 +245,7 @@ enum ProfileKeys {
         $1(&$0.qualityFactor)
       },
       .value(
-        "gain", .number(ProfileLimits.modeGain), is: .required,
+        "gain", .number(-100...100), is: .required,
         "Acceleration at its resonance relative to that of the main resonance at its own; negative where it is inverted."
       ) { $1(&$0.gain) },
     ])
@@ -271,11 +254,11 @@ enum ProfileKeys {
     "an object",
     [
       .value(
-        "resonance", .number(ProfileLimits.resonanceUncertainty), is: .required,
+        "resonance", .number(0...0.5), is: .required,
         "Greatest deviation of the resonance as a fraction of it; 0.15 is 15 %."
       ) { $1(&$0.resonance) },
       .value(
-        "qualityFactor", .number(ProfileLimits.qualityUncertainty), is: .required,
+        "qualityFactor", .number(1...4), is: .required,
         "Factor within which the quality factor lies, either way; 1.5 is from two thirds to one and a half times."
       ) { $1(&$0.qualityFactor) },
     ])
@@ -284,22 +267,22 @@ enum ProfileKeys {
     "an object",
     [
       .value(
-        "coilTimeConstant", .number(ProfileLimits.coil), is: .written, default: usualThermal.coilTimeConstant,
+        "coilTimeConstant", .number(0.1...600), is: .written, default: usualThermal.coilTimeConstant,
         "Thermal time constant of the coil in seconds."
       ) { $1(&$0.coilTimeConstant) },
       .value(
-        "magnetTimeConstant", .number(ProfileLimits.magnet), is: .written, default: usualThermal.magnetTimeConstant,
+        "magnetTimeConstant", .number(10...36_000), is: .written, default: usualThermal.magnetTimeConstant,
         "Thermal time constant of magnet and case in seconds."
       ) { $1(&$0.magnetTimeConstant) },
       .value(
-        "coilFraction", .number(ProfileLimits.share), is: .written, default: usualThermal.coilFraction,
+        "coilFraction", .number(0...1), is: .written, default: usualThermal.coilFraction,
         "Fraction of the final temperature rise due to the coil."
       ) { $1(&$0.coilFraction) },
     ]
   ) { object, _, reader in
     reader.isOrdered(
-      object, "coilTimeConstant", "magnetTimeConstant",
-      (usualThermal.coilTimeConstant, usualThermal.magnetTimeConstant))
+      object, "coilTimeConstant", "magnetTimeConstant", (usualThermal.coilTimeConstant, usualThermal.magnetTimeConstant)
+    )
   }
 
   private static let measured = ProfileTable<TransducerMeasurement>(
@@ -307,13 +290,11 @@ enum ProfileKeys {
     [
       .value("date", .text(), is: .required, "The day.") { $1(&$0.date) },
       .value(
-        "residual", .number(ProfileLimits.residual), is: .required,
+        "residual", .number(-120...0), is: .required,
         "Residual of the fit in decibels relative to the recording's power."
-      ) { $1(&$0.residual) },
-      .word("sensor", is: .required, "Quantity that the sensor measures.") { $1(&$0.sensor) },
+      ) { $1(&$0.residual) }, .word("sensor", is: .required, "Quantity that the sensor measures.") { $1(&$0.sensor) },
     ])
 
-  /// The keys of `drive`.
   static let drive = ProfileTable<DriveSettings>(
     "an object",
     [
@@ -321,19 +302,18 @@ enum ProfileKeys {
         "mapBand", .boolean, "Whether frequencies are mapped into the band the hardware reproduces. Default: true."
       ) { $1(&$0.isBandMapped) },
       .value(
-        "usableRange", .number(ProfileLimits.reach), default: usualDrive.reach,
+        "usableRange", .number(1...40), default: usualDrive.reach,
         "Usable range in decibels below the most sensitive frequency."
       ) { $1(&$0.reach) },
       .value(
         "equalize", .boolean,
         "Whether a filter equalises the resonance. Default: true if resonance and qualityFactor are known."
       ) { $1(&$0.isEqualized) },
+      .value("boost", .number(0...12), default: usualDrive.boost, "Maximum boost of that filter in decibels.") {
+        $1(&$0.boost)
+      },
       .value(
-        "boost", .number(ProfileLimits.boost), default: usualDrive.boost, "Maximum boost of that filter in decibels."
-      ) { $1(&$0.boost) },
-      .value(
-        "damping", .number(ProfileLimits.damping), default: usualDrive.damping,
-        "Factor by which that filter increases the damping."
+        "damping", .number(1...20), default: usualDrive.damping, "Factor by which that filter increases the damping."
       ) { $1(&$0.damping) },
       .value(
         "equalSensation", .boolean,
@@ -364,9 +344,7 @@ enum ProfileKeys {
         "power", .number(ProfileLimits.power),
         "Power of a full-scale sine in watts. Default: the hardware's peak power, or twice its continuous power."
       ) { $1(&$0.power) },
-      .value("latency", .number(ProfileLimits.latency), "Latency from sample to movement in seconds.") {
-        $1(&$0.latency)
-      },
+      .value("latency", .number(0...1), "Latency from sample to movement in seconds.") { $1(&$0.latency) },
     ])
 
   private static let usualThermal = ThermalParameters()
@@ -412,20 +390,16 @@ extension TransientShape {
 
   fileprivate var minDuration: Double? {
     get { isInCycles ? lengthInCycles.seconds.lowerBound : nil }
-    set {
-      guard let newValue else { return }
-      let (count, seconds) = lengthInCycles
-      length = .cycles(count, seconds: newValue...max(newValue, seconds.upperBound))
-    }
+    set { if let newValue { setSeconds(newValue...max(newValue, lengthInCycles.seconds.upperBound)) } }
   }
 
   fileprivate var maxDuration: Double? {
     get { isInCycles ? lengthInCycles.seconds.upperBound : nil }
-    set {
-      guard let newValue else { return }
-      let (count, seconds) = lengthInCycles
-      length = .cycles(count, seconds: min(newValue, seconds.lowerBound)...newValue)
-    }
+    set { if let newValue { setSeconds(min(newValue, lengthInCycles.seconds.lowerBound)...newValue) } }
+  }
+
+  private mutating func setSeconds(_ seconds: ClosedRange<Double>) {
+    length = .cycles(lengthInCycles.count, seconds: seconds)
   }
 
   fileprivate var durationEnds: ProfileEnds? {
@@ -476,4 +450,26 @@ extension JSONField where Reader == ProfileChecker {
     ) { object, _, reader in !isAscending || reader.isOrdered(object, "low", "high") }
     return .object(name, inner, new: ProfileEnds(low: 0, high: 0), layout: .line, meaning, place)
   }
+}
+
+/// The ranges of a profile's figures: wide enough for any transducer, narrow enough to catch a slip.
+public enum ProfileLimits {
+  /// Frequencies that are rendered, in hertz.
+  public static let hertz = 0.1...20_000.0
+  /// Frequencies that makers publish, in hertz.
+  static let publishedHertz = 0.1...100_000.0
+  /// Amplitudes of one event; the greatest lies just below the ceiling of the output, −1 dBFS.
+  static let level = 0.001...Renderer.maximumLevel
+  /// Frequencies of partials, and what they glide to, as multiples.
+  static let ratio = 0.01...100.0
+  /// How many partials an event may have: each is a voice.
+  static let partialCount = 1...16
+  /// Lengths of bursts in seconds.
+  static let seconds = 0.001...1.0
+  /// Quality factors.
+  static let qualityFactor = 0.1...1_000.0
+  /// Powers in watts.
+  static let power = 0.001...100_000.0
+  /// How many points a curve may have: two make a line.
+  static let pointCount = 2...1_000
 }

@@ -1,5 +1,6 @@
 internal import Glibc
-internal import HapticRender
+import HapticRender
+import Reading
 
 /// The profiles that can be named: a user's own, the machine's, and those that come with Temblor.
 ///
@@ -13,8 +14,7 @@ public struct ProfileLibrary: Equatable, Sendable {
 
   /// Makes a library of folders, which need not exist.
   public init(userFolder: String?, systemFolders: [String] = []) {
-    self.userFolder = userFolder
-    self.systemFolders = systemFolders
+    (self.userFolder, self.systemFolders) = (userFolder, systemFolders)
   }
 
   /// The profile with a name, or nothing; a miss costs one call to the system for each folder.
@@ -94,9 +94,7 @@ public struct ProfileLibrary: Equatable, Sendable {
     }
   }
 
-  private static func path(of name: String, in folder: String) -> String {
-    folder + (folder.hasSuffix("/") ? "" : "/") + name + ".json"
-  }
+  private static func path(of name: String, in folder: String) -> String { below(folder, name + ".json") }
 
   /// The library of this process's environment.
   public static func fromEnvironment() -> ProfileLibrary {
@@ -125,9 +123,7 @@ public struct ProfileLibrary: Equatable, Sendable {
     return home.map { below($0, "temblor") }
   }
 
-  static func below(_ folder: String, _ name: String) -> String {
-    folder + (folder.hasSuffix("/") ? "" : "/") + name
-  }
+  static func below(_ folder: String, _ name: String) -> String { folder + (folder.hasSuffix("/") ? "" : "/") + name }
 }
 
 /// A profile that can be named, and where it comes from.
@@ -149,15 +145,7 @@ public struct ProfileEntry: Equatable, Sendable {
   /// The file; nothing for a shipped profile.
   public var path: String?
   /// Where the profiles come from that cannot be named because of this one.
-  public var shadowed: [Origin]
-
-  /// Makes an entry.
-  init(name: String, origin: Origin, path: String? = nil, shadowed: [Origin] = []) {
-    self.name = name
-    self.origin = origin
-    self.path = path
-    self.shadowed = shadowed
-  }
+  public var shadowed: [Origin] = []
 
   /// What errors call its text: the file's path, or the name.
   public var textName: String { path ?? name }
@@ -171,7 +159,6 @@ public struct ProfileEntry: Equatable, Sendable {
 
 /// What the library asks of the file system.
 enum ProfileFolder {
-  /// Whether a path leads to anything that can be reached.
   static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
   /// Whether a path stays in a folder: by its text, and with links followed where it leads to something.
@@ -210,7 +197,7 @@ enum ProfileFolder {
     defer { close(descriptor) }
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-      throw ProfileFileError(.noFile, path: path, reason: "is not a regular file")
+      throw ProfileFileError(kind: .noFile, path: path, reason: "is not a regular file")
     }
     var bytes: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 16_384)
@@ -222,15 +209,14 @@ enum ProfileFolder {
       bytes += piece[..<count]
     }
     throw ProfileFileError(
-      .tooLarge, path: path, reason: "is too large; the limit is \(ProfileFile.maximumByteCount >> 20) MiB")
+      kind: .tooLarge, path: path, reason: "is too large; the limit is \(ProfileFile.maximumByteCount >> 20) MiB")
   }
 }
 
 extension ProfileFileError {
-  /// What the system said about the last call.
   fileprivate static func system(_ path: String, _ what: String) -> ProfileFileError {
     let reason = unsafe String(cString: strerror(errno))
-    return ProfileFileError(.access, path: path, reason: "\(what): \(reason)")
+    return ProfileFileError(kind: .access, path: path, reason: "\(what): \(reason)")
   }
 }
 
@@ -253,13 +239,135 @@ public struct ProfileFileError: Error, Equatable, CustomStringConvertible, Senda
   /// What is wrong, without a full stop.
   public var reason: String
 
-  /// Makes an error.
-  public init(_ kind: Kind, path: String, reason: String) {
-    self.kind = kind
-    self.path = path
-    self.reason = reason
-  }
-
   /// One line: `FILE: REASON`.
   public var description: String { "\(path): \(reason)" }
+}
+
+/// The JSON Schema of profiles, for editors and other programs: draft 2020-12.
+///
+/// It says what the reader says, but for values that are compared with each other.
+public enum ProfileSchema {
+  /// The text, the same as `Profiles/profile.schema.json`.
+  public static func text() -> [UInt8] {
+    var json = JSONWriter()
+    json.object { schema in
+      schema.member("$schema", "https://json-schema.org/draft/2020-12/schema")
+      schema.member("title", "Transducer profile")
+      schema.member(
+        "description",
+        "Defines how a haptic pattern is rendered for one kind of transducer: frequency, level, waveform.")
+      schema.fields(ProfileKeys.profile.shape)
+      schema.thresholdsWhereUsed()
+    }
+    return json.finish()
+  }
+}
+
+extension JSONObjectWriter {
+  fileprivate mutating func type(_ type: JSONType) {
+    switch type {
+    case .number(let range):
+      member("type", "number")
+      range.lowerBound.write("minimum", isShort: true, to: &self)
+      range.upperBound.write("maximum", isShort: true, to: &self)
+    case .integer(let range):
+      member("type", "integer")
+      member("minimum", range.lowerBound)
+      member("maximum", range.upperBound)
+    case .boolean: member("type", "boolean")
+    case .text(let pattern):
+      member("type", "string")
+      if let pattern { member("pattern", pattern) } else { member("minLength", 1) }
+    case .any: break
+    case .word(let words): self.words("enum", words)
+    case .list(let entry, let count):
+      member("type", "array")
+      if let count {
+        member("minItems", count.lowerBound)
+        member("maxItems", count.upperBound)
+      }
+      object("items") { $0.type(entry) }
+    case .object(let shape): fields(shape())
+    }
+  }
+
+  fileprivate mutating func fields(_ shape: JSONShape) {
+    member("type", "object")
+    object("properties") { properties in
+      for key in shape.keys {
+        properties.object(key.name) { property in
+          property.member("description", key.meaning)
+          property.type(key.type)
+          if let usual = key.defaultValue { usual.write("default", isShort: true, to: &property) }
+          if case .word(let words) = key.type, let first = words.first { property.member("default", first) }
+        }
+      }
+    }
+    words("required", shape.keys.filter { $0.presence == .required }.map { $0.name })
+    member("additionalProperties", false)
+    if shape === ProfileKeys.transient.shape {
+      object("dependentSchemas") { dependents in
+        dependents.object("duration") { $0.forbid(ProfileKeys.replacedByDuration) }
+      }
+    }
+    if let choice = shape.choice { branches(of: choice) }
+  }
+
+  /// Which keys go with which word; without the word, those of the first.
+  private mutating func branches(of choice: JSONShape.Choice) {
+    guard let usual = choice.branches.first else { return }
+    array("allOf") { list in
+      for branch in choice.branches {
+        let others = choice.branches.flatMap { $0.keys }.filter { !branch.keys.contains($0) }
+        list.object { rule in
+          rule.object("if") { condition in
+            condition.object("properties", layout: .line) { properties in
+              properties.object(choice.key) { $0.member("const", branch.word) }
+            }
+            if branch.word != usual.word { condition.words("required", [choice.key]) }
+          }
+          rule.object("then") { consequence in
+            consequence.words("required", branch.required)
+            consequence.forbid(others)
+          }
+        }
+      }
+    }
+  }
+
+  /// The law of sensation needs thresholds; without it they are for hardware on which all is felt equally.
+  fileprivate mutating func thresholdsWhereUsed() {
+    object("if") { condition in
+      condition.object("properties", layout: .line) { properties in
+        properties.object("intensity") { intensity in
+          intensity.object("properties") { properties in properties.object("law") { $0.member("const", "sensation") } }
+          intensity.words("required", ["law"])
+        }
+      }
+      condition.words("required", ["intensity"])
+    }
+    object("then", layout: .line) { $0.words("required", ["thresholds"]) }
+    object("else") { otherwise in
+      otherwise.object("if") { condition in
+        condition.object("properties", layout: .line) { properties in
+          properties.object("drive") { drive in
+            drive.object("properties") { properties in properties.object("equalSensation") { $0.member("const", true) }
+            }
+          }
+        }
+        condition.words("required", ["hardware"])
+      }
+      otherwise.object("else", layout: .line) { $0.forbid(["thresholds"]) }
+    }
+  }
+
+  private mutating func forbid(_ keys: [String]) {
+    if keys.isEmpty { return }
+    object("properties", layout: .line) { properties in for key in keys { properties.member(key, false) } }
+  }
+
+  private mutating func words(_ key: String, _ words: [String]) {
+    if words.isEmpty { return }
+    array(key, layout: .line) { list in for word in words { list.element(word) } }
+  }
 }

@@ -58,8 +58,7 @@ public struct SavedChoices: Equatable, Sendable {
       ) { $1(&$0.haptics) },
       .values("channels", of: .text(), "Channels with settings of their own, as --channel takes them.") {
         $1(&$0.channels)
-      },
-      .value("strength", .number(0...1), "The factor on everything.") { $1(&$0.strength) },
+      }, .value("strength", .number(0...1), "The factor on everything.") { $1(&$0.strength) },
     ]
   ) { object, choices, reader in
     if let value = object["profile"], let word = value.string, !word.isEmpty {

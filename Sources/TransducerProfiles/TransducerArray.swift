@@ -1,5 +1,7 @@
 internal import CMath
+internal import HapticModel
 public import HapticRender
+public import Reading
 
 /// Several transducers on one interface: where each is, and how it is driven.
 public struct TransducerArray: Equatable, Sendable {
@@ -35,12 +37,8 @@ public struct TransducerArray: Equatable, Sendable {
       channel: Int, position: ArrayPosition, profile: TransducerProfile = .phone, gain: Double = 0, delay: Double = 0,
       isInverted: Bool = false
     ) {
-      self.channel = channel
-      self.position = position
-      self.profile = profile
-      self.gain = gain
-      self.delay = delay
-      self.isInverted = isInverted
+      (self.channel, self.position, self.profile) = (channel, position, profile)
+      (self.gain, self.delay, self.isInverted) = (gain, delay, isInverted)
     }
   }
 
@@ -53,9 +51,7 @@ public struct TransducerArray: Equatable, Sendable {
 
   /// Makes an array.
   public init(name: String, layout: Layout = .line, transducers: [Transducer]) {
-    self.name = name
-    self.layout = layout
-    self.transducers = transducers
+    (self.name, self.layout, self.transducers) = (name, layout, transducers)
   }
 
   /// The gain of each transducer for a position, all zero but one or two on a line and a ring.
@@ -83,7 +79,6 @@ public struct TransducerArray: Equatable, Sendable {
     return rest < 0 ? (rest + turn < turn ? rest + turn : 0) : rest
   }
 
-  /// How far two places lie apart.
   func distance(_ one: ArrayPosition, _ other: ArrayPosition) -> Double {
     guard layout == .ring else { return one.distance(to: other) }
     let apart = Self.angle(one.x - other.x)
@@ -94,17 +89,14 @@ public struct TransducerArray: Equatable, Sendable {
     let places = transducers.map { $0.position.x }
     let order = places.indices.sorted { places[$0] < places[$1] }
     var gains = transducers.map { _ in 0.0 }
-    guard let first = order.first, let last = order.last else { return [] }
-    guard let next = order.firstIndex(where: { places[$0] > place }) else {
-      gains[last] = 1
-      return gains
+    guard !order.isEmpty else { return gains }
+    let next = order.firstIndex { places[$0] > place } ?? order.count
+    let (low, high) = (order[max(next - 1, 0)], order[min(next, order.count - 1)])
+    if low == high {
+      gains[low] = 1
+    } else {
+      Self.share((place - places[low]) / (places[high] - places[low]), between: low, and: high, in: &gains)
     }
-    guard next > 0 else {
-      gains[first] = 1
-      return gains
-    }
-    let (low, high) = (order[next - 1], order[next])
-    Self.share((place - places[low]) / (places[high] - places[low]), between: low, and: high, in: &gains)
     return gains
   }
 
@@ -122,22 +114,16 @@ public struct TransducerArray: Equatable, Sendable {
     return gains
   }
 
-  /// Distance-based amplitude panning with 6 dB for each doubling of the distance.
-  ///
-  /// Source: Lossius, Baltazar, de la Hogue, "DBAP – Distance-Based Amplitude Panning", ICMC 2009;
-  /// the spatial blur is a fifth of the mean distance to the nearest neighbour.
+  /// Distance-based amplitude panning with 6 dB for each doubling of the distance. Source: Lossius, Baltazar, de la
+  /// Hogue, "DBAP – Distance-Based Amplitude Panning", ICMC 2009; the spatial blur is a fifth of the mean distance to
+  /// the nearest neighbour.
   private func planeGains(at position: ArrayPosition) -> [Double] {
     guard transducers.count > 1 else { return transducers.map { _ in 1 } }
     let places = transducers.map { $0.position }
-    var sum = 0.0
-    for (index, place) in places.enumerated() {
-      var nearest = Double.infinity
-      for (other, there) in places.enumerated() where other != index {
-        nearest = min(nearest, place.distance(to: there))
-      }
-      sum += nearest
+    let nearest = places.indices.map { index in
+      places.indices.filter { $0 != index }.map { places[index].distance(to: places[$0]) }.min() ?? .infinity
     }
-    let blur = 0.2 * sum / Double(places.count)
+    let blur = 0.2 * nearest.reduce(0, +) / Double(places.count)
     // Relative to the nearest, so that no square leaves the range of numbers.
     let distances = places.map { hypot($0.distance(to: position), blur) }
     let least = distances.min() ?? 1
@@ -161,10 +147,7 @@ public struct ArrayPosition: Equatable, Sendable {
   public var y: Double
 
   /// Makes a position.
-  public init(_ x: Double, _ y: Double = 0) {
-    self.x = x
-    self.y = y
-  }
+  public init(_ x: Double, _ y: Double = 0) { (self.x, self.y) = (x, y) }
 
   /// The position a share of the way from this one to another, in a straight line.
   ///
@@ -174,6 +157,277 @@ public struct ArrayPosition: Equatable, Sendable {
     ArrayPosition(x * (1 - share) + end.x * share, y * (1 - share) + end.y * share)
   }
 
-  /// The distance to another position on a line or a plane.
   func distance(to other: ArrayPosition) -> Double { hypot(x - other.x, y - other.y) }
+}
+
+/// Everything there is to say about an array's text, the profiles it names included.
+public struct ArrayCheckResult: Sendable {
+  /// The array, or why the text is refused.
+  public var outcome: Result<TransducerArray, InputError>
+  /// Its faults, in the order of the text; at most 100 of a rule, and one that counts the rest.
+  public var findings: [Finding] = []
+
+  /// Checks a text, and reads the profiles it names.
+  ///
+  /// - Parameters:
+  ///   - text: UTF-8, at most `ProfileFile.maximumByteCount`.
+  ///   - name: What findings call the text, usually the file's path.
+  ///   - folder: Where the paths of profiles begin; nothing for the working folder.
+  ///   - library: Where the names of profiles are looked up.
+  public init(text: [UInt8], name: String, folder: String?, library: ProfileLibrary) {
+    do throws(InputError) {
+      let document = try ProfileFile.document(text, name: name)
+      let root = document.root
+      let layout = root["layout"]?.string.flatMap(TransducerArray.Layout.init) ?? .line
+      var checker = ProfileChecker(document, source: library.profiles(besideFilesOf: folder))
+      var array = TransducerArray(name: "", transducers: [])
+      checker.read(ArrayKeys.array(layout), into: &array)
+      let transducers = root["transducers"].map { Array($0.elements) } ?? []
+      checker.checkChannels(of: transducers)
+      checker.checkPlaces(of: transducers, layout)
+      findings = checker.findings
+      if let error = checker.refusal { throw error }
+      outcome = .success(array)
+    } catch {
+      if findings.isEmpty { findings = [error.finding] }
+      outcome = .failure(error)
+    }
+  }
+
+  /// Whether a text is meant to be an array: it is an object that has transducers.
+  public static func isArrayText(by text: [UInt8]) -> Bool {
+    (try? ProfileFile.document(text, name: ""))?.root["transducers"] != nil
+  }
+}
+
+extension TransducerArray.Layout: JSONWord {}
+
+extension ArrayPosition {
+  init(_ value: JSONValue) {
+    if let number = value.number {
+      self.init(number)
+    } else {
+      self.init(value["x"]?.number ?? .nan, value["y"]?.number ?? .nan)
+    }
+  }
+}
+
+enum ArrayKeys {
+  /// The delays of a transducer, in seconds.
+  static let delay = 0.0...1.0
+  /// The gains of a transducer, in decibels.
+  static let gain = -120.0...24.0
+
+  static func array(_ layout: TransducerArray.Layout) -> ProfileTable<TransducerArray> {
+    ProfileTable(
+      "an array",
+      [
+        .value("name", .text(), is: .required, "Display name of the array.") { $1(&$0.name) },
+        .word("layout", is: .optional, "Arrangement of the transducers.") { $1(&$0.layout) },
+        .list(
+          "transducers", of: transducer(layout), count: 1...OutputRouting.maximumChannelCount,
+          new: TransducerArray.Transducer(channel: 0, position: ArrayPosition(0)), is: .required,
+          "The transducers, one for each channel that has one."
+        ) { $1(&$0.transducers) },
+        .ignored(ProfileKeys.schemaKey, .text(), "Schema reference for editors; ignored by Temblor."),
+      ])
+  }
+
+  private static func transducer(_ layout: TransducerArray.Layout) -> ProfileTable<TransducerArray.Transducer> {
+    let profile = JSONKey(
+      "profile", .text(), "Profile name, or a file in the folder of the array file. Default: phone.")
+    return ProfileTable(
+      "an entry",
+      [
+        .value(
+          "channel", .integer(1...OutputRouting.maximumChannelCount), is: .required, "The channel, numbered from 1."
+        ) { $1(&$0.channel) }, place(layout),
+        ProfileField(profile) { value, transducer, reader in
+          guard let word: String = reader.scalar(value, profile) else { return false }
+          transducer.profile = reader.profile(word, at: value)
+          return true
+        }, .value("gain", .number(gain), default: 0, "Decibels.") { $1(&$0.gain) },
+        .value("delay", .number(delay), default: 0, "Seconds.") { $1(&$0.delay) },
+        .value("invert", .boolean, "Whether the polarity is inverted. Default: false.") { $1(&$0.isInverted) },
+        .value("source", .text(), "Place of patterns that is felt here, by its number or its name. Default: all.") {
+          var source = $0.source ?? ""
+          $1(&source)
+          $0.source = source.isEmpty ? nil : source
+        },
+      ])
+  }
+
+  private static func place(_ layout: TransducerArray.Layout) -> ProfileField<TransducerArray.Transducer> {
+    let meaning = "Position of the transducer."
+    switch layout {
+    case .line: return .value("at", .number(-1e6...1e6), is: .required, meaning) { $1(&$0.position.x) }
+    case .ring: return .value("at", .number(0...TransducerArray.turn), is: .required, meaning) { $1(&$0.position.x) }
+    case .plane: return .object("at", plane, is: .required, meaning) { $1(&$0.position) }
+    }
+  }
+
+  private static let plane = ProfileTable<ArrayPosition>(
+    "an object",
+    [
+      .value("x", .number(-1e3...1e3), is: .required, "Metres.") { $1(&$0.x) },
+      .value("y", .number(-1e3...1e3), is: .required, "Metres.") { $1(&$0.y) },
+    ])
+}
+
+extension ProfileChecker {
+  /// The profile of a transducer; one that cannot be had is a fault.
+  mutating func profile(_ word: String, at value: JSONValue) -> TransducerProfile {
+    guard let source else { return .phone }
+    do { return try source(word) } catch {
+      log.add(.invalidValue, at: value, error.reason, hint: error.hint)
+      return .phone
+    }
+  }
+
+  mutating func checkChannels(of transducers: [JSONValue]) {
+    var seen: Set<Double> = []
+    for transducer in transducers {
+      guard let value = transducer["channel"], let number = value.number else { continue }
+      guard !seen.insert(number).inserted else { continue }
+      log.add(
+        .contradiction, at: value, "channel \(number.shortText) is used twice",
+        hint: "give each transducer a channel of its own")
+    }
+  }
+
+  /// No two transducers are at one place, between which nothing could lie.
+  mutating func checkPlaces(of transducers: [JSONValue], _ layout: TransducerArray.Layout) {
+    let array = TransducerArray(name: "", layout: layout, transducers: [])
+    var seen: [ArrayPosition] = []
+    for transducer in transducers {
+      guard let value = transducer["at"] else { continue }
+      let place = ArrayPosition(value)
+      guard place.x.isFinite, place.y.isFinite else { continue }
+      if seen.contains(where: { array.distance($0, place) < TransducerArray.samePlace }) {
+        log.add(
+          .contradiction, at: value, "another transducer has the same position",
+          hint: "give each transducer its own position")
+      }
+      seen.append(place)
+    }
+  }
+}
+
+extension ProfileLibrary {
+  /// The profiles that a text names: those of the library, or files beside the text's own.
+  ///
+  /// - Parameter folder: Where relative paths begin; nothing for the working folder.
+  func profiles(besideFilesOf folder: String?) -> ProfileChecker.Source {
+    { (word) throws(ProfileChecker.Refusal) in
+      func unusable(_ reason: String) -> ProfileChecker.Refusal {
+        .init(reason: "\(word.quoted()) cannot be used: \(reason.onOneLine)")
+      }
+      var entry = entry(named: word)
+      if ProfileFile.isPath(word) {
+        let path = folder?.isEmpty == false ? "\(folder ?? "")/\(word)" : word
+        guard ProfileFolder.contains(path, word, in: folder ?? "") else {
+          throw .init(
+            reason: "\(word.quoted()) is outside the folder of the array",
+            hint: "put the profile beside the array, or among your profiles and name it")
+        }
+        entry = ProfileEntry(name: word, origin: .user, path: path)
+      }
+      guard let entry else { throw missing(word) }
+      let text: [UInt8]
+      do throws(ProfileFileError) { text = try entry.text() } catch { throw unusable(error.description) }
+      do throws(InputError) { return try ProfileFile.read(text: text, name: entry.textName) } catch {
+        throw unusable(error.description)
+      }
+    }
+  }
+
+  private func missing(_ word: String) -> ProfileChecker.Refusal {
+    return .init(
+      reason: "no profile is called \(word.quoted())",
+      hint: JSONNames(entries().map { $0.name }).hint(for: word) ?? "'temblor profiles' lists them")
+  }
+}
+
+/// Where a pattern is felt in an array: positions over its time, with linear interpolation.
+public struct PanPath: Equatable, Sendable {
+  /// A position at a time.
+  public struct Point: Equatable, Sendable {
+    /// Seconds of the pattern.
+    public var time: Double
+    /// Where it is felt then.
+    public var position: ArrayPosition
+
+    /// Makes a point.
+    public init(time: Double, position: ArrayPosition) { (self.time, self.position) = (time, position) }
+  }
+
+  /// The points by rising time; the first holds before it, and the last behind it.
+  public var points: [Point]
+
+  /// Makes a path through points by rising time.
+  public init(_ points: [Point]) { self.points = points }
+
+  /// One position all the time.
+  public init(at position: ArrayPosition) { points = [Point(time: 0, position: position)] }
+
+  /// What the haptic bus of each transducer gets over the pattern, at a rate.
+  ///
+  /// Between two points the gains follow the law in straight pieces, 36 or more for each gap between
+  /// transducers, so that the sum of their squares stays within 0.001 of 1 where frames suffice.
+  public func sendGains(on array: TransducerArray, rate: Double) -> [SendAutomation] {
+    var corners: [(frame: Int64, gains: [Double])] = []
+    func add(_ frame: Int64, _ position: ArrayPosition) { corners.append((frame, array.gains(at: position))) }
+    for (point, next) in zip(points, points.dropFirst()) {
+      let start = FrameConversion.frame(seconds: point.time, rate: rate)
+      let length = FrameConversion.frame(seconds: next.time, rate: rate) - start
+      for share in array.breakpoints(from: point.position, to: next.position) {
+        // A corner lies on a frame, with the gains of that frame.
+        let frame = Int64((share * Double(length)).rounded())
+        let exact = length > 0 ? Double(frame) / Double(length) : 0
+        add(start + frame, point.position.interpolated(exact, towards: next.position))
+      }
+    }
+    if let last = points.last { add(FrameConversion.frame(seconds: last.time, rate: rate), last.position) }
+    return array.transducers.indices.map { bus in
+      SendAutomation(corners.map { SendAutomation.Point(frame: $0.frame, share: $0.gains[bus]) })
+    }
+  }
+}
+
+extension TransducerArray {
+  private static let steps = 36
+
+  /// The shares of a segment at which the gains have corners, from 0 up to but without 1.
+  func breakpoints(from start: ArrayPosition, to end: ArrayPosition) -> [Double] {
+    guard start != end else { return [0] }
+    var breaks = [0.0]
+    let way = end.x - start.x
+    switch layout {
+    case .plane:
+      // The way may come close to each, where the gains turn quickly.
+      let count = 4 * transducers.count
+      breaks += (1..<count).map { Double($0) / Double(count) }
+    case .line: breaks += transducers.map { ($0.position.x - start.x) / way }
+    case .ring:
+      // Every time the way comes by a transducer, whole turns included.
+      let low = min(start.x, end.x)
+      let firstTurn = Self.turn * ((low / Self.turn).rounded(.down) - 1)
+      for transducer in transducers {
+        var place = transducer.position.x + firstTurn
+        while place < max(start.x, end.x) {
+          breaks.append((place - start.x) / way)
+          place += Self.turn
+        }
+      }
+    }
+    breaks = breaks.filter { $0 >= 0 && $0 < 1 }.sorted()
+    var shares: [Double] = []
+    for (index, low) in breaks.enumerated() {
+      let high = index + 1 < breaks.count ? breaks[index + 1] : 1
+      guard low < high else { continue }
+      let step = (high - low) / Double(Self.steps)
+      for number in 0..<Self.steps { shares.append(low + step * Double(number)) }
+    }
+    return shares
+  }
 }

@@ -4,9 +4,7 @@ import Reading
 extension FormatRegistry {
   /// The formats of this package.
   public static let standard = FormatRegistry(
-    apple.formats + [
-      .hapticClip, .voices, .he, .oh, .androidXML, .androidArrays, .vibrate, .hjif, .hmpg, .haps, .hla,
-    ])
+    apple.formats + [.hapticClip, .voices, .he, .oh, .androidXML, .androidArrays, .vibrate, .hjif, .hmpg, .haps, .hla])
 }
 
 extension HapticFormat {

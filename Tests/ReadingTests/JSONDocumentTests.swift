@@ -1,4 +1,4 @@
-import Reading
+@testable import Reading
 import Testing
 
 @Suite struct JSONDocumentTests {
@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test(arguments: ["true", "0", "\"x\"", "null", "[]", "{}"]) func readsOneValueOfAnyKind(text: String) throws {
-    #expect(try read(" \n\(text)\t").valueCount == 1)
+    #expect(try read(" \n\(text)\t").nodes.count == 1)
   }
 
   @Test func recordsWhatStrictReadersRefuse() throws {
@@ -52,12 +52,12 @@ import Testing
     let document = try read("{" + keys.joined(separator: ",") + "}")
     #expect(document.tolerances.map(\.kind) == [.duplicateKey])
     #expect(document.root["k1"]?.number == 1)
-    #expect(document.valueCount == count + 2)
+    #expect(document.nodes.count == count + 2)
   }
 
   @Test func readsAsDeepAsItsLimit() throws {
     let text = String(repeating: "[", count: 256) + String(repeating: "]", count: 256)
-    #expect(try read(text).valueCount == 256)
+    #expect(try read(text).nodes.count == 256)
   }
 
   @Test func showsPlacesAsEditorsDo() throws {

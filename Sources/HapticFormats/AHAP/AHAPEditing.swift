@@ -1,14 +1,11 @@
 package import HapticModel
 package import Reading
 
-/// An AHAP text that is changed in place.
-///
-/// A change replaces, inserts or removes the bytes of the value it is about; layout, unknown keys, spellings of numbers
-/// and all else stay byte for byte. A text in UTF-16 or UTF-32 becomes UTF-8. Control points that count from the start
-/// of the pattern are made relative by the first change of a curve, since one that moves alone could change how all are
-/// read. An editor is a value: undoing is keeping the one before.
+/// An AHAP text that is changed in place. A change replaces, inserts or removes the bytes of the value it is about;
+/// layout, unknown keys, spellings of numbers and all else stay byte for byte. A text in UTF-16 or UTF-32 becomes
+/// UTF-8. Control points that count from the start of the pattern are made relative by the first change of a curve,
+/// since one that moves alone could change how all are read. An editor is a value: undoing is keeping the one before.
 package struct AHAPEditor: Sendable {
-  /// The text and its values.
   package let document: AHAPDocument
   /// What it says; control points sorted and relative to their curve.
   package let reading: AHAPReading
@@ -19,7 +16,6 @@ package struct AHAPEditor: Sendable {
   let parameters: [Int]
   let curves: [Int]
 
-  /// Reads a text, or reports its first error.
   package init(text: [UInt8], name: String) throws(InputError) {
     let document = try AHAPDocument(text: text, name: name)
     let (reading, decoder) = try document.decoded()
@@ -35,18 +31,15 @@ package struct AHAPEditor: Sendable {
     curves = decoder.curveValues
   }
 
-  /// The text, in UTF-8.
   package var text: [UInt8] { document.json.text }
 
-  /// The pattern as it is read.
   package var pattern: HapticPattern { reading.pattern }
 
-  /// The text with some changes made at once, or the first thing that is wrong with them.
-  ///
-  /// All paths are those of the text before, and of two values for one field the last counts; what is changed inside of
-  /// a part that is removed is removed. Numbers are written to the millionth, and values that are as they were are left
-  /// as they are spelled. A value out of its range is written, as reading clamps it; one that makes the text an error
-  /// is refused. Takes time in proportion to the text, the changes and the parts they are about.
+  /// The text with some changes made at once, or the first thing that is wrong with them. All paths are those of the
+  /// text before, and of two values for one field the last counts; what is changed inside of a part that is removed is
+  /// removed. Numbers are written to the millionth, and values that are as they were are left as they are spelled. A
+  /// value out of its range is written, as reading clamps it; one that makes the text an error is refused. Takes time
+  /// in proportion to the text, the changes and the parts they are about.
   package func applying(_ changes: [PatternChange]) throws(InputError) -> AHAPEditor {
     var edits = AHAPEdits(of: self)
     for change in changes { try edits.add(change) }
@@ -111,9 +104,7 @@ package struct AHAPEditor: Sendable {
     reading.usesAbsoluteCurveTimes && pattern.curves.contains { $0.time > 0 && !$0.controlPoints.isEmpty }
   }
 
-  /// The editor of another text, or the first error that it has.
-  private func changed(to text: [UInt8], by changes: [PatternChange], visited: Int = 0) throws(InputError)
-    -> AHAPEditor
+  private func changed(to text: [UInt8], by changes: [PatternChange], visited: Int = 0) throws(InputError) -> AHAPEditor
   {
     do throws(InputError) {
       let document = try AHAPDocument(text: text, name: document.json.name)
@@ -137,7 +128,6 @@ package struct AHAPEditor: Sendable {
 struct AHAPEdits {
   private let editor: AHAPEditor
   private let text: [UInt8]
-  /// What stands in place of scalars.
   private var replaced: [Int: [UInt8]] = [:]
   private var contents: [Int: ContentsEdit] = [:]
   /// Members that objects do not have, and event parameters that events do not have.
@@ -295,14 +285,12 @@ struct AHAPEdits {
     }
   }
 
-  /// Removes all members with a key.
   private mutating func remove(_ key: String, of object: JSONValue) {
     for member in object.members where member.key == key {
       contents[object.index, default: .init()].removed.insert(member.index)
     }
   }
 
-  /// The values of an event parameter; the last one counts.
   private func parameter(_ id: EventParameterID, of event: JSONValue) -> [JSONValue] {
     event["EventParameters"].map { $0.elements.filter { $0["ParameterID"]?.string == id.rawValue } } ?? []
   }
@@ -418,9 +406,7 @@ struct AHAPEdits {
   private func object(_ members: [(key: String, bytes: [UInt8])], like sample: JSONValue?) -> [UInt8] {
     if let sample, sample.children.count == members.count {
       let edits = members.compactMap { member in
-        sample[member.key].map {
-          TextEdits.Edit(range: TextEdits.extent(of: $0, in: text), bytes: member.bytes)
-        }
+        sample[member.key].map { TextEdits.Edit(range: TextEdits.extent(of: $0, in: text), bytes: member.bytes) }
       }
       if edits.count == members.count {
         return TextEdits(text).applying(edits, within: TextEdits.extent(of: sample, in: text))
@@ -440,8 +426,7 @@ struct AHAPEdits {
     let own = list?.children.last
     let sample = own ?? sample("EventParameters", of: editor.events)
     let texts = added.map { parameter in
-      object(
-        [("ParameterID", Array("\"\(parameter.id)\"".utf8)), ("ParameterValue", parameter.bytes)], like: sample)
+      object([("ParameterID", Array("\"\(parameter.id)\"".utf8)), ("ParameterValue", parameter.bytes)], like: sample)
     }
     if let list, list.kind == .array {
       if own == nil { surround(list.index, as: sample?.parent) }
@@ -490,4 +475,203 @@ extension JSONValue {
 
   /// Whether an entry of `Pattern` holds several things.
   fileprivate var isShared: Bool { AHAPShapes.entry.keys.count { self[$0.name].map { $0.kind != .null } == true } > 1 }
+}
+
+/// What can be set of the parts of a pattern, by its name in paths.
+package enum AHAPField: String, CaseIterable, Sendable {
+  case time, value, duration, intensity, sharpness, attack, decay, sustained, release, volume, pan, pitch, brightness
+  case kind, path, envelope, loop, id
+
+  enum Content: String, Sendable {
+    case number = "a number"
+    case text = "a text"
+    case flag = "true or false"
+  }
+
+  var content: Content {
+    switch self {
+    case .kind, .path, .id: .text
+    case .envelope, .loop: .flag
+    default: .number
+    }
+  }
+
+  private static let parameters: [AHAPField: EventParameterID] = [
+    .intensity: .hapticIntensity, .sharpness: .hapticSharpness, .attack: .attackTime, .decay: .decayTime,
+    .sustained: .sustained, .release: .releaseTime, .volume: .audioVolume, .pan: .audioPan, .pitch: .audioPitch,
+    .brightness: .audioBrightness,
+  ]
+  private static let keys: [AHAPField: String] = [
+    .time: "Time", .duration: "EventDuration", .kind: "EventType", .path: "EventWaveformPath",
+    .envelope: "EventWaveformUseVolumeEnvelope", .loop: "EventWaveformLoopEnabled", .id: "ParameterID",
+  ]
+
+  /// The event parameter that the field is; nil for those that are keys.
+  package var parameter: EventParameterID? { Self.parameters[self] }
+
+  /// The key of a field that is not an event parameter.
+  var key: String { Self.keys[self] ?? "ParameterValue" }
+
+  /// Whether the pattern holds the number as a `Float`.
+  var isFloat: Bool { self == .value || parameter != nil }
+}
+
+/// A part of a text that a path leads to, and a field of it.
+struct AHAPPath {
+  enum Part: String {
+    case event, parameter, curve, point
+
+    var noun: String {
+      switch self {
+      case .event: "an event"
+      case .parameter: "a parameter"
+      case .curve: "a curve"
+      case .point: "a control point"
+      }
+    }
+
+    var fields: [AHAPField] {
+      switch self {
+      case .event: AHAPField.allCases.filter { $0 != .value && $0 != .id }
+      case .parameter: [.time, .value, .id]
+      case .curve: [.time, .id]
+      case .point: [.time, .value]
+      }
+    }
+  }
+
+  let text: String
+  let editor: AHAPEditor
+  let part: Part
+  /// The object that has the fields: the event and not its entry.
+  let value: JSONValue
+  let field: AHAPField?
+
+  init(_ text: String, in editor: AHAPEditor) throws(InputError) {
+    var points: [Int: [JSONValue]] = [:]
+    try self.init(text, in: editor, points: &points)
+  }
+
+  /// - Parameter points: The control points of curves that were asked for before.
+  init(_ text: String, in editor: AHAPEditor, points: inout [Int: [JSONValue]]) throws(InputError) {
+    let words = Self.words(text)
+    var steps = words[...]
+    func refused(_ message: String, _ suggestion: String? = nil) -> InputError {
+      editor.refusal(text, message, suggestion)
+    }
+    guard let first = steps.popFirst(), let index = first.index else {
+      throw refused("the path is not valid", "write events[3], parameters[0], curves[0].points[2] or a field of them")
+    }
+    let lists: [(name: String, part: Part, values: [Int])] = [
+      ("events", .event, editor.events), ("parameters", .parameter, editor.parameters),
+      ("curves", .curve, editor.curves),
+    ]
+    guard let found = lists.first(where: { $0.name == first.name }) else {
+      throw refused(
+        "unknown list \(first.name.quoted())",
+        JSONNames(lists.map { $0.name }).hint(for: first.name) ?? "use events, parameters or curves")
+    }
+    guard index < found.values.count else { throw refused(Self.missing(first, found.values.count, "the pattern")) }
+    var (part, place) = (found.part, found.values[index])
+    if part == .curve, let step = steps.first, step.name == "points", let number = step.index {
+      let list = points[index] ?? editor.points(of: index)
+      points[index] = list
+      guard number < list.count else { throw refused(Self.missing(step, list.count, "the curve")) }
+      (part, place) = (.point, list[number].index)
+      steps = steps.dropFirst()
+    }
+    var field: AHAPField?
+    if let step = steps.popFirst() {
+      field = step.index == nil ? part.fields.first { $0.rawValue == step.name } : nil
+      guard field != nil else {
+        let names = JSONNames(part.fields.map { $0.rawValue })
+        throw refused(
+          "unknown field of \(part.noun)", names.hint(for: step.name) ?? "use \(names.names.joined(separator: ", "))")
+      }
+    }
+    guard steps.isEmpty else { throw refused("the path has more after a field", "end it there") }
+    self.text = text
+    self.editor = editor
+    self.part = part
+    self.field = field
+    value = editor.value(place)
+  }
+
+  func error(_ message: String, _ suggestion: String? = nil) -> InputError { editor.refusal(text, message, suggestion) }
+
+  private typealias Step = (name: String, index: Int?)
+
+  private static func missing(_ step: Step, _ count: Int, _ owner: String) -> String {
+    guard count > 0 else { return "\(owner) has no \(step.name)" }
+    let last = count == 1 ? "" : " to \(step.name)[\(count - 1)]"
+    return "\(owner) has \(count) \(count == 1 ? String(step.name.dropLast()) : step.name) (\(step.name)[0]\(last))"
+  }
+
+  /// The steps of a path; empty where it is not one.
+  private static func words(_ text: String) -> [Step] {
+    var words: [Step] = []
+    for word in text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false) {
+      let name = word.prefix { $0 != UInt8(ascii: "[") }
+      let rest = word[name.endIndex...]
+      var index: Int?
+      if !rest.isEmpty {
+        let digits = rest.dropFirst().dropLast()
+        guard rest.last == UInt8(ascii: "]"), 1...9 ~= digits.count,
+          digits.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 })
+        else { return [] }
+        index = digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
+      }
+      guard !name.isEmpty else { return [] }
+      words.append((String(decoding: name, as: UTF8.self), index))
+    }
+    return words
+  }
+}
+
+extension PatternChange {
+  /// The fields of the parts of a list, `events`, `parameters`, `curves` or `points`, by their names in paths.
+  package static func fields(of list: String) -> [String] {
+    AHAPPath.Part(rawValue: String(list.dropLast()))?.fields.map { $0.rawValue } ?? []
+  }
+
+  /// The event parameter that a field is, or nil.
+  package static func parameter(of field: String) -> EventParameterID? { AHAPField(rawValue: field)?.parameter }
+}
+
+/// A change of the text of a pattern, in the words of paths: `events[3].time`, `curves[0].points[2]`. Events,
+/// parameters, curves and the points of a curve are numbered from 0 in the order of the text, each kind by itself.
+/// Times of points are seconds from the start of their curve.
+package enum PatternChange: Equatable, Sendable {
+  package enum Value: Equatable, Sendable {
+    /// A finite number; fields that are true or false take 0 and 1, too.
+    case number(Double)
+    /// A name or a path; a number, `true` or `false` where the field takes that.
+    case text(String)
+    /// True or false.
+    case flag(Bool)
+  }
+
+  /// A field gets a value; it is inserted where the part has none.
+  case set(String, to: Value)
+  /// A part is removed, or a field of it.
+  case remove(String)
+  /// A copy of a part, as it was before all changes, is put behind it.
+  case duplicate(String)
+  /// An entry of `Pattern` as JSON is put behind a part, or at the end.
+  case add([UInt8], after: String? = nil)
+  /// A control point is put behind those of its curve that are not later.
+  case addPoint(time: Double, value: Double, to: String)
+
+  package var path: String? {
+    switch self {
+    case .set(let path, _), .remove(let path), .duplicate(let path), .addPoint(_, _, let path): path
+    case .add(_, let path): path
+    }
+  }
+}
+
+extension InputError {
+  package init(changing path: String, of name: String, _ message: String, _ suggestion: String? = nil) {
+    self.init(Finding(.change, place: SourcePlace(name: name, path: path), message, suggestion: suggestion))
+  }
 }

@@ -1,5 +1,5 @@
-import Reading
-import HapticModel
+package import HapticModel
+package import Reading
 
 extension HapticFormat {
   /// Apple's haptic and audio pattern, a text in JSON; read as Apple's loader is documented to.
@@ -29,10 +29,8 @@ extension HapticFormat {
       for (index, layer) in composition.layers.enumerated() {
         guard let path = layer.pattern.firstInfinity else { continue }
         throw InputError(
-          Finding(
-            .outOfRange, severity: .error,
-            place: SourcePlace(name: "pattern", path: index == 0 ? path : "layers[\(index)].\(path)"),
-            "non-finite numbers (NaN, infinity) cannot be written", foreignCode: CoreHapticsCode.invalidPatternData))
+          writing: index == 0 ? path : "layers[\(index)].\(path)", .outOfRange, code: CoreHapticsCode.invalidPatternData
+        )
       }
       return try AHAPComposition(composition, options: options).write()
     }, canonical: { (file) throws(InputError) in try document(file).formatted() },
@@ -53,23 +51,532 @@ extension HapticFormat {
   }
 }
 
-/// Where the parts of a pattern stand in the text of its file.
-struct AHAPPlaces: Sendable {
-  let json: JSONDocument
-  /// The numbers of the values the parts were read from.
-  let entries: Int
-  let events: [Int]
-  let parameters: [Int]
-  let curves: [Int]
+/// An AHAP file as it was written: everything is kept, also what no reader knows.
+package struct AHAPDocument: Sendable {
+  package let json: JSONDocument
+  /// How the file was encoded; the text is UTF-8 whatever it was.
+  let encoding: TextEncoding
 
-  func place(of element: CompositionElement) -> SourcePlace {
-    let value: Int? =
-      switch element {
-      case .composition, .layer: entries
-      case .event(let event): events.indices.contains(event.event) ? events[event.event] : nil
-      case .parameter(_, let index): parameters.indices.contains(index) ? parameters[index] : nil
-      case .curve(_, let index): curves.indices.contains(index) ? curves[index] : nil
+  /// Reads the text of a file, or refuses it with the place of the first syntax error. The name appears in places and
+  /// errors. What the file means is looked at by `read` and `examine`.
+  package init(text: [UInt8], name: String) throws(InputError) {
+    let encoding = TextEncoding(of: text)
+    self.encoding = encoding
+    do { json = try JSONDocument(text: encoding.utf8(text) ?? text, name: name) } catch {
+      throw InputError(error, rule: .syntax, foreignCode: CoreHapticsCode.invalidPatternData)
+    }
+  }
+
+  /// Reads the pattern as Apple's loader is documented to, or reports the first error. Unknown keys are ignored, values
+  /// outside their range are moved to the nearest bound.
+  package func read(options: ReadingOptions = ReadingOptions()) throws(InputError) -> AHAPReading {
+    try decoded(options: options).reading
+  }
+
+  func decoded(options: ReadingOptions = ReadingOptions()) throws(InputError) -> (
+    reading: AHAPReading, decoder: PatternDecoder
+  ) {
+    var decoder = PatternDecoder(json, options: options)
+    let reading = decoder.decode()
+    guard decoder.log.errorCount == 0 else {
+      let errors = decoder.log.findings(in: json).filter { $0.severity == .error }
+      throw InputError(errors[0], otherErrorCount: decoder.log.errorCount - 1)
+    }
+    return (reading, decoder)
+  }
+
+  /// Reads the pattern, collects every error, and checks the text against every rule of AHAP. Allowances are not
+  /// applied.
+  package func examine(options: ReadingOptions = ReadingOptions()) -> Examination {
+    var decoder = PatternDecoder(json, options: options)
+    let reading = decoder.decode()
+    var allowances: [Examination.Allowance] = []
+    if options.wantsFindings {
+      decoder.checkText()
+      if encoding != .utf8 {
+        decoder.log.add(
+          .textEncoding, at: json.root, offset: 0, "the text is \(encoding.rawValue)",
+          hint: "save it as UTF-8; Temblor and Apple read it, other readers may not")
       }
-    return JSONValue(document: json, index: value ?? entries).place
+      allowances = decoder.allowances()
+    }
+    var examination = Examination(
+      reading.composition, of: json, decoder.log, options,
+      places: SourcePlaces(
+        whole: (json.root["Pattern"] ?? json.root).index, events: [decoder.eventValues],
+        parameters: [decoder.parameterValues], curves: [decoder.curveValues]
+      ) { [json] in json.place(ofValue: $0) }, details: reading.details)
+    if options.wantsFindings {
+      examination.losses = examination.findings.filter { $0.rule == Rule.unknownParameter.id }.map {
+        Loss(.dropped, .composition, at: $0.place, $0.message)
+      }
+    }
+    examination.sounds = decoder.waveforms.map { .init(path: $0.string ?? "", place: $0.place) }
+    examination.allowances = allowances
+    return examination
+  }
+
+  /// Makes the file of a pattern: events first, then parameters, then curves, each in its order. Values are written as
+  /// they are. Reading the file back gives an equal pattern if they are within their ranges and control points are
+  /// sorted. A number that is not finite is refused.
+  package init(pattern: HapticPattern, metadata: AHAPMetadata = [:], name: String = "pattern") throws(InputError) {
+    if let path = pattern.firstInfinity {
+      throw InputError(writing: path, .outOfRange, of: name, code: CoreHapticsCode.invalidPatternData)
+    }
+    var writer = JSONWriter(layout: .compact)
+    writer.object { file in
+      file.member("Version", 1.0)
+      if !metadata.items.isEmpty {
+        file.object("Metadata") { object in for item in metadata.items { object.member(item.name, item.text) } }
+      }
+      file.array("Pattern") { list in
+        for event in pattern.events { list.object { $0.object("Event") { $0.write(event) } } }
+        for parameter in pattern.parameters {
+          list.object { entry in
+            entry.object("Parameter") { object in
+              object.member("ParameterID", parameter.id.rawValue)
+              object.member("Time", parameter.time)
+              object.member("ParameterValue", parameter.value)
+            }
+          }
+        }
+        for curve in pattern.curves { list.object { $0.object("ParameterCurve") { $0.write(curve) } } }
+      }
+    }
+    try self.init(text: writer.finish(), name: name)
+  }
+
+  /// The canonical text: the same for all files that say the same, and easy to compare by line. Two spaces per level;
+  /// known keys in the order of ``AHAPShapes``, others behind them in their own; event parameters, control points and
+  /// parameters on one line each; known numbers as the shortest decimal with a point, others as written; strings with
+  /// no escape they do not need; a line break at the end. Formatting it again changes nothing.
+  package func formatted() -> [UInt8] { AHAPShapes.file.canonical(json.root, normalizesNumbers: true) }
+}
+
+extension AHAPDocument: Equatable {
+  package static func == (left: AHAPDocument, right: AHAPDocument) -> Bool { left.formatted() == right.formatted() }
+}
+
+extension JSONObjectWriter {
+  fileprivate mutating func write(_ event: HapticEvent) {
+    member("Time", event.time)
+    member("EventType", event.kind.rawValue)
+    if let duration = event.duration { member("EventDuration", duration) }
+    if let waveform = event.waveform {
+      member("EventWaveformPath", waveform.path)
+      member("EventWaveformUseVolumeEnvelope", waveform.usesVolumeEnvelope)
+      member("EventWaveformLoopEnabled", waveform.isLooping)
+    }
+    let identifiers = event.parameters.identifiers
+    guard !identifiers.isEmpty else { return }
+    array("EventParameters") { list in
+      for id in identifiers {
+        list.object { object in
+          object.member("ParameterID", id.rawValue)
+          object.member("ParameterValue", event.parameters[id] ?? 0)
+        }
+      }
+    }
+  }
+
+  fileprivate mutating func write(_ curve: ParameterCurve) {
+    member("ParameterID", curve.id.rawValue)
+    member("Time", curve.time)
+    array("ParameterCurveControlPoints") { list in
+      for point in curve.controlPoints {
+        list.object { object in
+          object.member("Time", point.time)
+          object.member("ParameterValue", point.value)
+        }
+      }
+    }
+  }
+}
+
+package struct AHAPReading: Equatable, Sendable {
+  /// The pattern: values within their ranges, control points sorted and relative to their curve.
+  package var pattern = HapticPattern()
+  /// The version of Core Haptics the file says it needs, or nothing.
+  package var version: Double?
+  package var metadata: AHAPMetadata = [:]
+  /// Whether the file counts control points from the start of the pattern, and they were moved.
+  package var usesAbsoluteCurveTimes = false
+
+  package var composition: HapticComposition {
+    HapticComposition(
+      layers: [HapticComposition.Layer(pattern)], title: metadata["Project"], notes: metadata["Description"],
+      author: metadata["Created By"])
+  }
+
+  /// What the file says about itself: its version, its metadata, and what its curves count from.
+  package var details: [(name: String, value: String)] {
+    var details: [(name: String, value: String)] = []
+    if let version { details.append(("version", "\(version)")) }
+    details += metadata.items.map { ($0.name, $0.text) }
+    if usesAbsoluteCurveTimes { details.append(("curveTimes", "absolute")) }
+    return details
+  }
+}
+
+/// What a file says about itself in words: names with texts, in the order of the file; a name may repeat.
+package struct AHAPMetadata: Equatable, Sendable, ExpressibleByDictionaryLiteral {
+  struct Item: Equatable, Sendable {
+    var name: String
+    var text: String
+  }
+
+  var items: [Item]
+
+  package init(dictionaryLiteral elements: (String, String)...) { items = elements.map { Item(name: $0, text: $1) } }
+
+  /// The text of a name, the last where it repeats, or nothing.
+  package subscript(name: String) -> String? { items.last { $0.name == name }?.text }
+}
+
+/// A composition on the way to files of AHAP as Apple documents it.
+struct AHAPComposition {
+  /// The most control points of a curve that is made here: older devices refuse more.
+  static let pointLimit = 16
+
+  private var composition: HapticComposition
+  private let options: WritingOptions
+  private var losses = LossLog()
+  private var sounds: [Writing.File] = []
+
+  init(_ composition: HapticComposition, options: WritingOptions) {
+    self.composition = composition
+    self.options = options
+    if composition.loop != nil {
+      losses.add(.dropped, .composition, "loop points cannot be written")
+      self.composition.loop = nil
+    }
+    for index in composition.layers.indices {
+      linearize(layer: index)
+      placeSignals(of: index)
+    }
+  }
+
+  func write() throws(InputError) -> Writing {
+    var losses = losses
+    let layers = composition.layers.filter { !$0.pattern.isEmpty }
+    let isSplit =
+      switch options.split {
+      case .always: layers.count > 1
+      case .automatic: !composition.isFlatteningExact && layers.count > 1
+      case .never: false
+      }
+    var files: [Writing.File] = []
+    if isSplit {
+      for (layer, suffix) in zip(layers, Self.suffixes(of: layers)) {
+        let document = try AHAPDocument(pattern: layer.pattern, metadata: composition.metadata)
+        files.append(Writing.File(suffix: suffix, document.formatted()))
+      }
+    } else {
+      losses.mergePlaces(of: composition)
+      if !composition.isFlatteningExact {
+        for (index, layer) in composition.layers.enumerated()
+        where !layer.pattern.parameters.isEmpty || !layer.pattern.curves.isEmpty {
+          losses.add(
+            .approximated, .layer(index), "the parameters and curves of one layer act on the events of all layers")
+        }
+      }
+      let document = try AHAPDocument(pattern: composition.flattened, metadata: composition.metadata)
+      files.append(Writing.File(document.formatted()))
+    }
+    return Writing(files + sounds, losses: losses.finish())
+  }
+
+  /// What follows the name of the file of each layer: its own name where that is one word that no
+  /// other layer has, else its number.
+  private static func suffixes(of layers: [HapticComposition.Layer]) -> [String] {
+    let names = layers.map { $0.name }
+    return layers.indices.map { index in
+      let name = names[index]
+      let isWord = name.utf8.allSatisfy {
+        $0 == UInt8(ascii: "-") || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0 | 0x20)
+      }
+      let isOwn = !name.isEmpty && isWord && names.count { $0 == name } == 1
+      return isOwn ? "_\(name)" : "_\(index + 1)"
+    }
+  }
+
+  /// Straight lines for curves of squares, in curves of 16 points, and events of 30 s at most below them.
+  private mutating func linearize(layer: Int) {
+    let pattern = composition.layers[layer].pattern
+    guard pattern.curves.contains(where: { $0.interpolation != .linear }) else { return }
+    var curves: [ParameterCurve] = []
+    for (index, curve) in pattern.curves.enumerated() {
+      guard curve.interpolation != .linear else {
+        curves.append(curve)
+        continue
+      }
+      let lines = curve.linearized(tolerance: options.tolerance)
+      let values = lines.controlPoints.map { $0.value }
+      if zip(values, values.dropFirst()).contains(where: { $0 != $1 }) {
+        losses.add(
+          .approximated, .curve(layer: layer, index: index),
+          "a line of amplitude or frequency becomes lines of \(curve.id.rawValue), within # of full scale",
+          size: options.tolerance)
+      }
+      curves += lines.divided(Self.pointLimit)
+    }
+    var events: [HapticEvent] = []
+    for (index, event) in pattern.events.enumerated() {
+      let pieces = event.pieces(of: HapticEvent.unlimitedDuration)
+      if pieces.count > 1 {
+        losses.add(
+          .approximated, .event(EventReference(layer: layer, event: index)),
+          "an event of more than 30 s becomes \(pieces.count) that touch")
+      }
+      events += pieces
+    }
+    composition.layers[layer].pattern.curves = curves
+    composition.layers[layer].pattern.events = events
+  }
+
+  private mutating func placeSignals(of layer: Int) {
+    let signals = composition.layers[layer].signals
+    composition.layers[layer].signals = []
+    guard !signals.isEmpty else { return }
+    guard options.isBaked else {
+      return losses.add(.dropped, .layer(layer), "sampled signals can only be written as sound files")
+    }
+    for signal in signals {
+      let suffix = "_signal\(sounds.count + 1)"
+      sounds.append(Writing.File(suffix: suffix, ending: "wav", WaveFile.bytes(of: signal.samples, rate: signal.rate)))
+      composition.layers[layer].pattern.events.append(
+        HapticEvent(
+          kind: .audioCustom, time: signal.time,
+          waveform: AudioWaveform(path: options.name + suffix + ".wav", usesVolumeEnvelope: false)))
+      losses.add(.approximated, .layer(layer), "sampled signals are played as sound, by audio controls")
+    }
+  }
+}
+
+extension HapticPattern { fileprivate var isEmpty: Bool { events.isEmpty && parameters.isEmpty && curves.isEmpty } }
+
+extension HapticComposition {
+  var metadata: AHAPMetadata {
+    var metadata: AHAPMetadata = [:]
+    if let title { metadata.items.append(.init(name: "Project", text: title)) }
+    if let author { metadata.items.append(.init(name: "Created By", text: author)) }
+    if let notes { metadata.items.append(.init(name: "Description", text: notes)) }
+    return metadata
+  }
+}
+
+extension ParameterCurve {
+  /// Curves of a number of points at most that follow each other, each with times from its start and
+  /// the last value of the one before; itself where it has no more.
+  func divided(_ count: Int) -> [ParameterCurve] {
+    guard controlPoints.count > count else { return [self] }
+    var curves: [ParameterCurve] = []
+    var start = 0
+    while start < controlPoints.count - 1 {
+      let end = min(start + count - 1, controlPoints.count - 1)
+      let first = start == 0 ? 0 : controlPoints[start].time
+      curves.append(
+        ParameterCurve(
+          id: id, time: time + first,
+          controlPoints: controlPoints[start...end].map { ControlPoint(time: $0.time - first, value: $0.value) },
+          interpolation: interpolation))
+      start = end
+    }
+    return curves
+  }
+}
+
+extension HapticEvent {
+  /// Events of a number of seconds at most that follow each other and together are this one; itself
+  /// where it is no longer, or has envelope times.
+  fileprivate func pieces(of seconds: Double) -> [HapticEvent] {
+    let times: [EventParameterID] = [.attackTime, .decayTime, .releaseTime, .sustained]
+    guard kind.isVibration, let duration, duration > seconds, duration < 1e6 * seconds,
+      !parameters.identifiers.contains(where: times.contains)
+    else { return [self] }
+    return (0..<Int((duration / seconds).rounded(.up))).map { index in
+      var piece = self
+      piece.time = time + Double(index) * seconds
+      piece.duration = min(seconds, duration - Double(index) * seconds)
+      return piece
+    }
+  }
+}
+
+extension Rule {
+  /// The rules of AHAP, in the order in which they are listed.
+  package static let ahap: [Rule] = [
+    .syntax, .textEncoding, .trailingComma, .byteOrderMark, .duplicateKey, .structure, .missingKey, .wrongType,
+    .unknownEventType, .unknownParameter, .unknownEntry, .unknownKey, .durationKey, .missingVersion, .oddVersion,
+    .missingDuration, .nullValue, .duplicateParameter, .waveformPath, .negativeTime, .negativeDuration, .outOfRange,
+    .eventLength, .timeUnit, .curveAbsoluteTimes, .curvePointCount, .curveOrder, .parameterNotApplicable,
+  ]
+
+  // MARK: Syntax
+
+  package static let syntax = error("syntax", "syntax", "The text must be JSON in UTF-8.")
+  static let textEncoding = warning(
+    "text-encoding", "syntax", "The text should be UTF-8; UTF-16 and UTF-32 are read, but not by all readers.")
+  static let trailingComma = warning(
+    "trailing-comma", "syntax",
+    "A comma before a closing bracket is not valid JSON; Apple's reader accepts it, others do not.")
+  static let byteOrderMark = warning(
+    "byte-order-mark", "syntax", "A byte-order mark is not valid in JSON; some readers reject it.")
+  static let duplicateKey = warning(
+    "duplicate-key", "syntax",
+    "A key should appear only once in an object; Temblor uses the last one, other readers may not.")
+
+  // MARK: Grammar
+
+  static let structure = error(
+    "structure", "grammar", "The file must be an object with an array named Pattern whose entries are objects.")
+  static let missingKey = error("missing-key", "grammar", "An event, parameter or curve must have its required keys.")
+  package static let wrongType = error("wrong-type", "grammar", "A value must have the type that its key requires.")
+  static let unknownEventType = error(
+    "unknown-event-type", "grammar",
+    "EventType must be HapticTransient, HapticContinuous, AudioContinuous or AudioCustom.")
+  static let unknownParameter = warning(
+    "unknown-parameter", "grammar",
+    "ParameterID should be a Core Haptics parameter that is valid in this position; others are ignored.")
+  static let unknownEntry = warning(
+    "unknown-entry", "grammar", "An entry should be one Event, Parameter or ParameterCurve; others are ignored.")
+  package static let unknownKey = note("unknown-key", "grammar", "Unknown keys are ignored.")
+  static let durationKey = warning(
+    "duration-key", "grammar", "Use EventDuration and ParameterValue; Duration and Value are ignored.")
+  static let missingVersion = warning("missing-version", "grammar", "A file should have a Version.")
+  static let oddVersion = warning(
+    "odd-version", "grammar", "The Version should be 1.0; readers may refuse another one.")
+  static let nullValue = warning(
+    "null-value", "grammar",
+    "A key without a value should be left out; null counts as absent, but other readers may refuse it.")
+  static let duplicateParameter = warning(
+    "duplicate-parameter", "grammar",
+    "An event should have a parameter only once; Temblor uses the last one, other readers may not.")
+  static let missingDuration = warning(
+    "missing-duration", "grammar", "A continuous event should have a duration; without one its end is up to the device."
+  )
+  static let waveformPath = error(
+    "waveform-path", "grammar",
+    "The path of a sound file must be relative, inside the folder of the pattern, with forward slashes.")
+
+  // MARK: Range
+
+  static let negativeTime = error("negative-time", "range", "Times must not be negative.")
+  static let negativeDuration = error("negative-duration", "range", "Durations must not be negative.")
+  static let outOfRange = warning("out-of-range", "range", "A value should be within its range; others are clamped.")
+  static let eventLength = warning(
+    "event-length", "range", "A continuous event longer than 30 s may be cut off by the device.")
+
+  static let timeUnit = warning(
+    "time-unit", "range", "Times and durations are in seconds; whole numbers of 100 and more are usually milliseconds.")
+
+  // MARK: Changes
+
+  /// Of changes and not of files, so it is not listed.
+  static let change = error("change", "change", "A change must name a part of the pattern and a value that it takes.")
+
+  // MARK: Compatibility
+
+  static let curveAbsoluteTimes = warning(
+    "curve-absolute-times", "compatibility",
+    "Times of control points should be relative to the start of their curve; absolute times are converted.")
+  static let curvePointCount = warning(
+    "curve-point-count", "compatibility",
+    "A curve should have between 1 and 16 control points; more than that, older devices refuse.")
+  static let curveOrder = warning(
+    "curve-order", "compatibility", "Control points should be sorted by time; others are sorted on reading.")
+  static let parameterNotApplicable = warning(
+    "parameter-not-applicable", "compatibility", "A parameter should have an effect on its event.")
+}
+
+/// Codes of `CHHapticError`. Source: the header CHHapticErrors.h of Apple's SDK. Which input gives which code is not
+/// documented; the names are the only guide.
+enum CoreHapticsCode {
+  static let invalidPatternData = -4813
+  static let invalidPatternDictionary = -4814
+  static let invalidParameterType = -4820
+  static let invalidEventType = -4821
+  static let invalidEventTime = -4822
+  static let invalidEventDuration = -4823
+  static let invalidAudioResource = -4824
+  static let badEventEntry = -4830
+  static let badParameterEntry = -4831
+  static let invalidTime = -4840
+}
+
+/// The objects of AHAP, keys in the order of canonical text, which numbers their members.
+enum AHAPShapes {
+  private typealias Code = CoreHapticsCode
+
+  static let file = JSONShape(
+    "a pattern file",
+    [
+      JSONKey("Version", .anyNumber, code: Code.invalidPatternDictionary), JSONKey("Metadata", .any),
+      JSONKey("Pattern", .list(.object { entry })),
+    ], code: Code.invalidPatternDictionary)
+
+  static let entry = JSONShape(
+    "an entry of Pattern",
+    [
+      JSONKey("Event", .object { event }), JSONKey("Parameter", .object { parameter }, layout: .line),
+      JSONKey("ParameterCurve", .object { curve }),
+    ], code: Code.invalidPatternDictionary)
+
+  static let event = JSONShape(
+    "an event",
+    [
+      JSONKey("Time", .anyNumber, rule: .negativeTime, code: Code.invalidEventTime),
+      JSONKey("EventType", .any, noun: "event type", rule: .unknownEventType, code: Code.invalidEventType),
+      JSONKey("EventDuration", .anyNumber, rule: .negativeDuration, code: Code.invalidEventDuration),
+      JSONKey("EventWaveformPath", .text(), code: Code.invalidAudioResource),
+      JSONKey("EventWaveformUseVolumeEnvelope", .any, code: Code.invalidAudioResource),
+      JSONKey("EventWaveformLoopEnabled", .any, code: Code.invalidAudioResource),
+      JSONKey("EventParameters", .list(.object { eventParameter }), code: Code.badParameterEntry, layout: .line),
+    ], code: Code.badEventEntry)
+
+  static let eventParameter = JSONShape(
+    "an event parameter", [name("event parameter"), amount], code: Code.badParameterEntry)
+
+  static let parameter = JSONShape(
+    "a parameter", [name("dynamic parameter"), time, amount], code: Code.badParameterEntry)
+
+  static let curve = JSONShape(
+    "a curve",
+    [
+      name("dynamic parameter"), time,
+      JSONKey("ParameterCurveControlPoints", .list(.object { point }), code: Code.badParameterEntry, layout: .line),
+    ], code: Code.badParameterEntry)
+
+  static let point = JSONShape("a control point", [time, amount], code: Code.badParameterEntry)
+
+  private static let time = JSONKey("Time", .anyNumber, rule: .negativeTime, code: Code.invalidTime)
+  private static let amount = JSONKey("ParameterValue", .anyNumber, code: Code.badParameterEntry)
+
+  private static func name(_ noun: String) -> JSONKey {
+    JSONKey("ParameterID", .any, noun: noun, rule: .unknownParameter, code: Code.invalidParameterType)
+  }
+}
+
+struct AHAPNames<Name: RawRepresentable<String> & CaseIterable & Sendable>: Sendable {
+  let cases = Array(Name.allCases)
+  let list = JSONNames(Name.allCases.map { $0.rawValue })
+}
+
+enum AHAPVocabulary {
+  static let eventTypes = AHAPNames<HapticEvent.Kind>()
+  static let eventParameters = AHAPNames<EventParameterID>()
+  static let dynamicParameters = AHAPNames<DynamicParameterID>()
+}
+
+/// An object of a text, and its members by the numbers of their keys in its shape.
+struct AHAPObject: ~Copyable {
+  let value: JSONValue
+  let shape: JSONShape
+  let members: JSONFields
+
+  init(_ value: JSONValue, _ shape: JSONShape) {
+    self.value = value
+    self.shape = shape
+    members = shape.names.fields(of: value)
   }
 }

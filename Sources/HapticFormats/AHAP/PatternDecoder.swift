@@ -14,23 +14,18 @@ struct PatternDecoder: JSONFieldReader {
   var eventValues: [Int] = []
   var parameterValues: [Int] = []
   var curveValues: [Int] = []
-  /// The acceptable paths of sound files.
   var waveforms: [JSONValue] = []
   /// Whether all times and durations of events are whole numbers, and the first of 100 or more.
   private var hasWholeTimes = true
   private var longTime: JSONValue?
 
-  init(_ json: JSONDocument, options: ReadingOptions) {
-    self.json = json
-    self.options = options
-  }
+  init(_ json: JSONDocument, options: ReadingOptions) { (self.json, self.options) = (json, options) }
 
   /// The versions that systems are known to have; Apple documents 1.0.
   private static let knownVersions = 1.0..<3.0
 
-  /// The most control points that older systems are known to take.
-  ///
-  /// Source: the exporter of Lofelt/NiceVibrations (5e58663) and the editor of apple/unityplugins.
+  /// The most control points that older systems are known to take. Source: the exporter of Lofelt/NiceVibrations
+  /// (5e58663) and the editor of apple/unityplugins.
   private static let pointLimit = 16
 
   /// How far apart, in seconds, two times may be that a tool wrote as the same.
@@ -38,7 +33,6 @@ struct PatternDecoder: JSONFieldReader {
 
   var metadata: JSONValue? { json.root["Metadata"] }
 
-  /// Reads everything that can be read; what cannot is in the log as an error.
   mutating func decode() -> AHAPReading {
     let (root, file) = (json.root, AHAPShapes.file)
     var reading = AHAPReading()
@@ -149,8 +143,7 @@ struct PatternDecoder: JSONFieldReader {
       parameters[id] = clamp(number, to: id.range, id.rawValue, at: parameter.members[1] ?? element)
       if let kind, !kind.responds(to: id) {
         log.add(
-          .parameterNotApplicable, at: parameter.members[0] ?? element,
-          "\(id.rawValue) has no effect on \(kind.text)")
+          .parameterNotApplicable, at: parameter.members[0] ?? element, "\(id.rawValue) has no effect on \(kind.text)")
       }
     }
     return parameters
@@ -184,21 +177,13 @@ struct PatternDecoder: JSONFieldReader {
   /// The path of a sound file, which must stay inside the pattern's folder.
   private mutating func path(_ value: JSONValue, _ key: JSONKey) -> String? {
     guard let path: String = scalar(value, key) else { return nil }
-    let problem: String? =
-      if path.isEmpty {
-        "is empty"
-      } else if path.utf8.contains(0) {
-        "has a NUL character"
-      } else if path.utf8.contains(UInt8(ascii: "\\")) {
-        "contains a backslash; use / between folders"
-      } else if path.hasPrefix("/") {
-        "is absolute; it must begin in the pattern's folder"
-      } else if path.split(separator: "/").contains("..") {
-        "leaves the pattern's folder by \"..\""
-      } else {
-        nil
-      }
-    guard let problem else {
+    let problems = [
+      (path.isEmpty, "is empty"), (path.utf8.contains(0), "has a NUL character"),
+      (path.utf8.contains(UInt8(ascii: "\\")), "contains a backslash; use / between folders"),
+      (path.hasPrefix("/"), "is absolute; it must begin in the pattern's folder"),
+      (path.split(separator: "/").contains(".."), "leaves the pattern's folder by \"..\""),
+    ]
+    guard let problem = problems.first(where: { $0.0 })?.1 else {
       waveforms.append(value)
       return path
     }
@@ -277,7 +262,6 @@ struct PatternDecoder: JSONFieldReader {
 
   // MARK: - Members, by the numbers of their keys
 
-  /// An object by its shape; an error where a value is something else.
   private mutating func object(
     _ value: JSONValue, _ shape: JSONShape, as name: @autoclosure () -> String, notesUnknownKeys: Bool = true
   ) -> AHAPObject? {
@@ -317,7 +301,6 @@ struct PatternDecoder: JSONFieldReader {
     return value.kind == .null && ignoresNull(value) ? nil : value
   }
 
-  /// The value of a key that must be there; an error where it is not.
   private mutating func required(_ object: borrowing AHAPObject, _ index: Int) -> JSONValue? {
     if let value = object.members[index] { return value }
     noteMissing(object.shape.keys[index], isRequired: true, of: object.value, object.shape)
@@ -358,7 +341,6 @@ struct PatternDecoder: JSONFieldReader {
     return seconds
   }
 
-  /// A value moved to the nearest bound of the range of its parameter.
   private mutating func clamp(_ number: Double, to range: ClosedRange<Float>, _ name: String, at value: JSONValue)
     -> Float
   {
@@ -374,7 +356,6 @@ struct PatternDecoder: JSONFieldReader {
 
   // MARK: - The text as a whole
 
-  /// Checks what the text as a whole has or lacks.
   mutating func checkText() {
     log.addDeviations(
       of: json, byteOrderMark: .byteOrderMark, trailingComma: .trailingComma, duplicateKey: .duplicateKey)
@@ -457,12 +438,10 @@ struct PatternDecoder: JSONFieldReader {
   /// How much speaks for control points that count from the start of the pattern.
   private enum Evidence { case none, appearance, proof }
 
-  /// How much all curves together speak for control points that count from the start of the pattern.
-  ///
-  /// They seem to if a control has more than one curve and each curve that begins after 0 has its
-  /// first point at its own time. It is taken as proven if, besides, each curve's last point is
-  /// where the next of its control begins: so Lofelt's converter and its relatives write. By
-  /// Apple's documentation such points are relative.
+  /// How much all curves together speak for control points that count from the start of the pattern. They seem to if a
+  /// control has more than one curve and each curve that begins after 0 has its first point at its own time. It is
+  /// taken as proven if, besides, each curve's last point is where the next of its control begins: so Lofelt's
+  /// converter and its relatives write. By Apple's documentation such points are relative.
   private var evidenceOfAbsoluteTimes: Evidence {
     let curves = pattern.curves.sorted { ($0.id.rawValue, $0.time) < ($1.id.rawValue, $1.time) }
     var hasSequel = false
@@ -479,6 +458,5 @@ struct PatternDecoder: JSONFieldReader {
 }
 
 extension HapticEvent.Kind {
-  /// The kind with its article.
   var text: String { "\(rawValue.utf8.first == UInt8(ascii: "A") ? "an" : "a") \(rawValue) event" }
 }

@@ -11,8 +11,7 @@ extension HapticFormat {
   /// Files of other names than `vibration.json` are recognised by their content.
   public static let androidArrays = arrays(
     "android-arrays", title: "Android timings and amplitudes", endings: ["vibration.json"],
-    keys: ArrayKeys(timings: "timings", amplitudes: "amplitudes", repeatIndex: "repeat"),
-    dialects: ["steps", "studio"])
+    keys: ArrayKeys(timings: "timings", amplitudes: "amplitudes", repeatIndex: "repeat"), dialects: ["steps", "studio"])
 
   /// The vibrations that Hapticlabs Studio exports for Android: timings, amplitudes and a repeat index as in
   /// ``androidArrays``, with the names of a project and of a track.
@@ -23,9 +22,9 @@ extension HapticFormat {
     keys: ArrayKeys(
       timings: "Timings", amplitudes: "Amplitudes", repeatIndex: "Repeat", project: "ProjectName", track: "TrackName"))
 
-  private static func arrays(
-    _ id: String, title: String, endings: [String], keys: ArrayKeys, dialects: [String] = []
-  ) -> HapticFormat {
+  private static func arrays(_ id: String, title: String, endings: [String], keys: ArrayKeys, dialects: [String] = [])
+    -> HapticFormat
+  {
     json(
       id, title: title, endings: endings, rules: Rule.arrays, dialects: dialects, isMarked: { $0.has(keys.timings) },
       read: { json, options in
@@ -130,9 +129,7 @@ extension HapticFormat {
       return Writing([Writing.File(writer.finish())], losses: losses.finish())
     })
 
-  /// The most durations, and the longest in milliseconds.
-  ///
-  /// Source: Chromium's web tests of the Vibration API.
+  /// The most durations, and the longest in milliseconds. Source: Chromium's web tests of the Vibration API.
   private static let vibrateLimits = (
     count: 99, duration: 10_000, sentence: "Chromium plays 99 durations of at most 10000 ms"
   )
@@ -143,20 +140,17 @@ extension Examination {
   fileprivate init(of effect: VibrationEffect?, _ json: JSONDocument, _ log: FindingLog, _ options: ReadingOptions) {
     let made = log.errorCount == 0 ? VibrationComposition(effect, options: options) : nil
     self.init(
-      composition: made?.composition, findings: log.findings(in: json, for: options), errorCount: log.errorCount,
-      losses: options.wantsFindings ? made?.losses.finish() ?? [] : [], places: SourcePlaces { _ in json.root.place })
+      made?.composition, of: json, log, options, losses: made?.losses.finish() ?? [],
+      places: SourcePlaces { _ in json.root.place })
   }
 }
 
-/// What a file of arrays calls its parts.
 private struct ArrayKeys: Sendable {
   var timings, amplitudes, repeatIndex: String
-  /// Of files that name them.
   var project: String?
   var track: String?
 }
 
-/// Makes a text of arrays into levels, and notes what it finds.
 private struct ArraysDecoder {
   let json: JSONDocument
   let keys: ArrayKeys
@@ -235,11 +229,7 @@ extension Rule {
     .androidSyntax, .androidRoot, .androidElement, .androidAttribute, .androidMissingAttribute, .androidValue,
     .androidEmpty, .androidNoLength, .androidEnvelopeEnd, .androidVendorEffect, .androidChoice,
   ]
-  /// Those of timing and amplitude arrays.
-  static let arrays: [Rule] = [
-    .syntax, .arraysStructure, .arraysCount, .arraysValue, .arraysRepeat, .arraysNoLength,
-  ]
-  /// Those of the arrays of web pages.
+  static let arrays: [Rule] = [.syntax, .arraysStructure, .arraysCount, .arraysValue, .arraysRepeat, .arraysNoLength]
   static let vibrate: [Rule] = [.vibrateSyntax, .vibrateValue, .vibrateCount]
 
   static let androidSyntax = error(

@@ -2,6 +2,10 @@ public import HapticFormats
 internal import HapticModel
 internal import Reading
 
+#if SoundOutput
+  internal import CExpat
+#endif
+
 extension HapticFormat {
   /// Android's vibration effects up to API 36, a text in XML, checked against every rule of Android's parser.
   ///
@@ -20,13 +24,15 @@ extension HapticFormat {
       let tree = try tree(of: file)
       var decoder = VibrationDecoder()
       decoder.decode(tree)
-      let places = XMLPlaces(tree: tree, name: file.name, main: decoder.firstEffect)
-      let isReadable = decoder.log.errorCount == 0
-      let made = isReadable ? VibrationComposition(decoder.effects.first, options: options) : nil
+      let (lines, main) = (LineIndex(), decoder.firstEffect)
+      @Sendable func place(_ element: Int, _ offset: Int) -> SourcePlace {
+        lines.place(of: offset, in: tree.text, name: file.name, path: tree.path(to: element))
+      }
+      let made = decoder.log.errorCount == 0 ? VibrationComposition(decoder.effects.first, options: options) : nil
       return Examination(
-        composition: made?.composition, findings: decoder.log.findings(for: options) { places.place(of: $0, at: $1) },
+        composition: made?.composition, findings: decoder.log.findings(for: options, place),
         errorCount: decoder.log.errorCount, losses: options.wantsFindings ? made?.losses.finish() ?? [] : [],
-        places: SourcePlaces(places.place(of:)))
+        places: SourcePlaces { _ in place(main, main) })
     },
     write: { (composition, options) throws(InputError) in
       try composition.checkFinite(.androidValue)
@@ -62,36 +68,17 @@ extension HapticFormat {
   }
 }
 
-/// Elements by the bytes they begin at; all parts of a composition are where its effect is.
-private struct XMLPlaces: Sendable {
-  let tree: XMLTree
-  let name: String
-  /// Where the element of the effect begins.
-  let main: Int
-  private let lines = LineIndex()
-
-  init(tree: XMLTree, name: String, main: Int) { (self.tree, self.name, self.main) = (tree, name, main) }
-
-  func place(of element: Int, at offset: Int) -> SourcePlace {
-    lines.place(of: offset, in: tree.text, name: name, path: tree.path(to: element))
-  }
-
-  func place(of element: CompositionElement) -> SourcePlace { place(of: main, at: main) }
-}
-
 // MARK: - Reading
 
-/// Makes the elements of vibration XML into effects, and notes what it finds.
-///
-/// Source: the parsers of aosp-mirror/platform_frameworks_base
-/// (`com.android.internal.vibrator.persistence`, 02d3e65), which accept nothing but what is here.
+/// Makes the elements of vibration XML into effects, and notes what it finds. Source: the parsers of
+/// aosp-mirror/platform_frameworks_base (`com.android.internal.vibrator.persistence`, 02d3e65), which accept nothing
+/// but what is here.
 private struct VibrationDecoder {
   typealias Element = XMLTree.Element
 
   var log = FindingLog()
   /// The effects of the file; several where the device chooses one.
   private(set) var effects: [VibrationEffect] = []
-  /// Where the element of the first effect begins.
   private(set) var firstEffect = 0
   private var tree: XMLTree?
 
@@ -106,7 +93,6 @@ private struct VibrationDecoder {
     "vibration-select",
   ]
 
-  /// Reads everything that can be read; what cannot is in the log as an error.
   mutating func decode(_ tree: XMLTree) {
     guard let root = tree.root else { return }
     self.tree = tree
@@ -126,8 +112,7 @@ private struct VibrationDecoder {
             : "the first of \(given.count) effects is read; a device plays the first it supports")
       }
     default:
-      add(
-        .androidRoot, at: root, "the root is \(root.name.quoted()), not \"vibration-effect\" or \"vibration-select\"")
+      add(.androidRoot, at: root, "the root is \(root.name.quoted()), not \"vibration-effect\" or \"vibration-select\"")
     }
   }
 
@@ -157,8 +142,8 @@ private struct VibrationDecoder {
     case "predefined-effect":
       checkContent(of: first, ["name"])
       effect = word("name", of: first, VibrationPrimitives.predefined).map { .predefined($0) }
-    case "basic-envelope-effect": effect = decodeBasicEnvelope(first)
-    case "waveform-envelope-effect": effect = decodeWaveformEnvelope(first)
+    case "basic-envelope-effect": effect = decodeEnvelope(first, isBasic: true)
+    case "waveform-envelope-effect": effect = decodeEnvelope(first, isBasic: false)
     case "waveform-effect" where !bareEntries: effect = decodeWaveform(first)
     case "repeating-effect" where !bareEntries: effect = decodeRepeating(first)
     default: unexpected(first, in: element)
@@ -217,47 +202,26 @@ private struct VibrationDecoder {
     add(.androidNoLength, at: element, "the durations of the waveform are all 0")
   }
 
-  private mutating func decodeBasicEnvelope(_ element: Element) -> VibrationEffect {
-    checkAttributes(of: element, ["initialSharpness"])
-    let initial = real("initialSharpness", of: element, isOptional: true, Self.unit)
-    let points = points(of: element, ["intensity", "sharpness", "durationMs"]) { decoder, point in
-      VibrationEffect.BasicPoint(
-        intensity: decoder.real("intensity", of: point, Self.unit) ?? 0,
-        sharpness: decoder.real("sharpness", of: point, Self.unit) ?? 0, duration: decoder.duration(of: point))
-    }
-    if let last = points.last, last.intensity != 0 {
-      add(
-        .androidEnvelopeEnd, at: element, "the envelope ends with intensity \(last.intensity), not 0",
-        hint: "add a control-point with intensity 0")
-    }
-    return .basicEnvelope(initialSharpness: initial, points)
-  }
-
-  private mutating func decodeWaveformEnvelope(_ element: Element) -> VibrationEffect {
-    checkAttributes(of: element, ["initialFrequencyHz"])
-    let initial = real("initialFrequencyHz", of: element, isOptional: true, Self.hertz)
-    let points = points(of: element, ["amplitude", "frequencyHz", "durationMs"]) { decoder, point in
-      VibrationEffect.WaveformPoint(
-        amplitude: decoder.real("amplitude", of: point, Self.unit) ?? 0,
-        hertz: decoder.real("frequencyHz", of: point, Self.hertz) ?? 1, duration: decoder.duration(of: point))
-    }
-    return .waveformEnvelope(initialHertz: initial, points)
-  }
-
-  private mutating func points<Point>(
-    of element: Element, _ attributes: [String], _ make: (inout VibrationDecoder, Element) -> Point
-  ) -> [Point] {
-    var points: [Point] = []
+  private mutating func decodeEnvelope(_ element: Element, isBasic: Bool) -> VibrationEffect {
+    let names = VibrationEffect.names(isBasic: isBasic)
+    let tones = isBasic ? Self.unit : Self.hertz
+    checkAttributes(of: element, [names.initial])
+    let initial = real(names.initial, of: element, isOptional: true, tones)
+    var points: [VibrationEffect.Point] = []
     for child in element.children where expect("control-point", child, in: element) {
-      checkContent(of: child, attributes)
-      points.append(make(&self, child))
+      checkContent(of: child, [names.level, names.tone, "durationMs"])
+      let level = real(names.level, of: child, Self.unit) ?? 0
+      let tone = real(names.tone, of: child, tones) ?? (isBasic ? 0 : 1)
+      let duration = integer("durationMs", of: child, 1...Self.milliseconds) ?? 1
+      points.append(.init(level: level, tone: tone, duration: duration))
     }
     if points.isEmpty { add(.androidEmpty, at: element, "\(element.name) has no control-point") }
-    return points
-  }
-
-  private mutating func duration(of point: Element) -> Int {
-    integer("durationMs", of: point, 1...Self.milliseconds) ?? 1
+    if isBasic, let last = points.last, last.level != 0 {
+      add(
+        .androidEnvelopeEnd, at: element, "the envelope ends with intensity \(last.level), not 0",
+        hint: "add a control-point with intensity 0")
+    }
+    return .envelope(isBasic: isBasic, initial: initial, points)
   }
 
   private mutating func decodeRepeating(_ element: Element) -> VibrationEffect? {
@@ -284,11 +248,8 @@ private struct VibrationDecoder {
 
   private mutating func add(
     _ rule: Rule, at element: Element, offset: Int? = nil, _ message: String, hint: String? = nil
-  ) {
-    log.add(rule, value: element.place, offset: offset ?? element.place, message, hint: hint)
-  }
+  ) { log.add(rule, value: element.place, offset: offset ?? element.place, message, hint: hint) }
 
-  /// Whether an element has a name; an error where it has another.
   private mutating func expect(_ name: String, _ element: Element, in parent: Element) -> Bool {
     if element.name == name { return true }
     unexpected(element, in: parent)
@@ -298,10 +259,9 @@ private struct VibrationDecoder {
   private mutating func unexpected(_ element: Element, in parent: Element) {
     let name = element.name
     if name == "vendor-effect" { return add(.androidVendorEffect, at: element, "a vendor effect cannot be read") }
-    let near = Self.names.contains(name) ? nil : JSONNames(Self.names).nearest(to: name)
     add(
       .androidElement, at: element, "unexpected element \(name.quoted()) in \(parent.name)",
-      hint: near.map { "did you mean \"\($0)\"?" })
+      hint: Self.names.contains(name) ? nil : JSONNames(Self.names).hint(for: name))
   }
 
   /// Notes attributes that an element must not have, and what is in an element that must be empty.
@@ -314,8 +274,7 @@ private struct VibrationDecoder {
     for attribute in element.attributes where !names.contains(attribute.name) {
       add(
         .androidAttribute, at: element, offset: offset(of: attribute.name, in: element),
-        "unexpected attribute \(attribute.name.quoted())",
-        hint: JSONNames(names).nearest(to: attribute.name).map { "did you mean \"\($0)\"?" })
+        "unexpected attribute \(attribute.name.quoted())", hint: JSONNames(names).hint(for: attribute.name))
     }
   }
 
@@ -328,7 +287,6 @@ private struct VibrationDecoder {
     return tree?.offset(ofAttribute: index, in: element) ?? element.place
   }
 
-  /// The value of an attribute; an error where it is missing and must not be, or is refused.
   private mutating func read<Value>(
     _ name: String, of element: Element, isOptional: Bool, _ make: (String) -> Value?,
     _ reason: @autoclosure () -> String
@@ -390,7 +348,6 @@ private struct VibrationWriter {
     return writer.bytes
   }
 
-  /// The elements of a tree in a fixed layout, with attributes in a fixed order and all comments.
   static func text(_ tree: XMLTree) -> [UInt8] {
     var writer = VibrationWriter()
     for element in tree.topLevel { writer.copy(element) }
@@ -414,26 +371,13 @@ private struct VibrationWriter {
         writer.entries(steps[..<(repeatIndex ?? steps.count)])
         if let repeatIndex { writer.element("repeating") { $0.entries(steps[repeatIndex...]) } }
       }
-    case .basicEnvelope(let initial, let points):
-      element("basic-envelope-effect", initial.map { [("initialSharpness", "\($0)")] } ?? []) { writer in
+    case .envelope(let isBasic, let initial, let points):
+      let names = VibrationEffect.names(isBasic: isBasic)
+      element(names.element, initial.map { [(names.initial, "\($0)")] } ?? []) { writer in
         for point in points {
           writer.element(
             "control-point",
-            [
-              ("intensity", "\(point.intensity)"), ("sharpness", "\(point.sharpness)"),
-              ("durationMs", "\(point.duration)"),
-            ])
-        }
-      }
-    case .waveformEnvelope(let initial, let points):
-      element("waveform-envelope-effect", initial.map { [("initialFrequencyHz", "\($0)")] } ?? []) { writer in
-        for point in points {
-          writer.element(
-            "control-point",
-            [
-              ("amplitude", "\(point.amplitude)"), ("frequencyHz", "\(point.hertz)"),
-              ("durationMs", "\(point.duration)"),
-            ])
+            [(names.level, "\(point.level)"), (names.tone, "\(point.tone)"), ("durationMs", "\(point.duration)")])
         }
       }
     case .repeating(let preamble, let repeating):
@@ -502,5 +446,206 @@ private struct VibrationWriter {
     }.map { ($0.element.name, $0.element.value) }
     guard !element.children.isEmpty else { return self.element(element.name, sorted) }
     self.element(element.name, sorted) { writer in for child in element.children { writer.copy(child) } }
+  }
+}
+
+/// The elements of an XML text. Read by libexpat, which opens no files. Declarations of document types are refused, so
+/// there are no entities but those of XML itself.
+struct XMLTree: Sendable {
+  /// An element; a comment, where comments are kept, has its text with the brackets for a name.
+  struct Element: Sendable {
+    var name: String
+    var attributes: [(name: String, value: String)] = []
+    var children: [Element] = []
+    /// The byte of its `<`.
+    var place: Int
+
+    var isComment: Bool { name.hasPrefix("<") }
+  }
+
+  struct Fault: Error {
+    var offset: Int
+    var message: String
+    var suggestion: String?
+  }
+
+  /// Bytes of the largest text, and how deep elements are nested at most.
+  private static let limits = (bytes: 10_000_000, depth: 32)
+
+  let text: [UInt8]
+  /// The root, with the comments before and behind it.
+  let topLevel: [Element]
+
+  var root: Element? { topLevel.first { !$0.isComment } }
+
+  init(_ text: [UInt8], keepsComments: Bool = false) throws(Fault) {
+    guard text.count <= Self.limits.bytes else {
+      throw Fault(offset: 0, message: "the text has \(text.count) bytes; at most 10 MB are read")
+    }
+    // The parser would read it, but places and names are those of bytes.
+    if text.starts(with: [0xFF, 0xFE]) || text.starts(with: [0xFE, 0xFF]) {
+      throw Fault(offset: 0, message: "the text is UTF-16", suggestion: "save it as UTF-8")
+    }
+    self.text = text
+    #if SoundOutput
+      var reader = Reader(text: text)
+      topLevel = try unsafe reader.read(keepsComments: keepsComments)
+    #else
+      throw Fault(offset: 0, message: "XML is read with the package trait SoundOutput")
+    #endif
+  }
+
+  /// The byte at which an attribute of an element begins.
+  func offset(ofAttribute index: Int, in element: Element) -> Int {
+    var position = element.place + 1 + element.name.utf8.count
+    func skip(to isEnd: (UInt8) -> Bool) { while position < text.count, !isEnd(text[position]) { position += 1 } }
+    for _ in 0..<index {
+      skip { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "'") }
+      guard position < text.count else { break }
+      let quote = text[position]
+      position += 1
+      skip { $0 == quote }
+      position += 1
+    }
+    skip { !Self.isSpace($0) }
+    return min(position, text.count)
+  }
+
+  static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
+
+  /// The way from the root to the element at a byte, as `vibration-effect.waveform-effect.waveform-entry[2]`.
+  func path(to place: Int) -> String {
+    guard var element = root else { return "" }
+    var path = String(element.name.prefix(40))
+    while element.place < place, let index = element.children.lastIndex(where: { $0.place <= place }) {
+      element = element.children[index]
+      path += ".\(element.name.prefix(40))[\(index)]"
+    }
+    return path
+  }
+
+  #if SoundOutput
+    /// The state of one reading, which the functions that libexpat calls change.
+    @safe private struct Reader {
+      let text: [UInt8]
+      private var parser: XML_Parser?
+      /// What holds the root, and the open elements.
+      private var open = [Element(name: "", place: 0)]
+      private var fault: Fault?
+
+      init(text: [UInt8]) { self.text = text }
+
+      @unsafe mutating func read(keepsComments: Bool) throws(Fault) -> [Element] {
+        guard temblor_has_expat() else {
+          throw Fault(offset: 0, message: "XML needs libexpat; install the package libexpat1")
+        }
+        guard let parser = unsafe XML_ParserCreate("UTF-8") else {
+          throw Fault(offset: 0, message: "there is no memory to read the text")
+        }
+        unsafe self.parser = parser
+        defer { unsafe XML_ParserFree(parser) }
+        let text = text
+        let status = unsafe withUnsafeMutablePointer(to: &self) { state in
+          unsafe XML_SetUserData(parser, state)
+          unsafe XML_SetElementHandler(
+            parser, { unsafe Reader.of($0)?.pointee.start($1, $2) },
+            { data, _ in unsafe Reader.of(data)?.pointee.end() })
+          unsafe XML_SetCharacterDataHandler(
+            parser, { unsafe Reader.of($0)?.pointee.characters(UnsafeBufferPointer(start: $1, count: Int($2))) })
+          unsafe XML_SetStartDoctypeDeclHandler(
+            parser,
+            { data, _, _, _, _ in
+              unsafe Reader.of(data)?.pointee.stop("a document type declaration is not accepted", hint: "remove it")
+            })
+          if keepsComments {
+            unsafe XML_SetCommentHandler(parser, { data, _ in unsafe Reader.of(data)?.pointee.comment() })
+          }
+          return unsafe text.withUnsafeBytes { bytes in
+            unsafe XML_Parse(parser, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(bytes.count), 1)
+          }
+        }
+        if let fault { throw fault }
+        guard status != XML_STATUS_OK else { return open[0].children }
+        let reason = unsafe XML_ErrorString(XML_GetErrorCode(parser)).map { unsafe String(cString: $0) }
+        throw Fault(
+          offset: min(max(offset, 0), text.count), message: "the text is not valid XML: \(reason ?? "unknown error")",
+          suggestion: text.prefix(2).contains(0) ? "save it as UTF-8" : nil)
+      }
+
+      @unsafe private static func of(_ data: UnsafeMutableRawPointer?) -> UnsafeMutablePointer<Reader>? {
+        unsafe data?.assumingMemoryBound(to: Reader.self)
+      }
+
+      private var offset: Int { Int(unsafe XML_GetCurrentByteIndex(parser)) }
+
+      private mutating func stop(_ message: String, hint: String? = nil) {
+        if fault == nil { fault = Fault(offset: offset, message: message, suggestion: hint) }
+        unsafe XML_StopParser(parser, XML_Bool(XML_FALSE))
+      }
+
+      @unsafe private mutating func start(
+        _ name: UnsafePointer<CChar>?, _ given: UnsafeMutablePointer<UnsafePointer<CChar>?>?
+      ) {
+        guard fault == nil, let name = unsafe name else { return }
+        guard open.count <= XMLTree.limits.depth else {
+          return stop("elements are nested more than \(XMLTree.limits.depth) deep")
+        }
+        var element = Element(name: unsafe String(cString: name), place: offset)
+        var index = 0
+        while let key = unsafe given?[index], let value = unsafe given?[index + 1] {
+          element.attributes.append((unsafe String(cString: key), unsafe String(cString: value)))
+          index += 2
+        }
+        open.append(element)
+      }
+
+      private mutating func end() {
+        guard fault == nil, let element = open.popLast() else { return }
+        open[open.count - 1].children.append(element)
+      }
+
+      private mutating func comment() {
+        guard fault == nil else { return }
+        let bytes = text[offset..<offset + Int(unsafe XML_GetCurrentByteCount(parser))]
+        open[open.count - 1].children.append(Element(name: String(decoding: bytes, as: UTF8.self), place: offset))
+      }
+
+      @unsafe private mutating func characters(_ text: UnsafeBufferPointer<CChar>) {
+        for index in text.indices where !XMLTree.isSpace(UInt8(bitPattern: unsafe text[index])) {
+          return stop("text is not accepted", hint: "use attributes and elements alone")
+        }
+      }
+    }
+  #endif
+
+  /// The name of the first element, found by a quick look, empty where there is none; nil where the text is not XML.
+  static func rootName(of text: Span<UInt8>) -> String? {
+    var position = text.count >= 3 && text[0] == 0xEF && text[1] == 0xBB && text[2] == 0xBF ? 3 : 0
+    while true {
+      while position < text.count, isSpace(text[position]) { position += 1 }
+      guard position + 1 < text.count, text[position] == UInt8(ascii: "<") else {
+        return position > 0 && position == text.count ? "" : nil
+      }
+      let start = position + 1
+      guard text[start] == UInt8(ascii: "?") || text[start] == UInt8(ascii: "!") else {
+        var name: [UInt8] = []
+        while start + name.count < text.count, name.count < 64 {
+          let byte = text[start + name.count]
+          if isSpace(byte) || byte == UInt8(ascii: ">") || byte == UInt8(ascii: "/") { break }
+          name.append(byte)
+        }
+        return String(decoding: name, as: UTF8.self)
+      }
+      let isComment = hasDashes(text, at: start + 1)
+      position = start + 1
+      while position < text.count,
+        text[position] != UInt8(ascii: ">") || (isComment && !hasDashes(text, at: position - 2))
+      { position += 1 }
+      position += 1
+    }
+  }
+
+  private static func hasDashes(_ text: Span<UInt8>, at index: Int) -> Bool {
+    index + 1 < text.count && text[index] == UInt8(ascii: "-") && text[index + 1] == UInt8(ascii: "-")
   }
 }

@@ -1,8 +1,87 @@
+internal import CMath
 internal import HapticFormats
-import HapticModel
+package import HapticModel
 
-/// A corner of a level and a sharpness that move along straight lines; two corners at one time are a
-/// jump.
+/// How frequency in hertz and sharpness follow from each other in formats that hold hertz.
+public struct SharpnessScale: Equatable, Sendable {
+  /// Hertz at sharpness 0.
+  public var low: Double
+  /// Hertz at sharpness 1.
+  public var high: Double
+  /// Whether equal steps of sharpness are equal intervals, rather than equal differences.
+  public var isLogarithmic: Bool
+
+  /// 80–230 Hz in equal intervals, as the profile `phone`: the one for formats that say nothing else.
+  public static let phone = SharpnessScale(low: 80, high: 230, isLogarithmic: true)
+  /// 65–300 Hz in equal differences.
+  ///
+  /// Source: MPEGGroup/HapticReferenceSoftware, 2de9ff1, the AHAP input of its encoder.
+  public static let mpeg = SharpnessScale(low: 65, high: 300, isLogarithmic: false)
+
+  /// The hertz of a sharpness, which is not clamped.
+  public func hertz(ofSharpness sharpness: Double) -> Double {
+    isLogarithmic ? low * pow(high / low, sharpness) : low + (high - low) * sharpness
+  }
+
+  /// The sharpness of a positive frequency, not clamped: outside 0…1 where the scale does not reach.
+  public func sharpness(ofHertz hertz: Double) -> Double {
+    isLogarithmic ? log(hertz / low) / log(high / low) : (hertz - low) / (high - low)
+  }
+}
+
+/// How `.haptic` files and the frequency of their envelopes stand to sharpness: sharpness is the square root of
+/// frequency. Source: as ``AmplitudeLaw/root``. The frequency of an emphasis is its sharpness.
+enum FrequencyLaw {
+  static func sharpness(ofFrequency frequency: Double) -> Double { frequency.squareRoot() }
+  static func frequency(ofSharpness sharpness: Double) -> Double { sharpness * sharpness }
+}
+
+/// Levels in percent.
+enum PercentLaw {
+  static func share(ofPercent percent: Double) -> Double { percent / 100 }
+  static func percent(ofShare share: Double) -> Double { share * 100 }
+}
+
+struct Quantizer {
+  /// What rounding of floating-point numbers may do without being a loss.
+  static let exactness = 1e-6
+
+  /// In milliseconds, and of full scale.
+  private var errors = (time: 0.0, level: 0.0)
+
+  mutating func milliseconds(_ seconds: Double) -> Int {
+    let exact = min(max(seconds, 0), FrameConversion.longest) * 1000
+    errors.time = max(errors.time, abs(exact.rounded() - exact))
+    return FrameConversion.integer(exact)
+  }
+
+  mutating func percent(_ share: Double) -> Int {
+    let exact = PercentLaw.percent(ofShare: share)
+    errors.level = max(errors.level, abs(exact.rounded() - exact) / 100)
+    return FrameConversion.integer(exact)
+  }
+
+  func note(in losses: inout LossLog) {
+    if errors.time > Self.exactness * 1000 {
+      losses.add(.approximated, .composition, "times are rounded to milliseconds, by up to # ms", size: errors.time)
+    }
+    if errors.level > Self.exactness {
+      losses.add(
+        .approximated, .composition, "levels are rounded to percent, by up to # of full scale", size: errors.level)
+    }
+  }
+}
+
+extension LossLog {
+  mutating func add(_ merged: MergedEnvelope) {
+    for event in merged.overlapping.sorted() {
+      add(.approximated, .event(event), "events that sound together are merged into one envelope")
+    }
+    for event in merged.dropped { add(.dropped, .event(event), "too many events sound at once") }
+  }
+}
+
+/// A corner of a level and a sharpness that move along straight lines; two corners at one time are a jump.
 struct EnvelopePoint: Equatable {
   /// Seconds from the start of the composition.
   var time: Double
@@ -18,6 +97,22 @@ struct EnvelopePoint: Equatable {
     return EnvelopePoint(
       time: time, level: from.level + (to.level - from.level) * share,
       sharpness: from.sharpness + (to.sharpness - from.sharpness) * share)
+  }
+}
+
+extension EnvelopePoint {
+  /// The points that divide the line to another into equal parts, without its ends.
+  func divided(to end: EnvelopePoint, _ count: Int) -> [EnvelopePoint] {
+    (1..<max(count, 1)).map { .between(self, end, at: time + (end.time - time) * Double($0) / Double(count)) }
+  }
+}
+
+extension [EnvelopePoint] {
+  /// The point at a time not before that of the last call; nil before the first and from the last on.
+  func point(at time: Double, _ cursor: inout Int) -> EnvelopePoint? {
+    guard let first, time >= first.time else { return nil }
+    while cursor + 1 < count, self[cursor + 1].time <= time { cursor += 1 }
+    return cursor + 1 < count ? .between(self[cursor], self[cursor + 1], at: time) : nil
   }
 }
 
@@ -58,13 +153,11 @@ struct EnvelopeScale: Equatable {
   var isLinearInIntensity: Bool { quantity == .intensity || law == .linear }
 }
 
-/// Turns the haptic events of a composition into envelopes by the laws of the model.
-///
-/// Every corner that controls and envelope times have is a corner of the result; where the exact
-/// level is not linear between two, points are added until it is within the tolerance.
+/// Turns the haptic events of a composition into envelopes by the laws of the model. Every corner that controls and
+/// envelope times have is a corner of the result; where the exact level is not linear between two, points are added
+/// until it is within the tolerance.
 struct EnvelopeSampler {
   let scale: EnvelopeScale
-  /// How far the lines may be from the exact level.
   let tolerance: Double
 
   /// The most halvings of the time between two corners.
@@ -77,10 +170,8 @@ struct EnvelopeSampler {
     self.tolerance = max(tolerance, 1e-6)
   }
 
-  /// The envelopes of all haptic events by rising start, those of one start in their order.
-  ///
-  /// Continuous events that last no time are left out. Takes time in proportion to the corners, and
-  /// to the logarithm of the events.
+  /// The envelopes of all haptic events by rising start, those of one start in their order. Continuous events that last
+  /// no time are left out. Takes time in proportion to the corners, and to the logarithm of the events.
   func envelopes(of composition: HapticComposition) -> [EventEnvelope] {
     var all: [EventEnvelope] = []
     for (layer, each) in composition.layers.enumerated() {
@@ -106,7 +197,6 @@ struct EnvelopeSampler {
     return all[true] ?? []
   }
 
-  /// The controls of one layer that act on haptic events.
   private struct Controls {
     let intensity, sharpness, attack, decay, release: ControlTimeline
 
@@ -237,9 +327,7 @@ struct EnvelopeSampler {
 struct MergedEnvelope {
   /// The corners by rising time, from the first start to the last end; the level is 0 between events.
   private(set) var points: [EnvelopePoint] = []
-  /// The events that sound while another does.
   private(set) var overlapping: Set<EventReference> = []
-  /// The events that were left out because too many sound at once.
   private(set) var dropped: [EventReference] = []
 
   /// The most events that sound at once; more are left out.
@@ -257,7 +345,7 @@ struct MergedEnvelope {
     while next < events.count || !active.isEmpty {
       while next < events.count, events[next].start <= time {
         if active.count < Self.overlapLimit {
-          active.append(Track(events[next]))
+          active.append(Track(envelope: events[next]))
         } else {
           dropped.append(events[next].event)
         }
@@ -280,9 +368,7 @@ struct MergedEnvelope {
 
   private struct Track {
     let envelope: EventEnvelope
-    private var index = 0
-
-    init(_ envelope: EventEnvelope) { self.envelope = envelope }
+    var index = 0
 
     var isOver: Bool { index + 1 >= envelope.points.count }
     /// Where the line ends; infinite behind the last corner.
@@ -339,10 +425,8 @@ struct MergedEnvelope {
   private mutating func append(_ point: EnvelopePoint) { if points.last != point { points.append(point) } }
 }
 
-/// Fewer corners for the same curve, by the algorithm of Douglas and Peucker: of each segment the
-/// corner farthest from its chord is kept.
-///
-/// Source: D. Douglas, T. Peucker, Algorithms for the reduction of the number of points required to
+/// Fewer corners for the same curve, by the algorithm of Douglas and Peucker: of each segment the corner farthest from
+/// its chord is kept. Source: D. Douglas, T. Peucker, Algorithms for the reduction of the number of points required to
 /// represent a digitized line, 1973; distances are those of values at a time.
 struct PointReduction {
   /// The corners that are kept; the first and the last are always.
@@ -355,8 +439,7 @@ struct PointReduction {
 
   /// Keeps as few corners as a tolerance allows.
   ///
-  /// - Parameter sharpnessWeight: What differences of sharpness count beside those of level; 0 for
-  ///   curves of one value.
+  /// - Parameter sharpnessWeight: What differences of sharpness count beside those of level; 0 for curves of one value.
   init(_ given: [EnvelopePoint], tolerance: Double, sharpnessWeight: Double = 1) {
     var kept: [Int] = []
     var worst = 0.0
@@ -381,8 +464,7 @@ struct PointReduction {
     error = worst
   }
 
-  /// Keeps the most important corners up to a count of at least two, and no more than a tolerance
-  /// needs.
+  /// Keeps the most important corners up to a count of at least two, and no more than a tolerance needs.
   init(_ given: [EnvelopePoint], count: Int, tolerance: Double = 0, sharpnessWeight: Double = 1) {
     guard given.count > 2 else {
       points = given
@@ -419,5 +501,168 @@ struct PointReduction {
       if error > worst { (worst, index) = (error, candidate) }
     }
     return (worst, index)
+  }
+}
+
+/// Puts events that bring curves of their own into the fewest layers, so that no curve acts on an event that is not its
+/// own. Events without curves share the first layer. Those with curves are assigned like intervals to colours: each to
+/// the layer that is free the longest, a new one where none is.
+struct LayerBuilder {
+  private struct Entry {
+    var event: HapticEvent
+    var curves: [ParameterCurve]
+    var end: Double
+  }
+
+  private var plain: [HapticEvent] = []
+  private var curved: [Entry] = []
+  /// Of each added event: layer 0 and its number in `plain`, or layer 1 and its number in `curved`.
+  private var added: [EventReference] = []
+
+  /// Adds an event that no curve acts on; its number among all that are added.
+  @discardableResult mutating func add(_ event: HapticEvent) -> Int {
+    added.append(EventReference(layer: 0, event: plain.count))
+    plain.append(event)
+    return added.count - 1
+  }
+
+  /// Adds an event with the curves that act on it alone; its number among all that are added. Each curve must start no
+  /// later than the event. Curves of other events may follow from the end on, so `end` covers the release.
+  @discardableResult mutating func add(_ event: HapticEvent, curves: [ParameterCurve], until end: Double) -> Int {
+    if curves.isEmpty { return add(event) }
+    added.append(EventReference(layer: 1, event: curved.count))
+    curved.append(Entry(event: event, curves: curves, end: max(event.time, end)))
+    return added.count - 1
+  }
+
+  /// The layers, at least one, and the place of each added event in them.
+  func build() -> (layers: [HapticComposition.Layer], references: [EventReference]) {
+    var order = Array(curved.indices)
+    let isSorted = zip(order, order.dropFirst()).allSatisfy { curved[$0].event.time <= curved[$1].event.time }
+    if !isSorted { order.sort { (curved[$0].event.time, $0) < (curved[$1].event.time, $1) } }
+    let first = plain.isEmpty ? 0 : 1
+    var places = Array(repeating: EventReference(event: 0), count: curved.count)
+    var counts: [Int] = []
+    // Layers by the time at which they are free.
+    var free: [(end: Double, layer: Int)] = []
+    for index in order {
+      var layer = counts.count
+      if let last = free.last, last.end <= curved[index].event.time {
+        layer = last.layer
+        free.removeLast()
+      } else {
+        counts.append(0)
+      }
+      // The first to be free is the last of the list, the lowest of several.
+      let entry = (end: curved[index].end, layer: layer)
+      var (low, high) = (0, free.count)
+      while low < high {
+        let middle = (low + high) / 2
+        if (free[middle].end, free[middle].layer) > (entry.end, entry.layer) { low = middle + 1 } else { high = middle }
+      }
+      free.insert(entry, at: low)
+      places[index] = EventReference(layer: first + layer, event: counts[layer])
+      counts[layer] += 1
+    }
+    var patterns = plain.isEmpty ? [] : [HapticPattern(events: plain)]
+    for count in counts {
+      patterns.append(HapticPattern())
+      patterns[patterns.count - 1].events.reserveCapacity(count)
+      patterns[patterns.count - 1].curves.reserveCapacity(count)
+    }
+    for index in order {
+      patterns[places[index].layer].events.append(curved[index].event)
+      patterns[places[index].layer].curves += curved[index].curves
+    }
+    if patterns.isEmpty { patterns.append(HapticPattern()) }
+    return (patterns.map { HapticComposition.Layer($0) }, added.map { $0.layer == 0 ? $0 : places[$0.event] })
+  }
+}
+
+/// How far two compositions are from each other where they are felt: as a share of full scale. Compared are the summed
+/// amplitude of continuous events in windows of 20 ms, their sharpness where both sound, and transients one by one.
+/// Phases, and how events and layers are cut, do not count.
+package struct CompositionDifference: Equatable, Sendable {
+  /// Of the amplitude of continuous events.
+  package private(set) var level = 0.0
+  package private(set) var sharpness = 0.0
+  /// Of amplitude and sharpness of transients; a missing one counts with its amplitude.
+  package private(set) var transients = 0.0
+  /// Whether audio events or sampled signals differ.
+  package private(set) var differsInSound = false
+
+  /// The largest of all; 1 where sound differs.
+  package var largest: Double { max(level, sharpness, transients, differsInSound ? 1 : 0) }
+
+  /// Seconds of a window.
+  private static let window = 0.02
+  private static let steps = 10
+  /// Where in a step is looked: on no whole millisecond, where many formats jump.
+  private static let offset = 0.37
+  /// The most windows that are looked at.
+  private static let windowLimit = 100_000
+  private static let sameTime = 0.003
+  /// The amplitude from which sharpness counts.
+  private static let audible = 0.05
+
+  /// Compares two compositions, by the square law of amplitude.
+  package init(_ one: HapticComposition, _ other: HapticComposition) {
+    let sampler = EnvelopeSampler(.amplitude, tolerance: 1e-4)
+    let (left, right) = (sampler.envelopes(of: one), sampler.envelopes(of: other))
+    compare(MergedEnvelope(left, sampler: sampler).points, MergedEnvelope(right, sampler: sampler).points)
+    compare(
+      transients: left.filter { $0.kind == .hapticTransient }.map { $0.points[0] },
+      right.filter { $0.kind == .hapticTransient }.map { $0.points[0] })
+    differsInSound = Self.sounds(of: one) != Self.sounds(of: other) || Self.signals(of: one) != Self.signals(of: other)
+  }
+
+  private static func sounds(of composition: HapticComposition) -> [HapticEvent] {
+    composition.layers.flatMap { $0.pattern.events }.filter { !$0.kind.isHaptic }
+  }
+
+  private static func signals(of composition: HapticComposition) -> [SampledSignal] {
+    composition.layers.flatMap { $0.signals }
+  }
+
+  private mutating func compare(_ left: [EnvelopePoint], _ right: [EnvelopePoint]) {
+    let end = max(left.last?.time ?? 0, right.last?.time ?? 0)
+    let count = Int(min((end / Self.window).rounded(.up), Double(Self.windowLimit)))
+    let silence = EnvelopePoint(time: 0, level: 0, sharpness: 0)
+    var cursors = (0, 0)
+    for window in 0..<count {
+      var means = (left: 0.0, right: 0.0)
+      var weighted = (left: 0.0, right: 0.0)
+      for step in 0..<Self.steps {
+        let time = (Double(window) + (Double(step) + Self.offset) / Double(Self.steps)) * Self.window
+        let one = left.point(at: time, &cursors.0) ?? silence
+        let other = right.point(at: time, &cursors.1) ?? silence
+        means.left += one.level / Double(Self.steps)
+        means.right += other.level / Double(Self.steps)
+        weighted.left += one.level * one.sharpness / Double(Self.steps)
+        weighted.right += other.level * other.sharpness / Double(Self.steps)
+      }
+      level = max(level, abs(means.left - means.right))
+      guard means.left > Self.audible, means.right > Self.audible else { continue }
+      sharpness = max(sharpness, abs(weighted.left / means.left - weighted.right / means.right))
+    }
+  }
+
+  private mutating func compare(transients left: [EnvelopePoint], _ right: [EnvelopePoint]) {
+    var (one, other) = (0, 0)
+    while one < left.count || other < right.count {
+      let times = (one < left.count ? left[one].time : .infinity, other < right.count ? right[other].time : .infinity)
+      if abs(times.0 - times.1) <= Self.sameTime {
+        transients = max(transients, abs(left[one].level - right[other].level))
+        transients = max(transients, abs(left[one].sharpness - right[other].sharpness))
+        one += 1
+        other += 1
+      } else if times.0 < times.1 {
+        transients = max(transients, left[one].level)
+        one += 1
+      } else {
+        transients = max(transients, right[other].level)
+        other += 1
+      }
+    }
   }
 }

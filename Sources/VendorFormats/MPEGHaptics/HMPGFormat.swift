@@ -24,24 +24,18 @@ extension HapticFormat {
       @Sendable func place(_ bit: Int) -> SourcePlace {
         SourcePlace(name: name, position: .byte(bit / 8, bit: bit % 8 == 0 ? nil : bit % 8))
       }
-      return MPEGExamination(
-        document: decoder.document, log: decoder.log, offset: { $0 }, place: { place($0) },
-        findingPlace: { _, bit in place(bit) }
-      ).examination(options)
+      return Examination(of: decoder.document, decoder.log, options, offset: { $0 }) { place($1 ?? $0) }
     })
 }
 
-/// Turns the units of a binary file into a document, and notes what it finds.
 struct HMPGDecoder {
   typealias Effect = MPEGDocument.Effect
   typealias Key = MPEGDocument.Key
 
-  /// What a packet holds.
   enum Packet: Int {
     case timing, haptics, perception, channel, band, data, library
     case crc32, crc16, globalCRC16, globalCRC32, initialTiming
 
-    /// What messages call it.
     var noun: String {
       switch self {
       case .timing, .initialTiming: "a timing packet"
@@ -56,7 +50,6 @@ struct HMPGDecoder {
     }
   }
 
-  /// How deep effects of a library hold effects.
   private static let depthLimit = 32
   /// The greatest phase: a turn.
   private static let turn: Float = 6.28318
@@ -83,16 +76,7 @@ struct HMPGDecoder {
     do throws(BitFault) {
       try units()
       compareCounts()
-    } catch {
-      let rule: Rule =
-        switch error.kind {
-        case .truncated: .hmpgTruncated
-        case .structure: .hmpgStream
-        case .unknownID: .hmpgUnknownID
-        case .unknownCode: .hmpgUnknownCode
-        }
-      note(rule, error.bit, error.message)
-    }
+    } catch { note(error.rule, error.bit, error.message) }
     repairBlocks()
   }
 
@@ -104,7 +88,7 @@ struct HMPGDecoder {
 
   private mutating func units() throws(BitFault) {
     var reader = BitReader(bytes, subject: "the file")
-    guard !bytes.isEmpty else { throw BitFault(kind: .truncated, bit: 0, message: "the file is empty") }
+    guard !bytes.isEmpty else { throw BitFault(.hmpgTruncated, 0, "the file is empty") }
     while reader.remaining > 0 {
       let start = reader.position
       let type = try reader.read(6)
@@ -115,8 +99,8 @@ struct HMPGDecoder {
       try reader.skip(4)
       guard type <= 3, start > 0 || type == 0 else {
         throw BitFault(
-          kind: .structure, bit: start,
-          message: start == 0
+          .hmpgStream, start,
+          start == 0
             ? "the first unit has type \(type); an initialization unit has type 0"
             : "units have types from 0 to 3; this one has type \(type)")
       }
@@ -135,8 +119,7 @@ struct HMPGDecoder {
     guard let packet = Packet(rawValue: type) else {
       _ = try unit.part(bytes: length, "a packet")
       packets.append(start / 8..<unit.position / 8)
-      note(.hmpgUnknownPacket, start, "unknown packet type \(type); the packet is skipped")
-      return
+      return note(.hmpgUnknownPacket, start, "unknown packet type \(type); the packet is skipped")
     }
     var reader = try unit.part(bytes: length, packet.noun)
     var isChecksum = false
@@ -165,12 +148,9 @@ struct HMPGDecoder {
     clock = try reader.read(32)
     let place = reader.position
     let timescale = try reader.read(32)
-    guard timescale > 0 else {
-      throw BitFault(kind: .structure, bit: place, message: "the timescale is 0 ticks a second")
-    }
+    guard timescale > 0 else { throw BitFault(.hmpgStream, place, "the timescale is 0 ticks a second") }
     guard document.perceptions.isEmpty || timescale == document.timescale else {
-      throw BitFault(
-        kind: .structure, bit: place, message: "the timescale changes from \(document.timescale) to \(timescale)")
+      throw BitFault(.hmpgStream, place, "the timescale changes from \(document.timescale) to \(timescale)")
     }
     document.timescale = timescale
     document.syncCount += 1
@@ -178,19 +158,16 @@ struct HMPGDecoder {
     try reader.skip(49)
   }
 
-  /// A checksum of the packet before it, or of as many as it says.
-  ///
-  /// Source: MPEGGroup/HapticReferenceSoftware, 2de9ff1, for the polynomials; division without a start value, the most
-  /// significant bit first.
+  /// A checksum of the packet before it, or of as many as it says. Source: MPEGGroup/HapticReferenceSoftware, 2de9ff1,
+  /// for the polynomials; division without a start value, the most significant bit first.
   private mutating func checksum(_ reader: inout BitReader, bits: Int, isGlobal: Bool, at place: Int) throws(BitFault) {
     let count = isGlobal ? try reader.read(8) : 1
     let expected = try reader.word(bits)
     guard count > 0, count <= packets.count else {
-      note(
+      return note(
         .hmpgChecksum, place,
         "the checksum covers \(count) packets, but only \(packets.count) \(packets.count == 1 ? "precedes" : "precede") it"
       )
-      return
     }
     let range = packets[packets.count - count].lowerBound..<packets[packets.count - 1].upperBound
     let found = Self.remainder(bytes[range], bits: bits)
@@ -216,16 +193,15 @@ struct HMPGDecoder {
 
   // MARK: - Metadata
 
-  /// The value of a code; a fault where it has none.
-  private func code<Value>(
-    _ bits: Int, _ noun: String, _ reader: inout BitReader, _ make: (Int) -> Value?
-  ) throws(BitFault) -> Value {
+  private func code<Value: CaseIterable>(_ bits: Int, _ noun: String, _ reader: inout BitReader, count: Int = .max)
+    throws(BitFault) -> Value where Value.AllCases == [Value]
+  {
     let place = reader.position
     let code = try reader.read(bits)
-    guard let value = make(code) else {
-      throw BitFault(kind: .unknownCode, bit: place, message: "unknown \(noun) code \(code)")
+    guard code < min(count, Value.allCases.count) else {
+      throw BitFault(.hmpgUnknownCode, place, "unknown \(noun) code \(code)")
     }
-    return value
+    return Value.allCases[code]
   }
 
   /// The ids by which a packet names a perception, one of its channels and one of its bands, so many of them.
@@ -242,12 +218,11 @@ struct HMPGDecoder {
         case 2: "perception \(ids[0]) has no channel with id \(id)"
         default: "channel \(ids[1]) has no band with id \(id)"
         }
-      throw BitFault(kind: .unknownID, bit: place, message: message)
+      throw BitFault(.hmpgUnknownID, place, message)
     }
     return ids
   }
 
-  /// The perception with ids; the document has it.
   private subscript(perception ids: [Int]) -> MPEGDocument.Perception {
     get { document.perceptions[index(ids, 1)] }
     _modify { yield &document.perceptions[index(ids, 1)] }
@@ -291,9 +266,7 @@ struct HMPGDecoder {
     perception.id = try reader.read(8)
     try reader.skip(8)
     perception.description = try reader.text()
-    perception.modality = try code(8, "perception", &reader) {
-      $0 < MPEGModality.codeCount ? MPEGModality(rawValue: $0) : nil
-    }
+    perception.modality = try code(8, "perception", &reader, count: MPEGModality.codeCount)
     // The avatar, and how many effects the library has.
     try reader.skip(24)
     if try reader.flag() { perception.semanticScheme = try reader.text() }
@@ -367,9 +340,10 @@ struct HMPGDecoder {
     let ids = try namedIDs(2, &reader) + [number]
     try reader.skip(8)
     let place = reader.position
-    band.kind = try code(3, "band", &reader) { MPEGBandKind(rawValue: $0) }
+    band.kind = try code(3, "band", &reader)
     if band.kind == .curve {
-      band.curve = MPEGCurveKind(rawValue: try reader.read(4)) ?? .unknown
+      let code = try reader.read(4)
+      band.curve = MPEGCurveKind.allCases.indices.contains(code) ? MPEGCurveKind.allCases[code] : .unknown
     } else if band.kind == .wavelet {
       band.blockLength = try reader.read(8)
     }
@@ -384,7 +358,7 @@ struct HMPGDecoder {
     let known = self[band: ids]
     (band.effects, band.place) = (known.effects, known.place)
     guard band.kind == known.kind || band.effects.isEmpty else {
-      throw BitFault(kind: .structure, bit: place, message: "band \(number) changes its type")
+      throw BitFault(.hmpgStream, place, "band \(number) changes its type")
     }
     self[band: ids] = band
   }
@@ -403,12 +377,11 @@ struct HMPGDecoder {
   private func libraryEffect(_ reader: inout BitReader, depth: Int) throws(BitFault) -> Effect {
     guard depth < Self.depthLimit else {
       throw BitFault(
-        kind: .structure, bit: reader.position,
-        message: "effects of the library are nested more than \(Self.depthLimit) deep")
+        .hmpgStream, reader.position, "effects of the library are nested more than \(Self.depthLimit) deep")
     }
     var effect = Effect(place: reader.position)
     effect.id = try reader.read(16)
-    effect.kind = try kind(&reader)
+    effect.kind = try code(2, "effect", &reader)
     try semantics(of: &effect, &reader)
     effect.position = try reader.read(25)
     if effect.kind == .basis { try shape(of: &effect, &reader) }
@@ -428,18 +401,13 @@ struct HMPGDecoder {
     return effect
   }
 
-  private func kind(_ reader: inout BitReader) throws(BitFault) -> Effect.Kind {
-    try code(2, "effect", &reader) { Effect.Kind(rawValue: $0) }
-  }
-
   private func semantics(of effect: inout Effect, _ reader: inout BitReader) throws(BitFault) {
     if try reader.flag() { effect.semantics = "\(try reader.read(12))" }
   }
 
-  /// Phase and base signal.
   private func shape(of effect: inout Effect, _ reader: inout BitReader) throws(BitFault) {
     effect.phase = Double(try reader.fraction(16, 0, Self.turn))
-    effect.signal = try code(4, "base signal", &reader) { MPEGBaseSignal(rawValue: $0) }
+    effect.signal = try code(4, "base signal", &reader)
   }
 
   /// Effects of a band, or parts of them.
@@ -469,7 +437,7 @@ struct HMPGDecoder {
   private func temporalEffect(of kind: MPEGBandKind, _ reader: inout BitReader) throws(BitFault) -> Effect {
     var effect = Effect(place: reader.position)
     effect.id = try reader.read(16)
-    effect.kind = try self.kind(&reader)
+    effect.kind = try code(2, "effect", &reader)
     if kind == .wavelet {
       try semantics(of: &effect, &reader)
       effect.position = clock
@@ -487,7 +455,7 @@ struct HMPGDecoder {
 
   private func spatialEffect(of kind: MPEGBandKind, _ reader: inout BitReader) throws(BitFault) -> Effect {
     var effect = Effect(place: reader.position)
-    effect.kind = try self.kind(&reader)
+    effect.kind = try code(2, "effect", &reader)
     if effect.kind != .basis || kind != .wavelet { effect.position = try position(&reader) }
     switch effect.kind {
     case .reference: effect.id = try reader.read(16)
@@ -536,10 +504,7 @@ struct HMPGDecoder {
   // MARK: - Afterwards
 
   private mutating func compareCounts() {
-    guard !document.perceptions.isEmpty else {
-      note(.hmpgStream, 0, "the file describes no perception")
-      return
-    }
+    guard !document.perceptions.isEmpty else { return note(.hmpgStream, 0, "the file describes no perception") }
     for (ids, expected) in announced.sorted(by: { ($0.key.count, $0.value.place) < ($1.key.count, $1.value.place) }) {
       let found =
         switch ids.count {
@@ -576,12 +541,12 @@ struct HMPGDecoder {
 
 /// Why bits cannot be read, and at which.
 struct BitFault: Error {
-  enum Kind { case truncated, structure, unknownID, unknownCode }
-
-  var kind: Kind
+  var rule: Rule
   /// From the start of the file.
   var bit: Int
   var message: String
+
+  init(_ rule: Rule, _ bit: Int, _ message: String) { (self.rule, self.bit, self.message) = (rule, bit, message) }
 }
 
 /// Reads numbers of any length, the most significant bit first, within a part of a file.
@@ -590,24 +555,17 @@ struct BitReader {
   /// The next bit, from the start of the file.
   private(set) var position = 0
   /// The bit behind the last that may be read.
-  private let end: Int
-  /// What is read, for messages.
-  private let subject: String
+  private var end: Int
+  private var subject: String
 
-  init(_ bytes: [UInt8], subject: String) {
-    (file, end, self.subject) = (bytes, bytes.count * 8, subject)
-  }
-
-  private init(_ file: [UInt8], position: Int, end: Int, subject: String) {
-    (self.file, self.position, self.end, self.subject) = (file, position, end, subject)
-  }
+  init(_ bytes: [UInt8], subject: String) { (file, end, self.subject) = (bytes, bytes.count * 8, subject) }
 
   var remaining: Int { end - position }
 
   /// A fault unless so many bits are left; the message goes on behind the subject.
   private func require(_ bits: Int, _ message: @autoclosure () -> String) throws(BitFault) {
     guard remaining < bits else { return }
-    throw BitFault(kind: .truncated, bit: end, message: "\(subject) \(message())")
+    throw BitFault(.hmpgTruncated, end, "\(subject) \(message())")
   }
 
   private var place: String { "byte \(position / 8)" + (position % 8 == 0 ? "" : ", bit \(position % 8)") }
@@ -665,7 +623,8 @@ struct BitReader {
   /// A reader of the next bytes, which this one then has passed.
   mutating func part(bytes count: Int, _ subject: String) throws(BitFault) -> BitReader {
     try require(count * 8, "ends inside \(subject), whose \(count) bytes begin at \(place)")
-    let part = BitReader(file, position: position, end: position + count * 8, subject: subject)
+    var part = self
+    (part.end, part.subject) = (position + count * 8, subject)
     position += count * 8
     return part
   }

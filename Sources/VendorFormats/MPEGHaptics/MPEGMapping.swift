@@ -4,76 +4,55 @@ import Reading
 import HapticModel
 
 /// What a document of either file becomes.
-struct MPEGExamination {
-  let document: MPEGDocument
-  let log: FindingLog
-  /// Where a part is in the file, for the order of findings.
-  let offset: (Int) -> Int
-  /// Where a part is in the file.
-  let place: @Sendable (Int) -> SourcePlace
-  let findingPlace: (Int, Int) -> SourcePlace
-
-  func examination(_ options: ReadingOptions) -> Examination {
+extension Examination {
+  /// What a document of either file becomes.
+  ///
+  /// - Parameters:
+  ///   - offset: Where a part is in the file, for the order of findings.
+  ///   - place: The place of a part, or of an offset in it.
+  init(
+    of document: MPEGDocument, _ log: FindingLog, _ options: ReadingOptions, offset: @escaping (Int) -> Int,
+    place: @escaping @Sendable (_ part: Int, _ offset: Int?) -> SourcePlace
+  ) {
     let resolver = MPEGResolver(document, log: log, offset: offset)
-    var mapping = MPEGMapping(document, resolver: resolver, sourcePlace: place)
-    mapping.signalRate = options.signalRate
+    var mapping = MPEGMapping(
+      document: document, resolver: resolver, sourcePlace: { place($0, nil) }, signalRate: options.signalRate)
     mapping.map()
     let log = mapping.resolver.log
-    let isReadable = log.errorCount == 0
     let losses = mapping.losses.finish()
     // What is clamped alone has a size; it sounds otherwise than the file says.
     let clamped = losses.filter { $0.size != nil }.map {
-      Finding(.mpegClamped, place: $0.place ?? place(0), $0.message)
+      Finding(.mpegClamped, place: $0.place ?? place(0, nil), $0.message)
     }
     var composition = HapticComposition(layers: mapping.layers)
     if !document.description.isEmpty { composition.notes = document.description }
-    return Examination(
-      composition: isReadable ? composition : nil, findings: log.findings(for: options, findingPlace) + clamped,
-      errorCount: log.errorCount, losses: isReadable && options.wantsFindings ? losses : [],
-      places: SourcePlaces(
-        MPEGPlaces(layers: mapping.layerPlaces, events: mapping.eventPlaces, sourcePlace: place).place(of:)),
-      details: details
-    )
-  }
-
-  private var details: [(name: String, value: String)] {
-    var details = [
-      ("version", document.version), ("profile", "\(document.profile)@\(document.level)"), ("date", document.date),
-      ("timescale", "\(document.timescale)"),
-    ]
-    for perception in document.perceptions {
-      details.append(("modality", perception.modality.word))
-      for name in perception.deviceNames { details.append(("device", name)) }
-    }
-    return details.filter { !$0.1.isEmpty }.map { (name: $0.0, value: $0.1) }
+    self.init(
+      composition: log.errorCount == 0 ? composition : nil,
+      findings: log.findings(for: options) { place($0, $1) } + clamped, errorCount: log.errorCount,
+      losses: log.errorCount == 0 && options.wantsFindings ? losses : [],
+      places: SourcePlaces(layers: mapping.layerPlaces, events: mapping.eventPlaces) { place($0, nil) },
+      details: document.details)
   }
 }
 
-/// Where layers and events are in a file; parameters and curves are where their layer is.
-struct MPEGPlaces: Sendable {
-  let layers: [Int]
-  let events: [[Int]]
-  let sourcePlace: @Sendable (Int) -> SourcePlace
-
-  func place(of element: CompositionElement) -> SourcePlace {
-    switch element {
-    case .composition: sourcePlace(0)
-    case .layer(let layer), .parameter(let layer, _), .curve(let layer, _):
-      sourcePlace(layers.indices.contains(layer) ? layers[layer] : 0)
-    case .event(let event):
-      sourcePlace(
-        events.indices.contains(event.layer) && events[event.layer].indices.contains(event.event)
-          ? events[event.layer][event.event] : 0)
+extension MPEGDocument {
+  fileprivate var details: [(name: String, value: String)] {
+    var details = [
+      ("version", version), ("profile", "\(profile)@\(level)"), ("date", date), ("timescale", "\(timescale)"),
+    ]
+    for perception in perceptions {
+      details.append(("modality", perception.modality.word))
+      details += perception.deviceNames.map { ("device", $0) }
     }
+    return details.filter { !$0.1.isEmpty }.map { (name: $0.0, value: $0.1) }
   }
 }
 
 /// Turns the channels of a document into layers: waves and transients into events where events say the
 /// same, everything else into sampled signals.
 struct MPEGMapping {
-  /// The amplitude of a continuous event of intensity 1, and of a transient.
-  ///
-  /// Source: MPEGGroup/HapticReferenceSoftware, 2de9ff1, the AHAP input of its encoder.
+  /// The amplitude of a continuous event of intensity 1, and of a transient. Source: MPEGGroup/HapticReferenceSoftware,
+  /// 2de9ff1, the AHAP input of its encoder.
   static let continuousAmplitude = 0.6138
   static let transientAmplitude = 0.792
   /// Seconds of a transient: two cycles of 90.9 Hz. Source: as above.
@@ -92,19 +71,12 @@ struct MPEGMapping {
   private(set) var layers: [HapticComposition.Layer] = []
   private(set) var layerPlaces: [Int] = []
   private(set) var eventPlaces: [[Int]] = []
-  private var sampleCount = 0
-  private var signalSeconds = 0.0
-  private let sourcePlace: (Int) -> SourcePlace
+  fileprivate var sampleCount = 0
+  fileprivate var signalSeconds = 0.0
+  fileprivate let sourcePlace: (Int) -> SourcePlace
   /// The rate at which channels become one signal each, or nil for events wherever they say the same.
   var signalRate: Double?
 
-  init(_ document: MPEGDocument, resolver: MPEGResolver, sourcePlace: @escaping (Int) -> SourcePlace) {
-    self.document = document
-    self.resolver = resolver
-    self.sourcePlace = sourcePlace
-  }
-
-  /// The layers of all channels; nothing is sampled for a document that has errors.
   mutating func map() {
     noteWhatIsLeftOut()
     guard resolver.log.errorCount == 0 else { return }
@@ -112,21 +84,11 @@ struct MPEGMapping {
       let count = resolver.channels.count
       map(channel, at: count > 1 ? HapticComposition.Place(index + 1, of: count, name: channel.name) : nil)
     }
-    if layers.isEmpty {
-      layers = [HapticComposition.Layer(HapticPattern())]
-      layerPlaces = [0]
-      eventPlaces = [[]]
-    }
+    if layers.isEmpty { layers = [HapticComposition.Layer(HapticPattern())] }
   }
 
-  private mutating func append(_ layer: HapticComposition.Layer, at place: Int, events: [Int]) {
-    layers.append(layer)
-    layerPlaces.append(place)
-    eventPlaces.append(events)
-  }
-
-  private mutating func refuse(_ place: Int, _ message: String) {
-    resolver.log.add(.mpegTooLarge, value: place, offset: resolver.offset(place), message)
+  private mutating func lose(_ kind: Loss.Kind, at place: Int, _ message: String, size: Double? = nil) {
+    losses.add(kind, .composition, at: sourcePlace(place), message, size: size)
   }
 
   // MARK: - Channels
@@ -134,14 +96,9 @@ struct MPEGMapping {
   private mutating func map(_ channel: MPEGResolver.Channel, at felt: HapticComposition.Place?) {
     switch channel.modality.playing {
     case .asItIs: break
-    case .asVibration:
-      losses.add(
-        .approximated, .composition, at: sourcePlace(channel.place), "\(channel.modality.word) is played as vibration")
+    case .asVibration: lose(.approximated, at: channel.place, "\(channel.modality.word) is played as vibration")
     case .notAtAll:
-      losses.add(
-        .dropped, .composition, at: sourcePlace(channel.place),
-        "\(channel.modality.word) cannot be played as vibration over time")
-      return
+      return lose(.dropped, at: channel.place, "\(channel.modality.word) cannot be played as vibration over time")
     }
     var builder = LayerBuilder()
     var places: [Int] = []
@@ -169,8 +126,7 @@ struct MPEGMapping {
     }
     if let signalRate, let sum = sum(of: channel, rate: signalRate) { signals.append(sum) }
     var (made, references) = builder.build()
-    var eventPlaces = made.map { Array(repeating: 0, count: $0.pattern.events.count) }
-    for (place, reference) in zip(places, references) { eventPlaces[reference.layer][reference.event] = place }
+    var eventPlaces = places.isEmpty ? [[]] : [[Int]](places, at: references)
     if !signals.isEmpty, !(made[0].pattern.curves.isEmpty) {
       // Signals are with the events that no curve acts on.
       made.insert(HapticComposition.Layer(HapticPattern()), at: 0)
@@ -180,7 +136,9 @@ struct MPEGMapping {
     for (var layer, events) in zip(made, eventPlaces) where !layer.isEmpty {
       layer.name = channel.name
       layer.place = felt
-      append(layer, at: channel.place, events: events)
+      layers.append(layer)
+      layerPlaces.append(channel.place)
+      self.eventPlaces.append(events)
     }
   }
 
@@ -215,9 +173,7 @@ struct MPEGMapping {
     for hertz in wave.outermostHertz {
       noteClamping(0, SharpnessScale.mpeg.sharpness(ofHertz: hertz), 0, hertz, of: effect)
     }
-    if wave.event == nil {
-      losses.add(.dropped, .composition, at: sourcePlace(effect.place), "waves that last no time are silent")
-    }
+    if wave.event == nil { lose(.dropped, at: effect.place, "waves that last no time are silent") }
     return wave.event
   }
 
@@ -225,15 +181,13 @@ struct MPEGMapping {
     _ intensity: Double, _ sharpness: Double, _ amplitude: Double, _ hertz: Double, of effect: MPEGDocument.Effect
   ) {
     if intensity > 1 + 1e-6 {
-      losses.add(
-        .approximated, .composition, at: sourcePlace(effect.place),
-        "amplitudes above that of intensity 1 are clamped by up to # of full scale",
+      lose(
+        .approximated, at: effect.place, "amplitudes above that of intensity 1 are clamped by up to # of full scale",
         size: amplitude - amplitude / intensity)
     }
     if sharpness < -1e-6 || sharpness > 1 + 1e-6 {
-      losses.add(
-        .approximated, .composition, at: sourcePlace(effect.place),
-        "frequencies outside 65 to 300 Hz are clamped by up to # Hz",
+      lose(
+        .approximated, at: effect.place, "frequencies outside 65 to 300 Hz are clamped by up to # Hz",
         size: sharpness < 0 ? 65 - hertz : hertz - 300)
     }
   }
@@ -245,7 +199,9 @@ struct MPEGMapping {
     let count = seconds * rate + 1
     guard signalSeconds + seconds <= SampledSignal.longestTotal, Double(sampleCount) + count <= Double(Self.sampleLimit)
     else {
-      refuse(place, "curves, wavelets and waves last too long to be played as samples")
+      resolver.log.add(
+        .mpegTooLarge, value: place, offset: resolver.offset(place),
+        "curves, wavelets and waves last too long to be played as samples")
       return false
     }
     sampleCount += FrameConversion.integer(count.rounded(.down))
@@ -259,7 +215,7 @@ struct MPEGMapping {
   {
     guard let first = effect.keys.first?.position, let last = effect.keys.last?.position else { return nil }
     guard band.kind != .curve || last > first else {
-      losses.add(.dropped, .composition, at: sourcePlace(effect.place), "curves that last no time are silent")
+      lose(.dropped, at: effect.place, "curves that last no time are silent")
       return nil
     }
     let duration = Double(last - first) / Double(document.timescale)
@@ -279,14 +235,12 @@ struct MPEGMapping {
         wave.value(at: min(Double(first) + Double(frame) * step, Double(last))) * gain / Self.continuousAmplitude
       }
     }
-    return SampledSignal(
-      time: seconds(effect.position + Int(first)), rate: rate, samples: samples.map { Float($0) })
+    return SampledSignal(time: seconds(effect.position + Int(first)), rate: rate, samples: samples.map { Float($0) })
   }
 
-  /// The sum of a channel's transients, waves and curves, each exact at each frame; nothing is clamped.
-  ///
-  /// As in the reference software, effects have both their first and their last frame, waves sound from the position
-  /// of their effect, and the frame at the end of the channel is left out.
+  /// The sum of a channel's transients, waves and curves, each exact at each frame; nothing is clamped. As in the
+  /// reference software, effects have both their first and their last frame, waves sound from the position of their
+  /// effect, and the frame at the end of the channel is left out.
   private mutating func sum(of channel: MPEGResolver.Channel, rate: Double) -> SampledSignal? {
     let perTick = rate / Double(document.timescale)
     let burst = Self.transientSeconds * Double(document.timescale)
@@ -297,8 +251,7 @@ struct MPEGMapping {
         }
       }.max() ?? 0
     let count = FrameConversion.integer((end * perTick).rounded())
-    guard count > 0, resolver.log.errorCount == 0,
-      hasRoom(for: end * perTick / rate, rate: rate, at: channel.place)
+    guard count > 0, resolver.log.errorCount == 0, hasRoom(for: end * perTick / rate, rate: rate, at: channel.place)
     else { return nil }
     var samples = [Float](repeating: 0, count: count)
     let gain = channel.gain / Self.continuousAmplitude
@@ -341,9 +294,7 @@ struct MPEGMapping {
       return nil
     }
     guard SampledSignal.rates.contains(rate) else {
-      losses.add(
-        .dropped, .composition, at: sourcePlace(band.description.place),
-        "wavelets of less than 100 samples a second are silent")
+      lose(.dropped, at: band.description.place, "wavelets of less than 100 samples a second are silent")
       return nil
     }
     guard resolver.log.errorCount == 0,
@@ -361,33 +312,29 @@ struct MPEGMapping {
 
   // MARK: - What is left out
 
-  /// Notes what the document says and no composition can hold.
   private mutating func noteWhatIsLeftOut() {
     func text(_ count: Int, _ one: String, _ several: String) -> String {
       count == 1 ? "1 \(one)" : "\(count) \(several)"
     }
     if let first = document.avatars.first {
-      losses.add(
-        .dropped, .composition, at: sourcePlace(first.place),
-        "\(text(document.avatars.count, "avatar", "avatars")): bodies have no places here")
+      lose(
+        .dropped, at: first.place, "\(text(document.avatars.count, "avatar", "avatars")): bodies have no places here")
     }
     if document.syncCount > 1 { losses.add(.dropped, .composition, "\(document.syncCount) points of synchronisation") }
     for perception in document.perceptions {
       if !perception.deviceNames.isEmpty {
-        losses.add(
-          .dropped, .composition, at: sourcePlace(perception.place),
+        lose(
+          .dropped, at: perception.place,
           "the data of \(text(perception.deviceNames.count, "reference device", "reference devices"))")
       }
       for channel in perception.channels where channel.isLocated {
-        losses.add(
-          .dropped, .composition, at: sourcePlace(channel.place),
-          "the part of the body that a channel names")
+        lose(.dropped, at: channel.place, "the part of the body that a channel names")
       }
       var semantic: Int?
       for channel in perception.channels {
         for band in channel.bands where semantic == nil { semantic = band.effects.first { $0.semantics != nil }?.place }
       }
-      if let semantic { losses.add(.dropped, .composition, at: sourcePlace(semantic), "semantic keywords of effects") }
+      if let semantic { lose(.dropped, at: semantic, "semantic keywords of effects") }
     }
   }
 }
@@ -396,15 +343,13 @@ struct MPEGMapping {
 struct WaveEvent {
   /// The event, or nothing for a wave that lasts no time.
   private(set) var event: HapticEvent?
-  /// Curves of intensity and sharpness where either moves.
   private(set) var curves: [ParameterCurve] = []
   private(set) var greatestAmplitude: Double?
   private(set) var outermostHertz: [Double] = []
 
   private typealias Line = [(time: Double, value: Double)]
 
-  /// Nothing for a wave that no event describes: another shape than a sine, a phase, or amplitudes
-  /// that turn it over.
+  /// Nothing for a wave that no event describes: another shape than a sine, a phase, or amplitudes that turn it over.
   init?(_ effect: MPEGDocument.Effect, timescale: Int, gain: Double) {
     guard effect.signal == .sine, effect.phase == 0, gain >= 0,
       effect.keys.allSatisfy({ $0.amplitude.isNaN || $0.amplitude >= MPEGMapping.quantisedZero }),
@@ -469,7 +414,6 @@ struct MPEGResolver {
   struct Channel {
     var name: String
     var modality: MPEGModality
-    /// The factor on the sum of the bands.
     var gain: Double
     var bands: [Band]
     var place: Int
@@ -485,7 +429,6 @@ struct MPEGResolver {
   static let keyLimit = 4_000_000
   /// The most effects that are played.
   static let effectLimit = 2_000_000
-  /// How deep effects refer to effects.
   private static let depthLimit = 16
 
   /// Where a part is in the file, for the order of findings.
@@ -552,8 +495,7 @@ struct MPEGResolver {
     depth: Int, to effects: inout [MPEGDocument.Effect]
   ) {
     guard depth <= Self.depthLimit else {
-      note(.mpegTooLarge, effect.place, "effects refer to effects more than 16 deep")
-      return
+      return note(.mpegTooLarge, effect.place, "effects refer to effects more than 16 deep")
     }
     effectCount += 1
     guard effectCount <= Self.effectLimit, keyCount <= Self.keyLimit else {
@@ -571,8 +513,8 @@ struct MPEGResolver {
     case .reference:
       guard let id = effect.id, let named = library[id] else {
         let id = effect.id.map { "\($0)" } ?? "none"
-        note(.mpegUnknownReference, effect.place, "the library has no effect with the id of this reference, \(id)")
-        return
+        return note(
+          .mpegUnknownReference, effect.place, "the library has no effect with the id of this reference, \(id)")
       }
       var copy = named
       copy.place = effect.place

@@ -165,9 +165,7 @@ struct CurveInterpolator {
       Self.addArc(points[index], points[index + 1], points[index + 2], to: &samples)
       index += 2
     }
-    if index + 2 == points.count {
-      CurveInterpolator(points: Array(points[index...])).addLines(to: &samples) { $0 }
-    }
+    if index + 2 == points.count { CurveInterpolator(points: Array(points[index...])).addLines(to: &samples) { $0 } }
   }
 
   /// A quadratic Bézier curve, at the places of the samples.
@@ -216,11 +214,9 @@ struct WaveletBlock {
   }
 }
 
-/// Decodes the blocks of a wavelet band: arithmetic code, SPIHT, inverse 9/7 transform.
-///
-/// Source: A. Said, W. Pearlman, A new, fast, and efficient image codec based on set partitioning in
-/// hierarchical trees, 1996, in one dimension; A. Cohen, I. Daubechies, J. Feauveau, Biorthogonal bases
-/// of compactly supported wavelets, 1992, for the filters.
+/// Decodes the blocks of a wavelet band: arithmetic code, SPIHT, inverse 9/7 transform. Source: A. Said, W. Pearlman, A
+/// new, fast, and efficient image codec based on set partitioning in hierarchical trees, 1996, in one dimension; A.
+/// Cohen, I. Daubechies, J. Feauveau, Biorthogonal bases of compactly supported wavelets, 1992, for the filters.
 enum WaveletDecoder {
   /// The samples of one block, from the bits of its stream; bits behind its end count as 0.
   ///
@@ -357,9 +353,8 @@ private struct SetPartitioning {
   }
 }
 
-/// A binary arithmetic decoder with adaptive probabilities, on ten bits.
-///
-/// Source: I. Witten, R. Neal, J. Cleary, Arithmetic coding for data compression, 1987.
+/// A binary arithmetic decoder with adaptive probabilities, on ten bits. Source: I. Witten, R. Neal, J. Cleary,
+/// Arithmetic coding for data compression, 1987.
 private struct ArithmeticDecoder {
   private static let whole = 1024
 

@@ -17,32 +17,27 @@ extension HapticFormat {
     isMarked: { $0.has("signals") },
     read: { json, options in
       var decoder = HapticClipDecoder()
-      let clip = decoder.decode(json)
+      var file = HapticClipFile()
+      HapticClipDecoder.file.read(json.root, into: &file, &decoder)
       if options.wantsFindings {
         decoder.log.addDeviations(of: json, byteOrderMark: .clipText, trailingComma: .clipText, duplicateKey: .clipText)
       }
-      var composition: HapticComposition?
-      if decoder.log.errorCount == 0 {
-        composition = HapticComposition(
-          layers: clip.clip.layers(options.amplitude), title: clip["project"], notes: clip["description"],
-          author: clip["author"])
-      }
-      let version = clip.version.map(String.init).joined(separator: ".")
+      let version = file.version.map(String.init).joined(separator: ".")
       return Examination(
-        composition: composition, findings: decoder.log.findings(in: json, for: options),
-        errorCount: decoder.log.errorCount,
-        places: SourcePlaces(
-          HapticClipPlaces(
-            json: json, amplitude: decoder.amplitudeValue ?? 0,
-            frequency: decoder.frequencyValue ?? decoder.amplitudeValue ?? 0, emphases: decoder.emphasisValues,
-            tapLayer: clip.clip.isTapsAlone ? 0 : 1
-          ).place(of:)),
-        details: (version.isEmpty ? [] : [("version", version)]) + clip.metadata)
+        HapticComposition(
+          layers: file.clip.layers(options.amplitude), title: file["project"], notes: file["description"],
+          author: file["author"]), of: json, decoder.log, options,
+        places: file.clip.places(
+          in: json, decoder.amplitudeValue ?? 0, frequency: decoder.frequencyValue, emphases: decoder.emphasisValues),
+        details: (version.isEmpty ? [] : [("version", version)]) + file.metadata)
     },
     write: { (composition, options) throws(InputError) in
       try composition.checkFinite(.clipRange)
       var losses = LossLog()
-      var file = HapticClipFile(metadata: composition.clipMetadata)
+      var file = HapticClipFile(metadata: [
+        ("editor", "Temblor"), ("author", composition.author ?? ""), ("project", composition.title ?? ""),
+        ("description", composition.notes ?? ""),
+      ])
       file.clip =
         HapticClip(exactly: composition, options.amplitude)
         ?? HapticClip(approximating: composition, options: options, losses: &losses)
@@ -50,31 +45,389 @@ extension HapticFormat {
     }, shape: { HapticClipDecoder.file.shape })
 }
 
-/// Where the parts of a clip stand in the text of its file.
-struct HapticClipPlaces: Sendable {
-  let json: JSONDocument
-  let amplitude: Int
-  let frequency: Int
-  let emphases: [Int]
-  /// The index of the layer of emphases.
-  let tapLayer: Int
-
-  func place(of element: CompositionElement) -> SourcePlace {
-    let value: Int? =
-      switch element {
-      case .composition: 0
-      case .layer(let layer): layer == tapLayer ? emphases.first : amplitude
-      case .event(let event):
-        event.layer != tapLayer ? amplitude : emphases.indices.contains(event.event) ? emphases[event.event] : nil
-      case .parameter: nil
-      case .curve(_, let index): index == 0 ? amplitude : frequency
-      }
-    return JSONValue(document: json, index: value ?? amplitude).place
+extension HapticClip {
+  /// Where the parts of its layers stand, by the values that they were read from.
+  fileprivate func places(in json: JSONDocument, _ amplitude: Int, frequency: Int?, emphases: [Int]) -> SourcePlaces {
+    var (layers, events) = ([amplitude, emphases.first ?? amplitude], [[amplitude], emphases])
+    if isTapsAlone { (layers, events) = ([layers[1]], [emphases]) }
+    return SourcePlaces(layers: layers, events: events, curves: [[amplitude, frequency ?? amplitude]]) {
+      json.place(ofValue: $0)
+    }
   }
 }
 
-extension HapticComposition {
-  fileprivate var clipMetadata: [(name: String, value: String)] {
-    [("editor", "Temblor"), ("author", author ?? ""), ("project", title ?? ""), ("description", notes ?? "")]
+struct HapticClipFile: Sendable {
+  /// The keys of metadata in their order.
+  static let metadataKeys = ["editor", "author", "source", "project", "tags", "description"]
+
+  var clip = HapticClip()
+  /// Major, minor and patch; empty where the file has none.
+  var version: [Int] = []
+  /// Texts in their order.
+  var metadata: [(name: String, value: String)] = []
+
+  subscript(name: String) -> String? { metadata.last { $0.name == name }?.value }
+}
+
+struct HapticClipDecoder: JSONFieldReader {
+  private typealias Table<Owner> = JSONTable<Owner, HapticClipDecoder>
+  private typealias Field<Owner> = JSONField<Owner, HapticClipDecoder>
+
+  var log = FindingLog()
+  let rules = JSONFieldRules(
+    missingKey: .clipStructure, wrongType: .clipStructure, outOfRange: .clipRange, null: .absent)
+  /// The numbers of the values that layers, curves and emphases were read from.
+  private(set) var amplitudeValue: Int?
+  private(set) var frequencyValue: Int?
+  private(set) var emphasisValues: [Int] = []
+  /// The times of the last point and emphasis, in the precision of the format.
+  private var last = -Float.infinity
+  private var lastEmphasis = -Float.infinity
+
+  // MARK: - Tables
+
+  static let file = JSONTable<HapticClipFile, HapticClipDecoder>(
+    "the file",
+    [
+      .group("version", version, layout: .line), metadata,
+      .group(
+        "signals", Table("signals", [.group("continuous", Table("continuous", [.group("envelopes", envelopes)]))])),
+    ])
+
+  private static let version = Table<HapticClipFile>(
+    "version",
+    [
+      Field(JSONKey("major", .anyNumber, is: .required)) { value, file, reader in
+        guard let number: Double = reader.scalar(value, JSONKey("major", .anyNumber)) else { return false }
+        file.version = ["major", "minor", "patch"].map { key in
+          value.parent?[key]?.number.flatMap { Int(exactly: $0.rounded()) } ?? 0
+        }
+        if number != 1 {
+          reader.log.add(.clipVersion, at: value, "unsupported version \(value.shortLexeme); must be 1")
+        }
+        return true
+      } write: { _, _, object in
+        object.member("major", 1)
+      }, .constant("minor", is: .optional, 0), .constant("patch", is: .optional, 0),
+    ])
+
+  private static let metadata: Field<HapticClipFile> = {
+    let shape = JSONShape("metadata", HapticClipFile.metadataKeys.map { JSONKey($0, .any) })
+    return Field(JSONKey("metadata", .object { shape })) { value, file, reader in
+      guard reader.expect(.object, value, as: "metadata") else { return false }
+      for item in value.members {
+        guard let name = item.key else { continue }
+        let texts = item.kind == .array ? item.elements.compactMap { $0.string } : []
+        let text = item.string ?? texts.joined(separator: ", ")
+        if !text.isEmpty { file.metadata.append((name, text)) }
+      }
+      return true
+    } write: { file, _, object in
+      object.object("metadata") { metadata in
+        for key in HapticClipFile.metadataKeys {
+          if key == "tags" {
+            metadata.array(key, layout: .line) { _ in }
+          } else {
+            metadata.member(key, file[key] ?? "")
+          }
+        }
+      }
+    }
+  }()
+
+  private static let envelopes: Table<HapticClipFile> = {
+    let amplitude = JSONKey("amplitude", .list(.object { point.shape }), is: .required, layout: .line)
+    let frequency = JSONKey("frequency", .list(.object { tone.shape }), layout: .line)
+    return Table(
+      "envelopes",
+      [
+        Field(amplitude) { value, file, reader in
+          reader.amplitudeValue = value.index
+          let new = HapticClip.Point(time: 0, amplitude: 0)
+          guard let points = reader.elements(of: value, amplitude, point, new) else { return false }
+          file.clip.amplitude = points
+          reader.checkLength(of: points, value)
+          return true
+        } write: { file, _, object in
+          point.write(file.clip.amplitude, as: "amplitude", layout: .line, to: &object)
+        },
+        Field(frequency) { value, file, reader in
+          reader.frequencyValue = value.index
+          reader.last = -.infinity
+          let new = HapticClip.FrequencyPoint(time: 0, frequency: 0)
+          guard let tones = reader.elements(of: value, frequency, tone, new) else { return false }
+          file.clip.frequency = tones
+          reader.checkExtent(of: tones, value, in: file.clip.amplitude)
+          return true
+        } write: { file, _, object in
+          if let tones = file.clip.frequency { tone.write(tones, as: "frequency", layout: .line, to: &object) }
+        },
+      ])
+  }()
+
+  private static let point = Table<HapticClip.Point>(
+    "a point of amplitude",
+    [
+      time { $1(&$0.time) }, .value("amplitude", .number(0...1), is: .required) { $1(&$0.amplitude) },
+      .object("emphasis", emphasis, new: HapticClip.Emphasis(amplitude: 0, frequency: 0), layout: .line) {
+        $1(&$0.emphasis)
+      },
+    ]
+  ) { object, point, reader in
+    reader.checkEmphasis(of: &point, object["emphasis"])
+    return true
   }
+
+  private static let tone = Table<HapticClip.FrequencyPoint>(
+    "a point of frequency",
+    [time { $1(&$0.time) }, .value("frequency", .number(0...1), is: .required) { $1(&$0.frequency) }])
+
+  private static let emphasis = Table<HapticClip.Emphasis>(
+    "an emphasis",
+    [
+      .value("amplitude", .number(0...1), is: .required, rule: .clipEmphasisRange) { $1(&$0.amplitude) },
+      .value("frequency", .number(0...1), is: .required, rule: .clipEmphasisRange) { $1(&$0.frequency) },
+    ])
+
+  /// A time that is not before the last one, by the precision of the format.
+  private static func time<Owner>(_ place: @escaping Field<Owner>.Place<Double>) -> Field<Owner> {
+    let key = JSONKey("time", .number(0...Double(Float.greatestFiniteMagnitude)), is: .required)
+    return Field(key) { value, owner, reader in
+      guard let seconds: Double = reader.scalar(value, key) else { return false }
+      guard Float(seconds) >= reader.last else {
+        reader.log.add(.clipOrder, at: value, "time \(seconds) is before the last one, \(reader.last)")
+        return false
+      }
+      reader.last = Float(seconds)
+      place(&owner) { $0 = seconds }
+      return true
+    } write: { owner, _, object in
+      object.member("time", Field<Owner>.value(place, of: owner) ?? 0)
+    }
+  }
+
+  // MARK: - What values require of each other
+
+  private mutating func checkLength(of points: [HapticClip.Point], _ list: JSONValue) {
+    let count = list.elements.reduce(0) { count, _ in count + 1 }
+    guard count >= 2 else {
+      return log.add(
+        .clipPointCount, at: list, "the amplitude envelope has \(count == 0 ? "no points" : "one point"); it needs two")
+    }
+    guard log.errorCount == 0, let first = points.first, let final = points.last else { return }
+    if Float(final.time) <= Float(first.time) { log.add(.clipLength, at: list, "the amplitude envelope lasts no time") }
+    if first.time > 0 { log.add(.clipLateStart, at: list, "the first point is at \(first.time) s, not at 0") }
+  }
+
+  private mutating func checkEmphasis(of point: inout HapticClip.Point, _ value: JSONValue?) {
+    guard let value, let emphasis = point.emphasis else { return }
+    guard emphasis.amplitude >= point.amplitude else {
+      point.emphasis = nil
+      return log.add(
+        .clipEmphasisBelow, at: value["amplitude"] ?? value,
+        "the emphasis has amplitude \(emphasis.amplitude), below the \(point.amplitude) of its point")
+    }
+    emphasisValues.append(value.index)
+    if Float(point.time) == lastEmphasis { log.add(.clipSameTime, at: value, "another emphasis is at \(point.time) s") }
+    lastEmphasis = Float(point.time)
+  }
+
+  private mutating func checkExtent(
+    of tones: [HapticClip.FrequencyPoint], _ list: JSONValue, in points: [HapticClip.Point]
+  ) {
+    let (start, end) = (points.first?.time ?? 0, points.last?.time ?? .infinity)
+    for (tone, value) in zip(tones, list.elements)
+    where Float(tone.time) < Float(start) || Float(tone.time) > Float(end) {
+      log.add(
+        .clipFrequencyOutside, at: value["time"] ?? value,
+        "\(tone.time) s is outside the amplitude envelope, \(start) s to \(end) s")
+    }
+  }
+}
+
+extension HapticFormat {
+  /// The predecessor of the haptic clip, version 0.2 of Lofelt's data model, a text in JSON; only read.
+  ///
+  /// It is read into the clip that the maker's own upgrade makes of it: a value behind the last point
+  /// holds until the duration, and transients stand on points of the amplitude envelope.
+  ///
+  /// Source: Lofelt/NiceVibrations, 5e58663, `core/datamodel`.
+  public static let voices = json(
+    "vij", title: "Lofelt voices 0.2", endings: ["vij"], rules: Rule.voices, isMarked: { $0.has("voices") },
+    read: { json, options in
+      var decoder = VoicesDecoder(json: json)
+      let clip = decoder.decode()
+      let editor = json.root["metadata"]?["editor"]?.string
+      return Examination(
+        HapticComposition(layers: clip.layers(options.amplitude)), of: json, decoder.log, options,
+        places: clip.places(
+          in: json, decoder.amplitudeValue, frequency: decoder.frequencyValue, emphases: decoder.transientValues),
+        details: editor.map { [("editor", $0)] } ?? [])
+    })
+}
+
+private struct VoicesDecoder {
+  private typealias Entry = (time: Double, level: Float, value: JSONValue)
+
+  let json: JSONDocument
+  var log = FindingLog()
+  var amplitudeValue = 0
+  var frequencyValue = 0
+  var transientValues: [Int] = []
+
+  mutating func decode() -> HapticClip {
+    var clip = HapticClip()
+    guard let voices = json.root["voices"], voices.kind == .object, let envelopes = voices["envelopes"],
+      envelopes.kind == .array, let transients = voices["transients"], transients.kind == .array
+    else {
+      log.add(
+        .voicesStructure, at: json.root["voices"] ?? json.root,
+        "voices must be an object with the arrays \"envelopes\" and \"transients\"")
+      return clip
+    }
+    let lists = Array(envelopes.elements)
+    guard let first = lists.first, first.kind == .array, !first.elements.isEmpty else {
+      log.add(.voicesStructure, at: envelopes, "there must be an amplitude envelope")
+      return clip
+    }
+    amplitudeValue = first.index
+    frequencyValue = first.index
+    let duration = json.root["metadata"]?["duration"]?.number ?? 0
+    let levels = extended(points(of: first, until: duration), to: duration)
+    clip.amplitude = levels.map { HapticClip.Point(time: $0.time, amplitude: $0.level) }
+    if lists.count == 2 {
+      frequencyValue = lists[1].index
+      clip.frequency = extended(points(of: lists[1], until: duration), to: duration).map {
+        HapticClip.FrequencyPoint(time: $0.time, frequency: $0.level)
+      }
+    }
+    if log.errorCount == 0 { decodeTransients(Array(transients.elements), transients, &clip) }
+    if log.errorCount == 0, let last = clip.amplitude.last, last.time <= clip.amplitude[0].time {
+      log.add(.voicesStructure, at: first, "the amplitude envelope lasts no time")
+    }
+    return clip
+  }
+
+  /// The last value repeated at the duration, where that is later.
+  private func extended(_ points: [Entry], to duration: Double) -> [Entry] {
+    guard var last = points.last, Float(duration) > Float(last.time) else { return points }
+    last.time = duration
+    return points + [last]
+  }
+
+  private mutating func points(of list: JSONValue, until duration: Double?) -> [Entry] {
+    var points: [Entry] = []
+    var before = 0.0
+    for value in list.elements {
+      guard let time = value["time"]?.number, let level = value["amplitude"]?.number else {
+        log.add(.voicesStructure, at: value, "a point must have the numbers \"time\" and \"amplitude\"")
+        continue
+      }
+      guard time >= before, (0...1).contains(Float(level)), Float(time) <= Float(duration ?? .infinity),
+        Float(time).isFinite
+      else {
+        log.add(
+          .voicesRange, at: value,
+          "time \(time) or amplitude \(level) is out of range, out of order or behind the duration")
+        continue
+      }
+      before = time
+      points.append((time, Float(level) == 0 ? 0 : Float(level), value))
+    }
+    return points
+  }
+
+  private mutating func decodeTransients(_ lists: [JSONValue], _ owner: JSONValue, _ clip: inout HapticClip) {
+    guard !lists.isEmpty else { return }
+    guard lists.count == 2 else {
+      return log.add(.voicesPairs, at: owner, "transients must be two lists: amplitudes and frequencies")
+    }
+    let levels = points(of: lists[0], until: nil)
+    let tones = points(of: lists[1], until: nil)
+    guard log.errorCount == 0 else { return }
+    guard levels.count == tones.count else {
+      return log.add(
+        .voicesPairs, at: lists[1], "\(levels.count) amplitudes of transients have \(tones.count) frequencies")
+    }
+    var points: [HapticClip.Point] = []
+    var next = 0
+    for (level, tone) in zip(levels, tones) {
+      guard level.time == tone.time else {
+        return log.add(
+          .voicesPairs, at: tone.value,
+          "the frequency of a transient is at \(tone.time) s, its amplitude at \(level.time) s")
+      }
+      while next < clip.amplitude.count, clip.amplitude[next].time <= level.time {
+        points.append(clip.amplitude[next])
+        next += 1
+      }
+      if points.last?.time != level.time || points.last?.emphasis != nil {
+        guard next < clip.amplitude.count || points.last?.time == level.time else {
+          return log.add(.voicesRange, at: level.value, "a transient is behind the last point")
+        }
+        let line = EnvelopePoint.between(
+          EnvelopePoint(points.last ?? clip.amplitude[0]),
+          EnvelopePoint(next < clip.amplitude.count ? clip.amplitude[next] : points[points.count - 1]), at: level.time)
+        points.append(.init(time: level.time, amplitude: Float(line.level)))
+      }
+      let last = points.count - 1
+      points[last].emphasis = .init(amplitude: max(level.level, points[last].amplitude), frequency: tone.level)
+      transientValues.append(level.value.index)
+    }
+    clip.amplitude = points + clip.amplitude[next...]
+  }
+}
+
+extension EnvelopePoint {
+  fileprivate init(_ point: HapticClip.Point) {
+    self.init(time: point.time, level: Double(point.amplitude), sharpness: 0)
+  }
+}
+
+/// The rules of `.haptic` files and of their predecessor.
+///
+/// Source: facebook/meta-haptics-sdk, 41c9dcb, `haptic-file-spec.md`, `v1.rs` and `renderer_c`.
+extension Rule {
+  static let clipText = warning(
+    "strict-json", "syntax",
+    "Byte-order marks, commas before closing brackets and duplicate keys are refused by the SDK.")
+  static let clipStructure = error(
+    "structure", "grammar",
+    "A file must have a version and an amplitude envelope, and its values the types of the format.")
+  static let clipVersion = error("version", "grammar", "The major version must be 1.")
+  static let clipPointCount = error(
+    "too-few-points", "grammar", "The amplitude envelope must have at least two points.")
+  static let clipLength = error(
+    "no-length", "range", "The last point of the amplitude envelope must be behind its first.")
+  static let clipRange = error(
+    "out-of-range", "range", "Amplitudes and frequencies must be from 0 to 1, and times must not be negative.")
+  static let clipOrder = error("time-order", "range", "The times of an envelope must not decrease.")
+  static let clipEmphasisBelow = error(
+    "emphasis-below-envelope", "range", "The amplitude of an emphasis must not be below that of its point.")
+  static let clipEmphasisRange = error(
+    "emphasis-range", "range", "The amplitude and the frequency of an emphasis must be from 0 to 1.")
+  static let clipFrequencyOutside = note(
+    "frequency-behind-end", "compatibility",
+    "Points of the frequency envelope should be within the amplitude envelope; strict readers refuse others.")
+  static let clipLateStart = warning(
+    "starts-late", "compatibility", "The first point should be at time 0; Meta's C++ player refuses others.")
+  static let clipSameTime = warning(
+    "same-time-emphasis", "compatibility", "Only one emphasis should be at a time; Meta's C++ player refuses more.")
+
+  /// The rules of `.haptic` files, in the order in which they are listed.
+  static let clip: [Rule] = [
+    .syntax, .clipText, .clipStructure, .clipVersion, .clipPointCount, .clipLength, .clipRange, .clipOrder,
+    .clipEmphasisBelow, .clipEmphasisRange, .clipFrequencyOutside, .clipLateStart, .clipSameTime,
+  ]
+
+  static let voicesStructure = error(
+    "structure", "grammar", "A file must have an amplitude envelope, and its values the types of the format.")
+  static let voicesPairs = error(
+    "transient-pairs", "grammar", "Each transient must have an amplitude and a frequency at the same time.")
+  static let voicesRange = error(
+    "out-of-range", "range",
+    "Amplitudes and frequencies must be from 0 to 1, times must not be negative or decrease, and no "
+      + "time may be behind the duration.")
+
+  static let voices: [Rule] = [.syntax, .voicesStructure, .voicesPairs, .voicesRange]
 }

@@ -1,18 +1,14 @@
 internal import HapticFormats
-internal import Reading
 internal import HapticModel
+internal import Reading
 
 /// Makes a document into layers: one of events without curves for each vibrator, and as few as
 /// possible for those with curves, which bend all events of their layer.
 struct RichTapComposition {
-  /// The layers with the words of the file.
   let composition: HapticComposition
-  /// The place of each event of the document in the composition, group by group.
   private(set) var references: [[EventReference]]
-  /// What was not kept.
   let losses: [Loss]
 
-  /// The layers of a document.
   init(_ document: RichTapDocument) {
     var log = LossLog()
     var layers: [HapticComposition.Layer] = []
@@ -55,7 +51,6 @@ struct RichTapComposition {
     losses = log.finish()
   }
 
-  /// The frequency within the range of sharpness.
   private static func sharpness(of frequency: Int) -> Int { min(max(frequency, 0), 100) }
 
   private static func add(
@@ -83,29 +78,439 @@ struct RichTapComposition {
   }
 }
 
-/// Where the parts of a composition stand in the text of its file.
-struct RichTapPlaces: Sendable {
-  let json: JSONDocument
-  /// The numbers of the values that the events of each layer were read from.
-  private var events: [[Int]]
+/// Makes a composition into a document that a dialect can hold. Events whose curves a file can hold are written as they
+/// are; others as the envelope that everything that acts on them makes.
+struct RichTapBuilder {
+  private let dialect: RichTapDialect
+  private let tolerance: Double
+  private var events: [RichTapDocument.Event] = []
+  var losses: LossLog
+  private var quantizer = Quantizer()
 
-  init(_ json: JSONDocument, references: [[EventReference]], values: [[Int]]) {
-    self.json = json
-    events = []
-    for (references, values) in zip(references, values) {
-      for (reference, value) in zip(references, values) {
-        while events.count <= reference.layer { events.append([]) }
-        let count = max(events[reference.layer].count, reference.event + 1)
-        events[reference.layer] += Array(repeating: 0, count: count - events[reference.layer].count)
-        events[reference.layer][reference.event] = value
+  /// Milliseconds without an event after which a new pattern begins. Source: OpenHarmony's converter
+  /// (openharmony/sensors_miscdevice, 9394f74, utils/tools).
+  private static let longestGap = 1_000
+
+  init(_ composition: HapticComposition, dialect: RichTapDialect, tolerance: Double, losses known: LossLog) {
+    self.dialect = dialect
+    self.tolerance = tolerance
+    losses = known
+    let hasTwoPlaces = composition.placeCount == RichTapDocument.Vibrator.right.index
+    losses.dropAllButHaptics(of: composition, keepsPlaces: hasTwoPlaces)
+    let sampler = EnvelopeSampler(.intensity, tolerance: tolerance)
+    let own = composition.layers.map { RichTapCurves(of: $0.pattern) }
+    for envelope in sampler.envelopes(of: composition) {
+      let layer = envelope.event.layer
+      let event = composition.layers[layer].pattern.events[envelope.event.event]
+      let vibrator =
+        hasTwoPlaces ? RichTapDocument.Vibrator(index: composition.layers[layer].place?.number ?? 0) ?? .both : .both
+      if event.kind == .hapticTransient {
+        addTransient(envelope, vibrator)
+      } else if let curve = own[layer].curve(of: event), isShort(event) {
+        addContinuous(event, curve: curve, vibrator, envelope.event)
+      } else {
+        addEnvelope(envelope, vibrator)
       }
+    }
+    quantizer.note(in: &losses)
+  }
+
+  /// The events by time.
+  private var sorted: [RichTapDocument.Event] {
+    events.indices.sorted { (events[$0].time, $0) < (events[$1].time, $1) }.map { events[$0] }
+  }
+
+  /// Whether the event fits the format's longest duration.
+  private func isShort(_ event: HapticEvent) -> Bool {
+    (event.duration ?? 0) * 1000 < Double(dialect.durations.upperBound) + 0.5
+  }
+
+  // MARK: Events
+
+  private mutating func addTransient(_ envelope: EventEnvelope, _ vibrator: RichTapDocument.Vibrator) {
+    let point = envelope.points[0]
+    events.append(
+      RichTapDocument.Event(
+        kind: .transient, time: quantizer.milliseconds(point.time), vibrator: vibrator,
+        intensity: quantizer.percent(point.level), frequency: quantizer.percent(point.sharpness)))
+  }
+
+  private mutating func addContinuous(
+    _ event: HapticEvent, curve: [RichTapCurves.Point], _ vibrator: RichTapDocument.Vibrator,
+    _ reference: EventReference
+  ) {
+    let start = quantizer.milliseconds(event.time)
+    let made = RichTapDocument.Event(
+      kind: .continuous, time: start, duration: quantizer.milliseconds(event.time + (event.duration ?? 0)) - start,
+      vibrator: vibrator, intensity: quantizer.percent(Double(event.value(of: .hapticIntensity))),
+      frequency: quantizer.percent(Double(event.value(of: .hapticSharpness))))
+    let points = curve.map { point in
+      RichTapDocument.CurvePoint(
+        time: quantizer.milliseconds(event.time + point.time) - start, gain: Float(point.gain),
+        offset: quantizer.percent(point.offset))
+    }
+    append(made, points, of: reference)
+  }
+
+  /// Adds what an envelope is, as events of at most the greatest duration.
+  private mutating func addEnvelope(_ envelope: EventEnvelope, _ vibrator: RichTapDocument.Vibrator) {
+    let start = quantizer.milliseconds(envelope.start)
+    let end = quantizer.milliseconds(envelope.end)
+    let longest = dialect.durations.upperBound
+    let count = max(1, (end - start + longest - 1) / longest)
+    if count > 1 {
+      losses.add(
+        .approximated, .event(envelope.event), "an event of more than \(longest) ms is split into # adjacent events",
+        size: Double(count))
+    }
+    var index = 0
+    for piece in 0..<count {
+      let from = start + (end - start) * piece / count
+      let to = start + (end - start) * (piece + 1) / count
+      var points: [EnvelopePoint] = []
+      let range = (Double(from) / 1000, Double(to) / 1000)
+      while index < envelope.points.count - 1, envelope.points[index + 1].time <= range.0, piece > 0 { index += 1 }
+      var next = index
+      if piece > 0, next + 1 < envelope.points.count, envelope.points[next].time < range.0 {
+        points.append(.between(envelope.points[next], envelope.points[next + 1], at: range.0))
+        next += 1
+      }
+      while next < envelope.points.count, piece == count - 1 || envelope.points[next].time <= range.1 {
+        points.append(envelope.points[next])
+        next += 1
+      }
+      if piece < count - 1, next < envelope.points.count, let last = points.last, last.time < range.1 {
+        points.append(.between(envelope.points[next - 1], envelope.points[next], at: range.1))
+      }
+      addPiece(points, from: from, to: to, vibrator, envelope.event)
     }
   }
 
-  func place(of element: CompositionElement) -> SourcePlace {
-    guard case .event(let event) = element, events.indices.contains(event.layer),
-      events[event.layer].indices.contains(event.event)
-    else { return json.root.place }
-    return JSONValue(document: json, index: events[event.layer][event.event]).place
+  private mutating func addPiece(
+    _ points: [EnvelopePoint], from: Int, to: Int, _ vibrator: RichTapDocument.Vibrator, _ reference: EventReference
+  ) {
+    guard let loudest = points.max(by: { $0.level < $1.level }) else { return }
+    let intensity = quantizer.percent(loudest.level)
+    // A level that rounds to nothing is still written, as silence.
+    let base = Double(intensity) / 100
+    var made = RichTapDocument.Event(
+      kind: .continuous, time: from, duration: to - from, vibrator: vibrator, intensity: intensity,
+      frequency: quantizer.percent(loudest.sharpness))
+    if made.duration < dialect.durations.lowerBound { made.duration = dialect.durations.lowerBound }
+    let reduced = PointReduction(points, count: pointLimit, tolerance: Quantizer.exactness)
+    noteReduction(reduced.error, reference)
+    let curve = reduced.points.map { point in
+      RichTapDocument.CurvePoint(
+        time: min(max(quantizer.milliseconds(point.time) - from, 0), made.duration),
+        gain: base > 0 ? Float(min(point.level / base, 1)) : 0,
+        offset: quantizer.percent(point.sharpness) - made.frequency)
+    }
+    append(made, curve, of: reference)
+  }
+
+  private mutating func noteReduction(_ error: Double, _ reference: EventReference) {
+    guard error > tolerance else { return }
+    losses.add(
+      .approximated, .event(reference),
+      "a curve of more than \(RichTapDialect.curvePointCounts.upperBound) points is reduced, by up to # of full scale",
+      size: error)
+  }
+
+  /// How many points of an envelope a curve has place for, the corners at its ends apart.
+  private var pointLimit: Int { RichTapDialect.curvePointCounts.upperBound - (dialect == .he ? 2 : 0) }
+
+  private mutating func append(
+    _ event: RichTapDocument.Event, _ points: [RichTapDocument.CurvePoint], of reference: EventReference
+  ) {
+    var event = event
+    var curve = RichTapCurveFitting(points: points, duration: event.duration)
+    let least = dialect == .he || !curve.isFlat ? RichTapDialect.curvePointCounts.lowerBound - 1 : 0
+    if event.duration < least {
+      losses.add(
+        .approximated, .event(reference), "an event is lengthened by # ms, to \(least) ms",
+        size: Double(least - event.duration))
+      event.duration = least
+      curve = RichTapCurveFitting(points: points, duration: least)
+    }
+    switch dialect {
+    case .oh: event.curve = curve.isFlat ? [] : curve.finish()
+    case .he:
+      if curve.isFlat {
+        event.curve = RichTapDialect.plateau(duration: event.duration)
+      } else {
+        if curve.closeEnds() {
+          losses.add(
+            .approximated, .event(reference), "a curve is ramped from and to Intensity 0 within # ms of its ends",
+            size: Double(RichTapDialect.edge))
+        }
+        event.curve = curve.finish()
+      }
+    }
+    noteReduction(curve.error, reference)
+    events.append(event)
+  }
+
+  // MARK: HE
+
+  /// The text of version 2: events in patterns of at most 16.
+  mutating func heList(_ notes: String?) -> [UInt8] {
+    var groups: [RichTapDocument.Group] = []
+    let events = sorted
+    var end = 0
+    var shift = 0
+    for var event in events {
+      let length = event.isTransient ? RichTapDialect.transientLength : event.duration
+      let after = event.time + length
+      let last = groups.last
+      if last == nil || last?.events.count == dialect.maximumEventCount || event.time - end > Self.longestGap {
+        groups.append(RichTapDocument.Group(time: max(event.time, last.map { $0.time + 1 } ?? 0)))
+      }
+      event.time -= groups[groups.count - 1].time
+      shift = max(shift, -event.time)
+      event.time = max(event.time, 0)
+      groups[groups.count - 1].events.append(event)
+      end = max(end, after)
+    }
+    if shift > 0 {
+      losses.add(
+        .approximated, .composition, "more than 16 events of one time are moved apart by up to # ms",
+        size: Double(shift))
+    }
+    noteEmpty()
+    return RichTapTables.of(.he).file.text(RichTapDocument(version: 2, notes: notes, groups: groups))
+  }
+
+  mutating func hePattern(_ notes: String?) -> [UInt8] {
+    let most = RichTapDialect.he.maximumEventCount
+    if events.count > most {
+      losses.add(
+        .approximated, .composition, "a file of version 1 has # events; HarmonyOS refuses more than \(most)",
+        size: Double(events.count))
+    }
+    noteEmpty()
+    return RichTapTables.of(.he).file.text(
+      RichTapDocument(version: 1, notes: notes, groups: [RichTapDocument.Group(events: sorted)]))
+  }
+
+  private mutating func noteEmpty() {
+    if !events.isEmpty { return }
+    losses.add(.approximated, .composition, "a file without events is written, which devices refuse")
+  }
+
+  // MARK: HarmonyOS
+
+  mutating func ohChannels(_ notes: String?) -> [UInt8] {
+    var groups: [RichTapDocument.Group] = []
+    let events = sorted
+    let used = RichTapDocument.Vibrator.allCases.filter { vibrator in events.contains { $0.vibrator == vibrator } }
+    // A file has two channels at most: what both play is written for each where each plays more.
+    let channels = used.count > 2 ? [.left, .right] : used.isEmpty ? [.both] : used
+    for vibrator in channels {
+      var own = events.filter { $0.vibrator == vibrator || !channels.contains($0.vibrator) }
+      let late = own.count { $0.time > RichTapDialect.oh.times.upperBound }
+      if late > 0 {
+        own.removeAll { $0.time > RichTapDialect.oh.times.upperBound }
+        losses.add(.dropped, .composition, "events later than 30 minutes are left out, # in all", size: Double(late))
+      }
+      let most = RichTapDialect.oh.maximumEventCount
+      if own.count > most {
+        losses.add(
+          .dropped, .composition, "events beyond \(most) of a channel are left out, # in all",
+          size: Double(own.count - most))
+        own.removeLast(own.count - most)
+      }
+      groups.append(RichTapDocument.Group(vibrator: vibrator, events: own))
+    }
+    let document = RichTapDocument(channelCount: groups.count, notes: notes, groups: groups)
+    let text = RichTapTables.of(.oh).file.text(document)
+    guard text.count > RichTapDialect.oh.maximumFileSize else { return text }
+    let compact = RichTapTables.of(.oh).file.text(document, layout: .compact)
+    if compact.count > RichTapDialect.oh.maximumFileSize {
+      losses.add(
+        .approximated, .composition,
+        "the file has # bytes; HarmonyOS refuses more than \(RichTapDialect.oh.maximumFileSize)",
+        size: Double(compact.count))
+    }
+    return compact
+  }
+}
+
+/// The curves of one layer, as those that each bend one event alone.
+struct RichTapCurves {
+  /// A corner: seconds from the start of the event, the factor on intensity, what is added to sharpness.
+  struct Point: Equatable {
+    var time: Double
+    var gain: Double
+    var offset: Double
+  }
+
+  /// The curves and steps of one control by rising start.
+  private struct Track {
+    var starts: [Double] = []
+    var curves: [ParameterCurve?] = []
+
+    /// The only curve active in a range, without points where there is none; nil if there are several, or one that
+    /// began before.
+    func onlyCurve(in range: ClosedRange<Double>, _ id: DynamicParameterID) -> ParameterCurve? {
+      let onset = range.lowerBound
+      // The first that starts at or after the onset.
+      var (low, high) = (0, starts.count)
+      while low < high {
+        let middle = (low + high) / 2
+        if starts[middle] < onset { low = middle + 1 } else { high = middle }
+      }
+      let next = low < starts.count && starts[low] == onset ? low + 1 : low
+      if next < starts.count, starts[next] < range.upperBound { return nil }
+      if next > low { return curves[low] }
+      return low == 0 ? ParameterCurve(id: id, time: onset, controlPoints: []) : nil
+    }
+  }
+
+  private var intensity = Track()
+  private var sharpness = Track()
+  private let hasEnvelopeControls: Bool
+
+  init(of pattern: HapticPattern) {
+    hasEnvelopeControls =
+      pattern.parameters.contains { $0.id.target.isEnvelopeTime }
+      || pattern.curves.contains { $0.id.target.isEnvelopeTime }
+    intensity = Self.track(of: .hapticIntensityControl, in: pattern)
+    sharpness = Self.track(of: .hapticSharpnessControl, in: pattern)
+  }
+
+  private static func track(of id: DynamicParameterID, in pattern: HapticPattern) -> Track {
+    var all: [(start: Double, curve: ParameterCurve?)] = pattern.parameters.filter { $0.id == id }.map {
+      ($0.time, nil)
+    }
+    all += pattern.curves.filter { $0.id == id }.map { curve in
+      (curve.time, curve.interpolation == .linear && !curve.controlPoints.isEmpty ? curve : nil)
+    }
+    let order = all.indices.sorted { (all[$0].start, $0) < (all[$1].start, $1) }
+    return Track(starts: order.map { all[$0].start }, curves: order.map { all[$0].curve })
+  }
+
+  /// The corners that bend an event and nothing else: empty where nothing does, nil where the event
+  /// is not one of a file.
+  func curve(of event: HapticEvent) -> [Point]? {
+    guard let duration = event.duration, duration > 0, !hasEnvelopeControls,
+      ![.attackTime, .decayTime, .releaseTime].contains(where: { event.value(of: $0) != 0 }),
+      event.value(of: .sustained) >= 0.5,
+      let intensity = intensity.onlyCurve(in: event.time...event.time + duration, .hapticIntensityControl),
+      let sharpness = sharpness.onlyCurve(in: event.time...event.time + duration, .hapticSharpnessControl)
+    else { return nil }
+    let (gains, offsets) = (Self.points(intensity), Self.points(sharpness))
+    let times = (gains.isEmpty ? offsets : gains).map { $0.time }
+    guard gains.isEmpty || offsets.isEmpty || offsets.map({ $0.time }) == times,
+      times.allSatisfy({ 0...duration + 0.0005 ~= $0 })
+    else { return nil }
+    return times.indices.map { index in
+      Point(
+        time: times[index], gain: gains.isEmpty ? 1 : gains[index].value,
+        offset: offsets.isEmpty ? 0 : offsets[index].value)
+    }
+  }
+
+  private static func points(_ curve: ParameterCurve) -> [(time: Double, value: Double)] {
+    let points = curve.controlPoints
+    return points.indices.sorted { (points[$0].time, $0) < (points[$1].time, $1) }.map {
+      (points[$0].time, curve.id.clamped(points[$0].value))
+    }
+  }
+}
+
+extension EventParameterID {
+  fileprivate var isEnvelopeTime: Bool { self == .attackTime || self == .decayTime || self == .releaseTime }
+}
+
+struct RichTapCurveFitting {
+  var points: [RichTapDocument.CurvePoint]
+  let duration: Int
+  /// How far the curve is from the points at most.
+  private(set) var error = 0.0
+
+  var isFlat: Bool { points.allSatisfy { $0.gain == 1 && $0.offset == 0 } }
+
+  /// Makes the curve begin and end with nothing; whether it did not.
+  mutating func closeEnds() -> Bool {
+    guard let first = points.first, let last = points.last else { return false }
+    var isChanged = false
+    let edge = RichTapDialect.edge
+    if first.time != 0 || first.gain != 0 {
+      isChanged = isChanged || first.gain != 0
+      for index in points.indices where points[index].time < edge { points[index].time = edge }
+      points.insert(.init(time: 0, gain: 0, offset: first.offset), at: 0)
+    }
+    if last.time != duration || last.gain != 0 {
+      isChanged = isChanged || last.gain != 0
+      for index in points.indices where points[index].time > duration - edge { points[index].time = duration - edge }
+      points.append(.init(time: duration, gain: 0, offset: last.offset))
+    }
+    return isChanged
+  }
+
+  /// The curve, with as many points as are allowed, at rising times within the event.
+  mutating func finish() -> [RichTapDocument.CurvePoint] {
+    reduceToMaximum()
+    separateEqualTimes()
+    padToMinimum()
+    return points
+  }
+
+  private mutating func reduceToMaximum() {
+    let most = max(2, min(RichTapDialect.curvePointCounts.upperBound, duration + 1))
+    guard points.count > most else { return }
+    let reduced = PointReduction(
+      points.enumerated().map { index, point in
+        EnvelopePoint(time: Double(point.time), level: Double(point.gain), sharpness: Double(point.offset) / 100)
+      }, count: most)
+    error = max(error, reduced.error)
+    points = reduced.points.map { point in
+      .init(
+        time: FrameConversion.integer(point.time), gain: Float(point.level),
+        offset: FrameConversion.integer(point.sharpness * 100))
+    }
+  }
+
+  /// Moves points of one time, such as those of jumps, one millisecond apart.
+  private mutating func separateEqualTimes() {
+    for index in points.indices.dropFirst() where points[index].time <= points[index - 1].time {
+      points[index].time = points[index - 1].time + 1
+    }
+    var end = duration
+    for index in points.indices.reversed() {
+      points[index].time = min(points[index].time, end)
+      end = points[index].time - 1
+    }
+    points.removeAll { $0.time < 0 }
+  }
+
+  private mutating func padToMinimum() {
+    while points.count < RichTapDialect.curvePointCounts.lowerBound, let last = points.last {
+      var longest: Int?
+      for index in points.indices.dropLast() {
+        let span = points[index + 1].time - points[index].time
+        let most = longest.map { points[$0 + 1].time - points[$0].time } ?? 1
+        if span > most { longest = index }
+      }
+      guard let index = longest else {
+        // No place between: hold the last value, or the first.
+        if last.time < duration {
+          points.append(.init(time: last.time + 1, gain: last.gain, offset: last.offset))
+        } else if points[0].time > 0 {
+          points.insert(.init(time: points[0].time - 1, gain: points[0].gain, offset: points[0].offset), at: 0)
+        } else {
+          return
+        }
+        continue
+      }
+      let (from, to) = (points[index], points[index + 1])
+      let time = (from.time + to.time) / 2
+      let share = Float(time - from.time) / Float(to.time - from.time)
+      points.insert(
+        .init(
+          time: time, gain: from.gain + (to.gain - from.gain) * share,
+          offset: FrameConversion.integer(Double(Float(from.offset) + Float(to.offset - from.offset) * share))),
+        at: index + 1)
+    }
   }
 }

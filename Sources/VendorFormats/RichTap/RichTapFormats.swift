@@ -3,8 +3,7 @@ internal import HapticModel
 internal import Reading
 
 extension HapticFormat {
-  /// RichTap's haptic effects, versions 1 and 2, a text in JSON; read with the limits of the decoder
-  /// of HarmonyOS.
+  /// RichTap's haptic effects, versions 1 and 2, a text in JSON; read with the limits of the decoder of HarmonyOS.
   ///
   /// Events without curves are one layer, those with curves as few as possible; what only one of two
   /// vibrators plays is in layers named `left` and `right`. Written in whole milliseconds and percent.
@@ -33,31 +32,623 @@ extension HapticFormat {
         if options.wantsFindings { decoder.checkText() }
         var details = decoder.details
         if let created = decoder.document.created { details.append(("created", created)) }
-        let made = decoder.log.errorCount == 0 ? RichTapComposition(decoder.document) : nil
+        let made = RichTapComposition(decoder.log.errorCount == 0 ? decoder.document : RichTapDocument())
+        let places = [[Int]](decoder.eventValues.flatMap { $0 }, at: made.references.flatMap { $0 })
         return Examination(
-          composition: made?.composition, findings: decoder.log.findings(in: json, for: options),
-          errorCount: decoder.log.errorCount, losses: options.wantsFindings ? made?.losses ?? [] : [],
-          places: SourcePlaces(
-            RichTapPlaces(json, references: made?.references ?? [], values: decoder.eventValues).place(of:)),
-          details: details)
+          made.composition, of: json, decoder.log, options, losses: made.losses,
+          places: SourcePlaces(events: places) { json.place(ofValue: $0) }, details: details)
       },
       write: { (composition, options) throws(InputError) in
         try composition.checkFinite(.heIntensity)
         var losses = LossLog()
         let played = composition.unrolled(passes: options.loops, losses: &losses)
-        let builder = RichTapBuilder(played, dialect: dialect, tolerance: options.tolerance, losses: losses)
-        losses = builder.losses
+        var builder = RichTapBuilder(played, dialect: dialect, tolerance: options.tolerance, losses: losses)
         if composition.title != nil, composition.notes != nil {
-          losses.add(.dropped, .composition, "the title cannot be written beside the notes")
+          builder.losses.add(.dropped, .composition, "the title cannot be written beside the notes")
         }
-        var writer = RichTapWriter(notes: composition.notes ?? composition.title, losses: losses)
+        let notes = composition.notes ?? composition.title
         let bytes =
           switch dialect {
-          case .oh: writer.ohChannels(builder.sorted)
-          case .he where options.dialect == "1": writer.hePattern(builder.sorted)
-          case .he: writer.heList(builder.sorted)
+          case .oh: builder.ohChannels(notes)
+          case .he where options.dialect == "1": builder.hePattern(notes)
+          case .he: builder.heList(notes)
           }
-        return Writing([Writing.File(bytes)], losses: writer.losses.finish())
+        return Writing([Writing.File(bytes)], losses: builder.losses.finish())
       }, shape: { RichTapTables.of(dialect).file.shape })
   }
+}
+
+/// What a RichTap HE file and a HarmonyOS haptic file hold alike: events in whole milliseconds and percent, in groups.
+struct RichTapDocument: Equatable, Sendable {
+  /// Events that count their times from one time: a pattern of HE, a channel of HarmonyOS.
+  struct Group: Equatable, Sendable {
+    /// Milliseconds from the start of the file; 0 for a channel.
+    var time = 0
+    /// The vibrator of a channel; patterns of HE name it with each event.
+    var vibrator = Vibrator.both
+    var events: [Event] = []
+
+    /// The events with their times from the start of the file and their vibrator.
+    var absoluteEvents: [Event] {
+      events.map { event in
+        var event = event
+        event.time += time
+        if vibrator != .both { event.vibrator = vibrator }
+        return event
+      }
+    }
+  }
+
+  /// One vibration.
+  struct Event: Equatable, Sendable {
+    enum Kind: String, JSONWord { case transient, continuous }
+
+    var kind: Kind
+    /// Milliseconds from the time of the group.
+    var time: Int
+    /// Milliseconds; of no meaning for a transient.
+    var duration = 0
+    var vibrator = Vibrator.both
+    /// Percent, 0…100.
+    var intensity: Int
+    /// From dull, 0, to sharp, 100; a transient of HE may have −50…150.
+    var frequency: Int
+    /// What bends a continuous event; empty for nothing.
+    var curve: [CurvePoint] = []
+
+    var isTransient: Bool { kind == .transient }
+  }
+
+  struct CurvePoint: Equatable, Sendable {
+    /// Milliseconds from the start of the event.
+    var time: Int
+    /// What the event's intensity is multiplied by, 0…1.
+    var gain: Float
+    /// What is added to the event's frequency, −100…100.
+    var offset: Int
+  }
+
+  /// The vibrator that plays, by its `Index`; the raw value names the layer it becomes.
+  enum Vibrator: String, CaseIterable, Sendable {
+    case both = ""
+    case left
+    case right
+
+    var index: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+
+    /// The place of its layers; nil for both.
+    var place: HapticComposition.Place? { self == .both ? nil : .init(index, of: 2, name: rawValue) }
+
+    /// The vibrator with a number in files, or nil.
+    init?(index: Int) {
+      guard Self.allCases.indices.contains(index) else { return nil }
+      self = Self.allCases[index]
+    }
+  }
+
+  /// Of HE, 1 for one pattern and 2 for a list; 0 where it is not known.
+  var version = 0
+  var channelCount = 0
+  /// The date or the author's name, as the file gives it.
+  var created: String?
+  var notes: String?
+  var groups: [Group] = []
+
+}
+
+/// The two spellings of a ``RichTapDocument``, with the limits of their decoders. Source of the limits: the decoders of
+/// HarmonyOS, which plays both (openharmony/sensors_miscdevice, 9394f74, utils/haptic_decoder).
+enum RichTapDialect: Sendable {
+  case he, oh
+
+  var maximumEventCount: Int { self == .he ? 16 : 128 }
+  /// Milliseconds at which an event may start.
+  var times: ClosedRange<Int> { self == .he ? 0...Int(Int32.max) : 0...1_800_000 }
+  /// Milliseconds of a continuous event.
+  var durations: ClosedRange<Int> { (self == .he ? 1 : 0)...5_000 }
+  static let curvePointCounts = 4...16
+  /// Bytes of a file.
+  var maximumFileSize: Int { self == .he ? .max : 64 * 1024 }
+  static let intensities = 0...100
+  static let offsets = -100...100
+
+  func frequencies(isTransient: Bool) -> ClosedRange<Int> { self == .he && isTransient ? -50...150 : 0...100 }
+
+  /// Milliseconds that a transient takes.
+  static let transientLength = 48
+
+  /// Milliseconds of the ramps at the ends of an event, which HE requires and others do without.
+  static let edge = 1
+
+  /// The curve of HE for an event that has none.
+  static func plateau(duration: Int) -> [RichTapDocument.CurvePoint] {
+    [
+      .init(time: 0, gain: 0, offset: 0), .init(time: edge, gain: 1, offset: 0),
+      .init(time: duration - edge, gain: 1, offset: 0), .init(time: duration, gain: 0, offset: 0),
+    ]
+  }
+}
+
+struct RichTapDecoder: JSONFieldReader {
+  /// Whole factors of curves have no point.
+  static let writesShortNumbers = true
+
+  let json: JSONDocument
+  let dialect: RichTapDialect
+  var log = FindingLog()
+  var document = RichTapDocument()
+  /// The numbers of the values the events were read from, group by group.
+  var eventValues: [[Int]] = []
+  var details: [(name: String, value: String)] = []
+  /// Whether the file is of OpenHarmony's converter, for which some rules are only warnings.
+  private var isOfConverter = false
+  /// Whether the intensities of curves are percent.
+  private var usesPercent = false
+  private var unwrappedEvents: (first: Int, count: Int)?
+  private var percentCurve: JSONValue?
+  /// The time of the pattern before, and the duration of the event whose curve is read.
+  fileprivate var previous = -1
+  fileprivate var duration = 0
+
+  let rules = JSONFieldRules(
+    missingKey: .heMissingKey, expectedKey: .ohPartialKeys, wrongType: .wrongType, outOfRange: .heStructure,
+    fraction: .dropped(.heFraction))
+
+  init(_ json: JSONDocument, dialect: RichTapDialect) { (self.json, self.dialect) = (json, dialect) }
+
+  static func decode(_ json: JSONDocument, dialect: RichTapDialect) -> RichTapDecoder {
+    var strict = RichTapDecoder(json, dialect: dialect)
+    strict.decode()
+    guard strict.unwrappedEvents != nil || strict.percentCurve != nil else { return strict }
+    var lenient = RichTapDecoder(json, dialect: dialect)
+    lenient.isOfConverter = true
+    lenient.usesPercent = strict.percentCurve != nil
+    lenient.decode()
+    return lenient
+  }
+
+  private mutating func decode() {
+    let root = json.root
+    guard root.kind == .object else {
+      return log.add(.heStructure, at: root, "the file must be an object, not \(root.kind.noun)")
+    }
+    if json.text.count > dialect.maximumFileSize {
+      log.add(
+        .ohFileSize, at: root, offset: 0,
+        "the file has \(json.text.count) bytes; HarmonyOS refuses more than \(dialect.maximumFileSize)")
+    }
+    var read = RichTapDocument()
+    RichTapTables.of(dialect).file.read(root, into: &read, &self)
+    document = read
+    if let unwrappedEvents {
+      let count = unwrappedEvents.count
+      log.add(
+        .heNoEventWrapper, at: JSONValue(document: json, index: unwrappedEvents.first),
+        (count == 1 ? "an event is" : "\(count) events are") + " not held by the key \"Event\"",
+        hint: "write {\"Event\": {…}}")
+    }
+    if let percentCurve {
+      log.add(
+        .hePercentCurve, at: percentCurve, "intensities of curves are read as percent, since one is greater than 1",
+        hint: "divide all intensities of curves by 100")
+    }
+  }
+
+  fileprivate mutating func read(_ pattern: JSONValue, into group: inout RichTapDocument.Group) {
+    let tables = RichTapTables.of(dialect)
+    var values: [Int] = []
+    var count = 0
+    var previous = 0
+    for entry in pattern.elements {
+      count += 1
+      guard expect(.object, entry, as: tables.entry.noun) else { continue }
+      let members = tables.entry.names.fields(of: entry)
+      var value = members[0]
+      if value == nil, members[1] != nil {
+        unwrappedEvents = (unwrappedEvents?.first ?? entry.index, (unwrappedEvents?.count ?? 0) + 1)
+        value = entry
+      }
+      guard let value else {
+        noteMissing(tables.entry.keys[0], isRequired: true, of: entry, tables.entry)
+        continue
+      }
+      var event = RichTapDocument.Event(kind: .transient, time: 0, intensity: 0, frequency: 50)
+      guard tables.event.read(value, into: &event, &self) else { continue }
+      if dialect == .he, event.time < previous {
+        log.add(.heTime, at: value, "RelativeTime is \(event.time), before the \(previous) of the event before")
+      }
+      previous = max(previous, event.time)
+      group.events.append(event)
+      values.append(value.index)
+    }
+    if count > dialect.maximumEventCount {
+      log.add(
+        dialect == .he ? .heEventCount : .ohEventCount, at: pattern,
+        "Pattern has \(count) events; HarmonyOS refuses more than \(dialect.maximumEventCount)")
+    } else if count == 0, dialect == .he {
+      log.add(.heEventCount, at: pattern, severity: .error, "Pattern is empty")
+    }
+    eventValues.append(values)
+  }
+
+  fileprivate mutating func read(curve: JSONValue, of event: inout RichTapDocument.Event) {
+    duration = max(event.duration, 0)
+    let errors = log.errorCount
+    var count = 0
+    for value in curve.elements {
+      count += 1
+      var point = RichTapDocument.CurvePoint(time: 0, gain: 1, offset: 0)
+      guard RichTapTables.of(dialect).point.read(value, into: &point, &self) else { continue }
+      if dialect == .he, let last = event.curve.last, point.time <= last.time {
+        log.add(
+          .heCurveTime, at: value["Time"] ?? value,
+          "Time is \(point.time), not after the \(last.time) of the point before")
+      }
+      event.curve.append(point)
+    }
+    if !RichTapDialect.curvePointCounts.contains(count) {
+      log.add(.heCurvePointCount, at: curve, "Curve has \(count) points, not 4 to 16")
+    }
+    guard dialect == .he else {
+      // Those of one time keep their order.
+      let points = event.curve
+      event.curve = points.indices.sorted { (points[$0].time, $0) < (points[$1].time, $1) }.map { points[$0] }
+      return
+    }
+    guard let first = event.curve.first, let last = event.curve.last, duration > 0, errors == log.errorCount,
+      first.time != 0 || first.gain != 0 || last.time != duration || last.gain != 0
+    else { return }
+    log.add(
+      .heCurveEnds, at: curve, severity: isOfConverter ? .warning : .error,
+      "Curve goes from Intensity \(first.gain) at \(first.time) to \(last.gain) at \(last.time); "
+        + "must go from 0 at 0 to 0 at \(duration)")
+  }
+
+  /// The factor of a point; the decoder drops what is beyond hundredths before it checks the range.
+  fileprivate mutating func gain(_ value: JSONValue, _ key: JSONKey) -> Float? {
+    guard var number: Double = scalar(value, key) else { return nil }
+    if usesPercent { number /= 100 }
+    if !usesPercent, number >= 1.01 {
+      percentCurve = percentCurve ?? value
+    } else if !(-0.01 < number && number < 1.01) {
+      log.add(.heCurveRange, at: value, "Intensity is \(value.shortLexeme), outside 0 to \(usesPercent ? 100 : 1)")
+    } else if usesPercent, percentCurve == nil, number > 0.01 {
+      percentCurve = value
+    }
+    return Float(min(max(number, 0), 1))
+  }
+
+  // MARK: - The text as a whole
+
+  mutating func checkText() {
+    log.addDeviations(
+      of: json, byteOrderMark: .heByteOrderMark, trailingComma: .heTrailingComma, duplicateKey: .heDuplicateKey)
+    if log.errorCount == 0 { checkOverlaps() }
+  }
+
+  private mutating func checkOverlaps() {
+    var events: [(event: RichTapDocument.Event, value: Int)] = []
+    for (group, values) in zip(document.groups, eventValues) {
+      events += zip(group.absoluteEvents, values).map { (event: $0, value: $1) }
+    }
+    events.sort { ($0.event.time, $0.value) < ($1.event.time, $1.value) }
+    // When the left and the right vibrator are free again.
+    var free = [0, 0]
+    var found: (value: Int, count: Int)?
+    for (event, value) in events {
+      let used = event.vibrator == .left ? 0...0 : event.vibrator == .right ? 1...1 : 0...1
+      if used.contains(where: { event.time < free[$0] }) { found = (found?.value ?? value, (found?.count ?? 0) + 1) }
+      let end = event.time + (event.isTransient ? RichTapDialect.transientLength : event.duration)
+      for vibrator in used { free[vibrator] = max(free[vibrator], end) }
+    }
+    guard let found else { return }
+    let count = found.count
+    log.add(
+      .heOverlap, at: JSONValue(document: json, index: found.value),
+      (count == 1 ? "an event begins" : "\(count) events begin")
+        + " while another plays on the same vibrator; both sound, but hardware may play one")
+  }
+}
+
+/// The keys of one spelling: a row for each, which reads, checks, orders and writes it.
+struct RichTapTables: Sendable {
+  typealias Table<Owner> = JSONTable<Owner, RichTapDecoder>
+  private typealias Field<Owner> = JSONField<Owner, RichTapDecoder>
+  private typealias Event = RichTapDocument.Event
+  private typealias Group = RichTapDocument.Group
+
+  private static let he = RichTapTables(.he)
+  private static let oh = RichTapTables(.oh)
+
+  let file: Table<RichTapDocument>
+  let event: Table<RichTapDocument.Event>
+  let point: Table<RichTapDocument.CurvePoint>
+  /// An entry of `Pattern`: `Event`, or the keys of an event as OpenHarmony's converter writes them.
+  let entry: JSONShape
+
+  static func of(_ dialect: RichTapDialect) -> RichTapTables { dialect == .he ? he : oh }
+
+  private init(_ dialect: RichTapDialect) {
+    let isHE = dialect == .he
+    let point = Self.point(dialect)
+    let event = Self.event(dialect, point)
+    let entry = JSONShape("an entry of Pattern", [JSONKey("Event", .object { event.shape })] + event.shape.keys)
+    func pattern<Owner>(_ place: @escaping Field<Owner>.Place<Group>) -> Field<Owner> {
+      Field(JSONKey("Pattern", .list(.object { entry }), is: .required)) { value, owner, reader in
+        guard reader.expect(.array, value, as: "Pattern") else { return false }
+        place(&owner) { reader.read(value, into: &$0) }
+        return true
+      } write: { owner, _, object in
+        let events = Field<Owner>.value(place, of: owner)?.events ?? []
+        object.array("Pattern") { list in
+          for one in events { list.object { $0.object("Event") { event.write(one, to: &$0) } } }
+        }
+      }
+    }
+    self.point = point
+    self.event = event
+    self.entry = entry
+    let metadata = Self.metadata(dialect)
+    if isHE {
+      let list = Table<Group>(
+        "an entry of PatternList",
+        [
+          .value("AbsoluteTime", .integer(0...Int(Int32.max)), is: .required, rule: .heAbsoluteTime) { $1(&$0.time) },
+          pattern { $1(&$0) },
+        ]
+      ) { object, group, reader in
+        if group.time <= reader.previous, let value = object["AbsoluteTime"], reader.previous >= 0 {
+          reader.log.add(
+            .heAbsoluteTime, at: value,
+            "AbsoluteTime is \(group.time), not after the \(reader.previous) of the pattern before")
+        }
+        reader.previous = max(reader.previous, group.time)
+        return true
+      }
+      file = Table(
+        "the file",
+        [
+          .group("Metadata", metadata),
+          pattern { document, body in
+            if document.groups.isEmpty { document.groups = [Group()] }
+            body(&document.groups[0])
+          }.only { $0.version == 1 },
+          .list("PatternList", of: list, new: Group(), is: .required) { $1(&$0.groups) }.only { $0.version == 2 },
+        ]
+      ) { object, document, reader in
+        if document.version == 2, let list = object["PatternList"], list.kind == .array, list.elements.isEmpty {
+          reader.log.add(.heStructure, at: list, "PatternList is empty")
+        }
+        return true
+      }
+    } else {
+      let parameters = Table<Group>("Parameters", [Self.index(is: .required) { $1(&$0.vibrator) }])
+      let channel = Table<Group>(
+        "an entry of Channels", [.group("Parameters", parameters, layout: .line), pattern { $1(&$0) }])
+      file = Table(
+        "the file",
+        [.group("MetaData", metadata), .list("Channels", of: channel, new: Group(), is: .required) { $1(&$0.groups) }]
+      ) { object, document, reader in
+        guard let value = object["MetaData"]?["ChannelNumber"], let list = object["Channels"], list.kind == .array,
+          document.channelCount > 0
+        else { return true }
+        let found = list.elements.reduce(0) { count, _ in count + 1 }
+        if document.channelCount != found {
+          reader.log.add(.ohChannelCount, at: value, "ChannelNumber is \(document.channelCount); Channels has \(found)")
+        }
+        return true
+      }
+    }
+  }
+
+  private static func metadata(_ dialect: RichTapDialect) -> Table<RichTapDocument> {
+    let version = JSONKey("Version", .anyNumber, is: .required)
+    // Values of other kinds are ignored.
+    func text(_ name: String, _ place: @escaping Field<RichTapDocument>.Place<String?>) -> Field<RichTapDocument> {
+      Field(JSONKey(name, .text())) { value, document, _ in
+        place(&document) { $0 = value.string }
+        return true
+      } write: { document, _, object in
+        if let text = Field.value(place, of: document) ?? nil { object.member(name, text) }
+      }
+    }
+    var rows: [Field<RichTapDocument>] = [
+      Field(version) { value, document, reader in
+        guard let number: Double = reader.scalar(value, version) else { return false }
+        let known = dialect == .he ? [1.0, 2] : [1]
+        if known.contains(dialect == .he ? number.rounded(.towardZero) : number) {
+          document.version = Int(number)
+          reader.details.append(("version", dialect == .he ? "\(Int(number))" : value.shortLexeme))
+        } else {
+          reader.log.add(
+            .heVersion, at: value, "Version is \(value.shortLexeme), not \(dialect == .he ? "1 or 2" : "1.0")")
+        }
+        return true
+      } write: { document, _, object in
+        if dialect == .he { object.member("Version", document.version) } else { object.member("Version", 1.0) }
+      }
+    ]
+    if dialect == .oh {
+      rows.append(
+        .value("ChannelNumber", .integer(1...2), is: .required, rule: .ohChannelNumber) { $1(&$0.channelCount) })
+    }
+    rows += [
+      text("Created") { $1(&$0.created) }, text("Create") { $1(&$0.created) }, text("Description") { $1(&$0.notes) },
+    ]
+    return Table(dialect == .he ? "Metadata" : "MetaData", rows)
+  }
+
+  private static func event(_ dialect: RichTapDialect, _ point: Table<RichTapDocument.CurvePoint>) -> Table<Event> {
+    let frequency = JSONKey(
+      "Frequency", .integer(dialect.frequencies(isTransient: true)), is: dialect == .he ? .required : .expected,
+      rule: .heFrequency)
+    let parameters = Table<Event>(
+      "Parameters",
+      [
+        .value("Intensity", .integer(RichTapDialect.intensities), is: .required, rule: .heIntensity) {
+          $1(&$0.intensity)
+        },
+        .value(frequency) { event, _ in
+          .integer(dialect.frequencies(isTransient: event.isTransient))
+        } place: {
+          $1(&$0.frequency)
+        },
+        Field(JSONKey("Curve", .list(.object { point.shape }), layout: .line)) { value, event, reader in
+          guard reader.expect(.array, value, as: "Curve") else { return false }
+          reader.read(curve: value, of: &event)
+          return true
+        } write: { event, _, object in
+          if event.curve.isEmpty { return }
+          point.write(event.curve, as: "Curve", layout: .line, to: &object)
+        }.only { !$0.isTransient },
+      ]
+    ) { object, event, reader in
+      if dialect == .he, !event.isTransient, object["Curve"] == nil {
+        reader.log.add(.heCurveRequired, at: object, "a continuous event must have the key \"Curve\"")
+      }
+      guard !event.isTransient, object["Frequency"] == nil else { return true }
+      // Of a transient it is expected alone.
+      if dialect == .oh { reader.noteMissing(frequency, isRequired: true, of: object, JSONShape("Parameters", [])) }
+      return false
+    }
+    let time: Field<Event> = .value(
+      dialect == .he ? "RelativeTime" : "StartTime", .integer(dialect.times), is: .required,
+      rule: dialect == .he ? .heTime : .ohTime
+    ) { $1(&$0.time) }
+    return Table(
+      "Event",
+      [
+        .word("Type", is: .required, noun: "event type", rule: .heEventType) { $1(&$0.kind) }, time,
+        .value("Duration", .integer(dialect.durations), is: .required, rule: .heDuration) { $1(&$0.duration) }.only {
+          !$0.isTransient
+        },
+      ] + (dialect == .he ? [index(is: .written) { $1(&$0.vibrator) }] : []) + [.group("Parameters", parameters)])
+  }
+
+  private static func index<Owner>(
+    is presence: JSONKey.Presence, _ place: @escaping Field<Owner>.Place<RichTapDocument.Vibrator>
+  ) -> JSONField<Owner, RichTapDecoder> {
+    let key = JSONKey("Index", .integer(0...2), is: presence, rule: .heIndex)
+    return JSONField(key) { value, owner, reader in
+      guard let number: Int = reader.scalar(value, key) else { return false }
+      place(&owner) { $0 = RichTapDocument.Vibrator(index: number) ?? .both }
+      return true
+    } write: { owner, _, object in
+      object.member("Index", (JSONField<Owner, RichTapDecoder>.value(place, of: owner) ?? .both).index)
+    }
+  }
+
+  private static func point(_ dialect: RichTapDialect) -> Table<RichTapDocument.CurvePoint> {
+    let presence = dialect == .he ? JSONKey.Presence.required : .expected
+    let time = JSONKey("Time", .anyNumber, is: .required, rule: .heCurveTime)
+    let gain = JSONKey("Intensity", .anyNumber, is: presence)
+    return Table(
+      "a point of Curve",
+      [
+        .value(time) { _, reader in
+          .integer(0...reader.duration)
+        } place: {
+          $1(&$0.time)
+        },
+        Field(gain) { value, point, reader in
+          guard let factor = reader.gain(value, gain) else { return false }
+          point.gain = factor
+          return true
+        } write: { point, _, object in
+          point.gain.write("Intensity", isShort: true, to: &object)
+        }, .value("Frequency", .integer(RichTapDialect.offsets), is: presence, rule: .heCurveRange) { $1(&$0.offset) },
+      ]
+    ) { object, _, reader in
+      guard dialect == .oh, object["Intensity"] == nil, object["Frequency"] == nil else { return true }
+      reader.log.add(.heMissingKey, at: object, "a point of Curve must have the key \"Intensity\" or \"Frequency\"")
+      return false
+    }
+  }
+}
+
+extension RichTapDialect {
+  /// The rules of the spelling, in the order in which they are listed.
+  var rules: [Rule] {
+    switch self {
+    case .he:
+      [
+        .syntax, .heDuplicateKey, .heTrailingComma, .heByteOrderMark, .heStructure, .heVersion, .heMissingKey,
+        .wrongType, .heEventType, .heNoEventWrapper, .heEventCount, .heAbsoluteTime, .heTime, .heDuration, .heIndex,
+        .heIntensity, .heFrequency, .heFraction, .heCurveRequired, .heCurvePointCount, .heCurveTime, .heCurveEnds,
+        .heCurveRange, .hePercentCurve, .heOverlap,
+      ]
+    case .oh:
+      [
+        .syntax, .heDuplicateKey, .heTrailingComma, .heByteOrderMark, .ohFileSize, .ohStructure, .ohVersion,
+        .heMissingKey, .wrongType, .heEventType, .ohChannelNumber, .ohChannelCount, .heNoEventWrapper, .ohEventCount,
+        .ohTime, .ohDuration, .heIndex, .heIntensity, .ohFrequency, .heFraction, .heCurvePointCount, .ohCurveTime,
+        .heCurveRange, .hePercentCurve, .ohPartialKeys, .heOverlap,
+      ]
+    }
+  }
+}
+
+/// The rules of both spellings under `he`; those under `oh` are of HarmonyOS alone, or say the same with its words.
+extension Rule {
+  static let heDuplicateKey = warning(
+    "duplicate-key", "syntax", "A key should appear only once in an object; the last one is used.")
+  static let heTrailingComma = warning(
+    "trailing-comma", "syntax", "A comma before a closing bracket is not valid JSON; devices refuse it.")
+  static let heByteOrderMark = note("byte-order-mark", "syntax", "The text should not start with a byte-order mark.")
+  static let ohFileSize = error(
+    "file-size", "syntax", "The file must not be larger than 64 KiB; HarmonyOS refuses larger ones.")
+
+  static let heStructure = error(
+    "structure", "grammar",
+    "The file must be an object with Metadata and Pattern (version 1) or PatternList (version 2).")
+  static let ohStructure = error(
+    "structure", "grammar", "The file must be an object with MetaData and Channels, each with Parameters and Pattern.")
+  static let heVersion = error("version", "grammar", "Metadata.Version must be 1 or 2.")
+  static let ohVersion = error("version", "grammar", "MetaData.Version must be 1.0.")
+  static let heMissingKey = error(
+    "missing-key", "grammar", "Events and points of curves must have their required keys.")
+  static let heEventType = error("event-type", "grammar", "Type must be transient or continuous.")
+  static let ohChannelNumber = error("channel-number", "grammar", "MetaData.ChannelNumber must be 1 or 2.")
+  static let ohChannelCount = error(
+    "channel-count", "grammar", "There must be as many Channels as MetaData.ChannelNumber says.")
+
+  static let heEventCount = warning(
+    "event-count", "range", "A Pattern should have 1 to 16 events; HarmonyOS refuses others.")
+  static let ohEventCount = error("event-count", "range", "A Pattern must not have more than 128 events.")
+  static let heAbsoluteTime = error(
+    "absolute-time", "range", "AbsoluteTime must not be negative, and must rise from pattern to pattern.")
+  static let heTime = error(
+    "relative-time", "range", "RelativeTime must not be negative, and must not fall from event to event.")
+  static let ohTime = error("start-time", "range", "StartTime must be 0 to 1800000 ms.")
+  static let heDuration = error("duration", "range", "The Duration of a continuous event must be 1 to 5000 ms.")
+  static let ohDuration = error("duration", "range", "The Duration of a continuous event must be 0 to 5000 ms.")
+  static let heIndex = error("index", "range", "Index must be 0 (both vibrators), 1 (left) or 2 (right).")
+  static let heIntensity = error("intensity", "range", "Intensity must be 0 to 100.")
+  static let heFrequency = error("frequency", "range", "Frequency must be 0 to 100, that of a transient -50 to 150.")
+  static let ohFrequency = error("frequency", "range", "Frequency must be 0 to 100.")
+  static let heFraction = warning(
+    "fraction", "range", "Values other than the Intensity of a curve should be whole numbers; devices drop fractions.")
+  static let heCurveRequired = error("curve-required", "range", "A continuous event must have a Curve.")
+  static let heCurvePointCount = error("curve-point-count", "range", "A Curve must have 4 to 16 points.")
+  static let heCurveTime = error(
+    "curve-time", "range", "Times of a Curve must rise from point to point, from 0 to the Duration of the event.")
+  static let ohCurveTime = error("curve-time", "range", "Times of a Curve must be 0 to the Duration of the event.")
+  static let heCurveEnds = error(
+    "curve-ends", "range", "A Curve must begin at Time 0 and end at the Duration of the event, both with Intensity 0.")
+  static let heCurveRange = error(
+    "curve-range", "range", "The Intensity of a point must be 0 to 1, its Frequency -100 to 100.")
+
+  static let heNoEventWrapper = warning(
+    "no-event-wrapper", "compatibility",
+    "An entry of Pattern should hold its event under the key Event; devices refuse others, which OpenHarmony's converter writes."
+  )
+  static let hePercentCurve = warning(
+    "percent-curve", "compatibility",
+    "The Intensity of a Curve should be 0 to 1; devices refuse percent, which OpenHarmony's converter writes.")
+  static let ohPartialKeys = warning(
+    "partial-keys", "compatibility",
+    "Transients should have a Frequency, points of a Curve an Intensity and a Frequency; devices refuse others, which OpenHarmony's schema allows."
+  )
+  static let heOverlap = note(
+    "overlap", "compatibility", "Events should not overlap on one vibrator; hardware may play one at a time.")
 }

@@ -54,3 +54,7 @@ extension Examination {
   /// The only layer, or nothing where there are errors.
   var pattern: HapticPattern? { composition?.layers[0].pattern }
 }
+
+extension AHAPReading {
+  func eventCount(of kind: HapticEvent.Kind) -> Int { pattern.events.count { $0.kind == kind } }
+}

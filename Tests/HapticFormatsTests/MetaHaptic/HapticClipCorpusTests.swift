@@ -51,7 +51,8 @@ import Testing
 
   private func clip(_ file: SourceFile) throws -> HapticClip {
     var decoder = HapticClipDecoder()
-    let read = decoder.decode(try JSONDocument(text: file.bytes, name: file.name))
+    var read = HapticClipFile()
+    HapticClipDecoder.file.read(try JSONDocument(text: file.bytes, name: file.name).root, into: &read, &decoder)
     #expect(decoder.log.errorCount == 0, "\(file.name)")
     return read.clip
   }
