@@ -2,11 +2,11 @@ internal import CMath
 
 extension String {
   /// The text on one line, safe on a terminal: what a file is called or says of itself may hold controls.
-  package var printable: String { unicodeScalars.map(\.printable).joined() }
+  package var printable: String { unicodeScalars.map { $0.printable }.joined() }
 
   /// The text between quotes, safe on a terminal: control characters escaped, at most 80 characters.
   package var inQuotes: String {
-    "'" + unicodeScalars.prefix(80).map(\.printable).joined() + (unicodeScalars.count > 80 ? "…'" : "'")
+    "'" + unicodeScalars.prefix(80).map { $0.printable }.joined() + (unicodeScalars.count > 80 ? "…'" : "'")
   }
 
   private static let signs: [Unicode.Scalar: String] = [

@@ -96,13 +96,14 @@ struct FaultTests {
   }
 
   @Test(arguments: ["gone", "other-rate"]) func twoSecondsAwayAreTwoSecondsOfLoss(fault: String) throws {
+    let begin = ContinuousClock.now
     let running = try start(["play", "earthquake-simulation", "--device", "fault", "--json"], fault, length: 2_000)
     let result = try place.finish(running)
     #expect(result.status == 0)
     #expect(result.output.contains(#""heardToTheEnd": true"#))
     let missed = try #require(Self.missed(in: result.output))
-    // Looked for every quarter of a second.
-    #expect(missed > 95_000 && missed < 140_000)
+    // Looked for every quarter of a second; on a busy machine later.
+    #expect(missed > 95_000 && missed < Self.frames(since: begin))
   }
 
   /// Half a second away, whatever plays; the device is looked for every quarter of a second.
@@ -139,12 +140,12 @@ struct FaultTests {
   /// Whatever the device does, no more than the time is lost; what never sounded was not heard.
   @Test(arguments: ["hangwrite", "hangpointer", "sleepoften", "frozen", "eagainstart", "gone"])
   func aLossNeverExceedsTheTime(fault: String) throws {
+    let begin = ContinuousClock.now
     let running = try start(["play", "earthquake-simulation", "--device", "fault", "--json"], fault)
     let result = try place.finish(running)
     let missed = try #require(Self.number("missedFrames", in: result.output), "\(result.error)")
-    let frames = try #require(Self.number("frames", in: result.output))
-    // A call that hangs at the end hangs for a second until it is given up.
-    #expect(missed > 48_000 && missed <= frames + 2 * 48_000, "\(missed) of \(frames)")
+    let time = Self.frames(since: begin)
+    #expect(missed > 48_000 && missed <= time, "\(missed) of \(time)")
     let isHeard = result.output.contains(#""heardToTheEnd": true"#)
     #expect(result.status == (isHeard ? 0 : 1))
     #expect(!isHeard || fault == "sleepoften")
@@ -161,6 +162,10 @@ struct FaultTests {
     #expect(result.status == 0)
     #expect(result.output.contains("fault"))
     #expect(result.output.contains("does not respond"))
+  }
+
+  private static func frames(since begin: ContinuousClock.Instant) -> Int {
+    Int((ContinuousClock.now - begin) / .seconds(1) * 48_000)
   }
 
   private static func missed(in json: String) -> Int? { number("missedFrames", in: json) }

@@ -167,8 +167,10 @@ struct RecordingResult {
 
 extension RecordingResult {
   /// Decibels of what is left of a recording from which a pattern is not found in it, alone or with
-  /// several changes, events are not judged, and two changes are not told.
-  private static let greatestLeft = (found: -5.0, changed: -12.0, judged: -8.0, twice: -19.0)
+  /// several changes, events are not judged, and great changes are not told.
+  private static let greatestLeft = (found: -5.0, changed: -12.0, judged: -8.0, great: -19.0)
+  /// Decibels by which a level changes greatly.
+  private static let greatestLevel = 6.0
   /// What it costs to suppose that a recording was made through something, and through a gain besides.
   private static let prices = (response: 0.6, gain: 0.6)
 
@@ -187,10 +189,12 @@ extension RecordingResult {
     changes = judge.changes(of: best)
     doubt = Self.prices.response + (best.gain == nil ? 0 : Self.prices.gain) + Double(changes.count)
     unexplained = best.left
-    // Several changes are what a response of another kind makes, but where little is left.
+    // A great change and several ones are what a response of another kind makes, but where little is left.
+    let isPlain = changes.count < 2 && changes.allSatisfy { $0.kind != .level || abs($0.amount) < Self.greatestLevel }
+    let isExact = best.gain == nil && best.left < Self.greatestLeft.great
     isJudged =
       best.left < Self.greatestLeft.judged
-      && (changes.count < 2 || changes.count == 2 && best.gain == nil && best.left < Self.greatestLeft.twice)
+      && (isPlain || isExact && changes.count < min(3, judge.reference.stems.count))
     told = isJudged ? changes : []
     let (heard, hidden) = (RecordingJudge.least, RecordingThreshold.hidden)
     (match.leastDecibels, match.leastSeconds) =
