@@ -92,7 +92,6 @@ public struct Comparison: Sendable {
     }
   }
 
-  /// Takes what is true of the whole out of what differs; the amount that is removed.
   @discardableResult private mutating func remove(_ kind: Difference.Kind) -> Double? {
     let index = differences.firstIndex { $0.kind == kind && $0.isThroughout }
     return index.map { differences.remove(at: $0).amount }
@@ -248,7 +247,6 @@ extension Comparison {
   /// A residue above this, in decibels relative to the reference, is a difference.
   static let greatestShare = -25.0
 
-  /// Compares the mixes of all channels, then what mixes do not show.
   mutating func compareSignals() {
     isRelativeToWhole = true
     matchLevels()
@@ -309,7 +307,6 @@ extension Comparison {
     return residue(of: pair) != nil
   }
 
-  /// How equal two signals are as they are, without a shift; nil where they differ.
   private func residue(of pair: SignalPair) -> Equality? {
     guard pair.shift == 0, !pair.isInverted, pair.offset == 0 else { return nil }
     let (decibels, rest, share) = rest(of: pair)
@@ -417,10 +414,7 @@ extension Comparison {
       switch equality {
       case .identical: ["equality": "identical"]
       case .within(let noise, let decibels):
-        [
-          "equality": "within", "residueDecibels": JSONPiece.finite(noise),
-          "levelDecibels": JSONPiece.finite(decibels),
-        ]
+        ["equality": "within", "residueDecibels": JSONPiece.finite(noise), "levelDecibels": JSONPiece.finite(decibels)]
       case .different: ["equality": "different"]
       }
     let takes: JSONMembers = ["label": options.otherLabel, "name": other.name, "source": other.sourceName]
@@ -471,9 +465,9 @@ extension Tolerance.Excess {
   /// What has no value is null.
   package var fields: JSONMembers {
     [
-      "kind": kind.rawValue, "value": JSONPiece.finite(value), "limit": JSONPiece.finite(limit),
-      "unit": unit.rawValue, "start": JSONPiece.finite(range.lowerBound), "end": JSONPiece.finite(range.upperBound),
-      "verified": !isUnverified, "text": text,
+      "kind": kind.rawValue, "value": JSONPiece.finite(value), "limit": JSONPiece.finite(limit), "unit": unit.rawValue,
+      "start": JSONPiece.finite(range.lowerBound), "end": JSONPiece.finite(range.upperBound), "verified": !isUnverified,
+      "text": text,
     ]
   }
 }

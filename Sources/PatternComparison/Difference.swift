@@ -115,7 +115,6 @@ public struct Difference: Equatable, Sendable {
     /// The length of the recording, silence included.
     case length
 
-    /// What amounts of it usually count.
     var unit: Unit {
       switch self {
       case .level, .spectrum, .parameter, .curve: .decibels

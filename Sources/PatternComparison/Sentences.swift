@@ -120,7 +120,6 @@ extension Difference.Kind {
     return "\(SentenceFormatting.size(amount, unit)) \(word)"
   }
 
-  /// What is said of a subject: the verb for one and for several, and what follows.
   fileprivate func predicate(_ amount: Double, isTransient: Bool) -> (one: String, several: String, rest: String) {
     let isMore = amount > 0
     let time = SentenceFormatting.size(amount, .seconds) + (isMore ? " longer" : " less time")
@@ -139,12 +138,10 @@ extension Difference.Kind {
   }
 }
 
-/// Differences as they are found, each with its sentence, whatever found it.
 struct FoundDifferences {
   private(set) var list: [Difference] = []
   let names: EventNames
   let referenceNames: EventNames
-  /// From the first to the last sound of the reference.
   var whole: ClosedRange<Double>
 
   /// Adds a difference in the words of its kind.
@@ -156,7 +153,6 @@ struct FoundDifferences {
     add(difference, saying: sentence(difference, events) + detail)
   }
 
-  /// Adds a difference of the whole in the words of its kind.
   mutating func add(whole kind: Difference.Kind, _ amount: Double = 0, after: Double? = nil) {
     add(Difference(kind, in: whole, isThroughout: true, amount: amount, before: after.map { _ in 0 }, after: after))
   }
@@ -169,9 +165,7 @@ struct FoundDifferences {
   /// Adds noise, or a hum where it has a frequency.
   ///
   /// - Parameter isReference: Whether the reference has it, and the other take does not.
-  mutating func add(
-    background decibels: Double, hertz: Double?, isMains: Bool = false, isReference: Bool = false
-  ) {
+  mutating func add(background decibels: Double, hertz: Double?, isMains: Bool = false, isReference: Bool = false) {
     let number = SentenceFormatting.number(hertz ?? 0, places: 0)
     let what = hertz == nil ? "noise" : isMains ? "hum of the mains (\(number) Hz)" : "a \(number) Hz hum"
     let level = SentenceFormatting.number(decibels, places: 0)
@@ -220,7 +214,6 @@ struct FoundDifferences {
     return "\(owner) lacks \(referenceNames.subject(events).text)"
   }
 
-  /// What is said of events, or sounds, of one kind that the reference does not have.
   private func added(_ events: [ListedEvent]) -> String {
     let word = events[0].kind.word
     let times = events.map { SentenceFormatting.number($0.time, places: 3) }
@@ -234,7 +227,6 @@ struct FoundDifferences {
 }
 
 struct EventNames {
-  /// Whom the events belong to: `B`.
   let owner: String
   private let counts: [HapticEvent.Kind: Int]
   private let total: Int
@@ -284,6 +276,4 @@ struct EventNames {
   }
 }
 
-extension HapticEvent.Kind {
-  var word: String { playsFile ? "sound" : noun }
-}
+extension HapticEvent.Kind { var word: String { playsFile ? "sound" : noun } }

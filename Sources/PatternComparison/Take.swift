@@ -72,9 +72,7 @@ public struct TakeMeasurements: Equatable, Sendable {
     public let value: Double?
 
     /// The value without its unit, or a dash.
-    package var text: String {
-      value.map { NumberFormatting.fixed($0, places: places) } ?? "–"
-    }
+    package var text: String { value.map { NumberFormatting.fixed($0, places: places) } ?? "–" }
 
     /// How much more it is than another, or `=`; empty where either has no value.
     package func change(from other: Figure) -> String {
@@ -164,7 +162,6 @@ public enum LevelMatch: String, CaseIterable, Sendable {
   /// A factor for each take, as for its signal.
   public func gains(for takes: [Take]) -> [Double] { gains(for: takes.map(\.signal)) }
 
-  /// Loudness in LUFS, or nil where the signal is too quiet for one.
   static func loudness(of signal: Signal) -> Double? { (try? Levels(of: signal))?.integratedLoudness }
 
   /// The level a hand feels over all channels, in decibels; nil for silence.

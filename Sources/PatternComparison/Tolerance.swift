@@ -36,7 +36,6 @@ public struct Tolerance: Equatable, Sendable {
     public var text: String
   }
 
-  /// A value and the limit it exceeds, where there are any.
   fileprivate typealias Limit = (value: Double?, limit: Double?, unit: Difference.Unit)
 
   /// Decibels by which something can change a level to which it is at so many decibels.

@@ -11,7 +11,6 @@ struct ControlDifferences {
   private let clock: EventMatch.TimeMapping
   private(set) var found: [Difference] = []
 
-  /// Two layers whose events belong together, and what sentences call the other's.
   private struct LayerPair {
     let reference: HapticPattern
     let other: HapticPattern
@@ -20,7 +19,6 @@ struct ControlDifferences {
     let audioTimes: [ClosedRange<Double>]
   }
 
-  /// - Parameter match: The events of the two, without which a control does nothing.
   init(
     _ reference: HapticComposition, _ other: HapticComposition, match: EventMatch, profile: TransducerProfile,
     options: ComparisonOptions
@@ -119,9 +117,7 @@ extension ControlTimeline {
   }
 
   struct Gap {
-    /// From the first to the last moment they differ.
     var range: ClosedRange<Double>
-    /// The moment they differ most.
     var peak: Double
     var before: Double
     var after: Double
@@ -208,16 +204,12 @@ extension DynamicParameterID {
 
 private struct ControlSentence {
   private let quality: Difference.Kind
-  /// What the sentence calls the parameter: `intensity`, `layer 2 intensity`.
   private let word: String
   private let owner: String
   private let reference: String
   private let gap: ControlTimeline.Gap
-  /// How far the lines are apart where they are farthest, in the quality's unit.
   private let amount: Double
-  /// What that makes of the sound: `3.9 dB weaker`.
   private let effect: String
-  /// How far it goes: `up to 3.9 dB weaker`.
   private let extent: String
 
   init(
@@ -311,7 +303,6 @@ private struct ControlSentence {
   }
 }
 
-/// A step or a curve of one dynamic parameter, as an author wrote it.
 struct ControlItem {
   /// Seconds from the start of the pattern.
   var time: Double
@@ -331,7 +322,6 @@ struct ControlItem {
     return (steps + curves).sorted { $0.time < $1.time }
   }
 
-  /// Whether the corners are the same, wherever it begins.
   func isLike(_ other: ControlItem) -> Bool {
     isCurve == other.isCurve && points.count == other.points.count
       && zip(points, other.points).allSatisfy { Self.same($0.time, $1.time) && abs($0.value - $1.value) < 1e-5 }

@@ -2,7 +2,6 @@ internal import CMath
 import HapticModel
 import HapticRender
 
-/// What differs between the events of two patterns, each cause once.
 struct EventDifferences {
   private let match: EventMatch
   private let profile: TransducerProfile
@@ -18,7 +17,6 @@ struct EventDifferences {
     var amount: Double
   }
 
-  /// - Parameter reference: The composition whose controls act on the events.
   init(_ match: EventMatch, of reference: HapticComposition, profile: TransducerProfile, options: ComparisonOptions) {
     controls = PlayedValues(reference)
     self.match = match
@@ -94,8 +92,7 @@ struct EventDifferences {
     for group in groups {
       let first = group[0]
       // All haptic events, or all audio events, and nothing of the other bus sounds.
-      let isWhole =
-        group.count == all && all > 1 && match.other.allSatisfy { $0.isHaptic == first.event.isHaptic }
+      let isWhole = group.count == all && all > 1 && match.other.allSatisfy { $0.isHaptic == first.event.isHaptic }
       let isOneValue = group.allSatisfy {
         abs($0.before - first.before) < 1e-4 && abs($0.after - first.after) < 1e-4 && $0.event.kind == first.event.kind
       }
@@ -123,8 +120,7 @@ struct EventDifferences {
   /// What was done to all values alike: `intensity × 0.8`, `sharpness + 0.1`.
   private static func rule(_ group: [Change], _ quality: Difference.Kind) -> String? {
     let first = group[0]
-    guard quality == .level || quality == .frequency,
-      group.allSatisfy({ $0.event.isHaptic == first.event.isHaptic })
+    guard quality == .level || quality == .frequency, group.allSatisfy({ $0.event.isHaptic == first.event.isHaptic })
     else { return nil }
     let name = quality.valueName(of: first.event.kind)
     let step = first.after - first.before
@@ -168,9 +164,8 @@ struct EventDifferences {
     guard let last = match.pairs.last, let shift = changes.last?.amount,
       changes.last?.event.index == match.reference[last.0].index
     else { return }
-    let tail = match.pairs.reversed().prefix {
-      abs(match.other[$0.1].time - match.reference[$0.0].time - shift) < 1e-5
-    }.reversed()
+    let tail = match.pairs.reversed().prefix { abs(match.other[$0.1].time - match.reference[$0.0].time - shift) < 1e-5 }
+      .reversed()
     guard tail.count < match.pairs.count, tail.count > 1, let first = tail.first else { return }
     let indices = Set(tail.map { match.reference[$0.0].index })
     let moved = changes.filter { indices.contains($0.event.index) }
@@ -237,7 +232,6 @@ struct EventDifferences {
     }
   }
 
-  /// Reports events that are felt at other places, those of equal places together.
   private mutating func findPlaces() {
     var moved: [(places: [HapticComposition.Place?], events: [ListedEvent], partners: [ListedEvent])] = []
     for (index, otherIndex) in match.pairs {
@@ -275,8 +269,7 @@ struct EventDifferences {
         .order, in: range([events[first], events[last]]), isThroughout: isWhole,
         referenceEvents: moved.map { events[$0].index }, otherEvents: moved.map { partners[$0].index }),
       saying: "\(found.names.owner)'s \(kind.word)s "
-        + (isWhole
-          ? "are in reverse order" : "\(partners[first].number) and \(partners[last].number) are swapped"))
+        + (isWhole ? "are in reverse order" : "\(partners[first].number) and \(partners[last].number) are swapped"))
     return true
   }
 }
@@ -296,11 +289,8 @@ extension Array {
   }
 }
 
-/// A quality of an event, and how much a difference of it is.
 extension Difference.Kind {
-  static let ofEvents: [Self] = [
-    .level, .frequency, .duration, .attack, .decay, .release, .sustain, .pan, .brightness,
-  ]
+  static let ofEvents: [Self] = [.level, .frequency, .duration, .attack, .decay, .release, .sustain, .pan, .brightness]
 
   /// The parameter it is read from for a kind of event; nil for the duration.
   func parameter(of kind: HapticEvent.Kind) -> EventParameterID? {
@@ -317,14 +307,12 @@ extension Difference.Kind {
     }
   }
 
-  /// The value an event has, or nil where its kind has none.
   func value(of event: ListedEvent) -> Double? {
     if self == .duration { return event.duration }
     guard let id = parameter(of: event.kind), event.kind.responds(to: id) else { return nil }
     return event.value(id)
   }
 
-  /// What a sentence calls the value: `intensity`.
   func valueName(of kind: HapticEvent.Kind) -> String {
     switch self {
     case .level: kind.isHaptic ? "intensity" : "volume"
@@ -347,7 +335,6 @@ extension Difference.Kind {
     }
   }
 
-  /// How far a value is from another, in `unit`, as a profile renders them.
   func amount(_ before: Double, _ after: Double, of kind: HapticEvent.Kind, _ profile: TransducerProfile) -> Double {
     switch self {
     case .level:

@@ -12,7 +12,6 @@ struct ListedEvent {
   /// The values the kind reacts to, in the order of `EventParameterID.allCases`; else 0.
   var values: [Double]
   var waveform: AudioWaveform?
-  /// Where it is felt; nil for everywhere.
   var place: HapticComposition.Place?
   /// Its number among its kind, from 1 on.
   var number = 0
@@ -44,7 +43,6 @@ struct ListedEvent {
 
   var isHaptic: Bool { kind.isHaptic }
 
-  /// Whether all but the time is the same.
   func isLike(_ other: ListedEvent) -> Bool {
     kind == other.kind && same(duration, other.duration) && zip(values, other.values).allSatisfy { abs($0 - $1) < 1e-6 }
       && waveform == other.waveform && place == other.place
@@ -98,7 +96,6 @@ struct ListedEvent {
 struct EventMatch {
   /// The reference's events by time.
   let reference: [ListedEvent]
-  /// The other composition's events by time.
   let other: [ListedEvent]
   /// Positions in `reference` and `other`, rising in the first.
   private(set) var pairs: [(Int, Int)] = []
@@ -185,7 +182,6 @@ struct EventMatch {
     abs(b.time - a.time - later) <= Self.leastTime && a.isLike(b)
   }
 
-  /// Pairs what is left, each kind on its own, equals first.
   private mutating func pairRest(_ rest: [Int], _ otherRest: [Int]) {
     for kind in HapticEvent.Kind.allCases {
       var mine = rest.filter { reference[$0].kind == kind }
@@ -207,7 +203,6 @@ struct EventMatch {
     }
   }
 
-  /// What equal events have in common, rounded.
   private struct Key: Hashable {
     var time: Int64
     var duration: Int64
@@ -224,7 +219,6 @@ struct EventMatch {
   }
 }
 
-/// Pairs the members of two sequences without crossing, so that the whole costs least.
 enum SequenceMatching {
   /// What leaving one member without a partner costs; a pair that costs more than two of it is not made.
   static let gapCost = 0.5

@@ -18,9 +18,7 @@ struct RecordingAlignment {
   static let earliest = -1.0
   /// The greatest share of tempo that is searched.
   static let greatestTempo = 0.032
-  /// Hertz that count.
   private static let band = 20.0...800.0
-  /// Seconds of a part of the reference.
   private static let partLength = 0.1
   private static let greatestPartCount = 64
   /// Lags that are searched together: 8 ms at 2 kHz.
@@ -29,7 +27,6 @@ struct RecordingAlignment {
   /// Frames per second, half those of the take.
   let rate: Double
   private let low: Int
-  /// The lags, from `low` on.
   private let lagCount: Int
   private(set) var x: [Float] = []
   private(set) var y: [Float] = []
@@ -64,7 +61,6 @@ struct RecordingAlignment {
     findCandidates()
   }
 
-  /// Samples at half the rate, weighted as the take is.
   func weighted(_ samples: [Float]) -> [Float] {
     let length = FourierTransform.fastLength(atLeast: samples.count / 4 + 100) * 4
     return Array(Self.weighted(samples, by: noise, rate: fullRate, length: length).prefix(samples.count / 2 + 100))
@@ -220,12 +216,9 @@ struct RecordingAlignment {
   private func edges() -> [Double] {
     let rises = Rises(self)
     guard !rises.isEmpty else { return [] }
-    return Self.best([rises.products(tempo: 0)], count: 2, apart: 4).map {
-      rises.delay($0.index) - Double(low) / rate
-    }
+    return Self.best([rises.products(tempo: 0)], count: 2, apart: 4).map { rises.delay($0.index) - Double(low) / rate }
   }
 
-  /// Seconds of the take at which the reference may start.
   var delays: ClosedRange<Double> { Double(low) / rate...Double(low + lagCount) / rate }
 }
 
@@ -240,7 +233,6 @@ struct Rises {
   private let second: [Float]
   private let reach: Int
   private let delays: ClosedRange<Double>
-  /// Seconds of a value.
   private let step: Double
 
   init(_ alignment: RecordingAlignment) {
@@ -254,7 +246,6 @@ struct Rises {
 
   var isEmpty: Bool { first.isEmpty || second.isEmpty }
 
-  /// The seconds of the take at which the reference starts, for an index of the products.
   func delay(_ index: Int) -> Double { Double(index - reach + Self.lead) * step }
 
   /// How well both fit for each delay, the reference slower by a share.
@@ -296,11 +287,8 @@ extension RecordingAlignment {
   /// where only rises and falls are held against each other, and where samples are.
   private static let coarse = 0.008
   private static let fine = 0.001
-  /// Frames by which the reference is moved to both sides.
   private static let reach = 16
 
-  /// Places at another tempo than clocks have.
-  ///
   /// The parts of a hum that is slower are not like those of the reference: only its rises and falls show
   /// where and how fast it is. There, the whole at that speed is held against the take.
   func tempoCandidates() -> [Candidate] {
@@ -374,7 +362,6 @@ struct RecordingHypotheses: ~Copyable {
   /// Seconds from one rendering of an event that moves under controls to the next.
   private static let step = 0.005
   private static let greatestFrequencyCount = 48
-  /// The greatest change of frequency, as a logarithm.
   private static let greatestFrequency = 0.56
   /// Seconds within which delays are one place.
   private static let sameness = 0.004

@@ -13,7 +13,6 @@ extension Comparison {
   /// From so much to say on, another explanation is looked for.
   private static let manyDifferences = 1.5
 
-  /// How much some differences are to say: what is true of the whole is little, what came or went much.
   private static func weight(_ differences: [Difference]) -> Double {
     differences.reduce(0) { sum, difference in
       switch difference.kind {
@@ -125,17 +124,13 @@ extension Comparison {
   }
 }
 
-/// Which of two takes is held against which.
 struct RecordingSides {
   let reference: RecordingReference
   let pattern: Take
   let recording: Take
-  /// The recording at the low rate.
   let recorded: LowRateSignal
-  /// Whether the recording is the comparison's reference.
   let isMirrored: Bool
 
-  /// Nil where neither is a sound, or the reference is silent.
   init?(_ reference: Take, _ other: Take) {
     isMirrored = reference.composition == nil && other.composition != nil
     pattern = isMirrored ? other : reference
@@ -148,9 +143,7 @@ struct RecordingSides {
     }.sorted()
     let noise = blocks.isEmpty ? 0 : blocks[blocks.count / 10]
     let loudest = blocks.last ?? 0
-    let built =
-      RecordingReference(pattern)
-      ?? RecordingReference(low, noise: noise < 0.01 * loudest ? noise : 0)
+    let built = RecordingReference(pattern) ?? RecordingReference(low, noise: noise < 0.01 * loudest ? noise : 0)
     guard !built.stems.isEmpty else { return nil }
     self.reference = built
   }
@@ -161,9 +154,7 @@ struct RecordingDifferences {
   private let sides: RecordingSides
   private(set) var found: FoundDifferences
 
-  /// The least shift of the whole that is reported, in seconds.
   private static let leastDelay = 0.000_2
-  /// The least difference of level of the whole, in decibels.
   private static let leastLevel = 0.1
   /// How many standard errors another tempo is away from none, and the least shift it makes.
   private static let leastTempo = (errors: 5.0, seconds: 0.001)
@@ -199,7 +190,6 @@ struct RecordingDifferences {
   /// 1 where the recording is the other take; else −1.
   private var direction: Double { sides.isMirrored ? -1 : 1 }
 
-  /// A time of what was looked for, as a time of the recording.
   private func recorded(_ time: Double) -> Double { match.delay + (1 + match.tempo / 100) * time }
 
   /// A time of what was looked for, as one of the comparison's reference.
@@ -257,8 +247,8 @@ struct RecordingDifferences {
   }
 
   private func difference(
-    _ kind: Difference.Kind, in range: ClosedRange<Double>, amount: Double, before: Double? = nil,
-    after: Double? = nil, _ events: [Int]
+    _ kind: Difference.Kind, in range: ClosedRange<Double>, amount: Double, before: Double? = nil, after: Double? = nil,
+    _ events: [Int]
   ) -> Difference {
     let indices = sides.pattern.composition == nil ? [] : events
     let start = referenceTime(range.lowerBound)

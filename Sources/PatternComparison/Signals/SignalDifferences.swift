@@ -7,9 +7,7 @@ struct SignalDifferences {
   private let options: ComparisonOptions
   private(set) var found: FoundDifferences
   private let measures: [SoundMeasure]
-  /// Seconds the other comes later as a whole.
   private(set) var delay: Double
-  /// Decibels the other is stronger as a whole.
   private(set) var level = 0.0
   private let regions: [ActiveRegion]
   private let others: [ActiveRegion]
@@ -197,9 +195,6 @@ struct SignalDifferences {
 }
 
 extension Difference {
-  /// A waveform that differs in a way without a name.
-  ///
-  /// - Parameter residual: What is left of it, in decibels relative to the reference.
   init(residual: Double, in range: ClosedRange<Double>, isThroughout: Bool = false) {
     self.init(
       .spectrum, in: range, isThroughout: isThroughout, amount: residual, significance: max(0, (residual + 30) / 6))

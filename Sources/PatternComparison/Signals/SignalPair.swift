@@ -2,20 +2,16 @@ internal import CMath
 import HapticModel
 import SignalAnalysis
 
-/// The mixes of two takes, brought to one place, one polarity and one middle line.
 struct SignalPair {
   let rate: Double
   /// The reference, without offset, infinite samples silenced.
   private(set) var reference: [Float]
   /// The other take, shifted and turned to lie over it, of the same length.
   private(set) var other: [Float]
-  /// Whole frames the other comes later, taken out.
   private(set) var shift = 0
-  /// Whether the other is inverted; it was inverted back.
   private(set) var isInverted = false
   /// The other's offset less the reference's; taken out.
   private(set) var offset = 0.0
-  /// How alike the waveforms are, as they were laid over each other.
   private(set) var correlation: Double?
 
   /// The most seconds that one take is looked for behind or before the other.
@@ -25,7 +21,6 @@ struct SignalPair {
   /// The share of the peak below which there is silence: −50 dB.
   static let silentShare: Float = 0.003
 
-  /// - Parameter gains: What the two are multiplied by.
   init(_ reference: Signal, _ other: Signal, alignment: ComparisonOptions.Alignment, gains: (Double, Double)) {
     rate = reference.rate
     self.reference = Self.clean(reference.mono, gain: gains.0)
@@ -44,13 +39,11 @@ struct SignalPair {
 
   static func peak(_ samples: some Sequence<Float>) -> Float { samples.reduce(0) { max($0, abs($1)) } }
 
-  /// The mean square.
   static func power(_ samples: some Collection<Float>) -> Double {
     guard !samples.isEmpty else { return 0 }
     return samples.reduce(0.0) { $0 + Double($1) * Double($1) } / Double(samples.count)
   }
 
-  /// The magnitude below which a signal is silent.
   static func silence(_ samples: [Float]) -> Float { max(1e-4, peak(samples) * silentShare) }
 
   /// Takes out an offset that both the mean and the middle sample show.
@@ -106,9 +99,7 @@ struct SignalPair {
   }
 }
 
-/// A part of a signal that is not silent, between silences.
 struct ActiveRegion {
-  /// The frames from its first to behind its last sound.
   var frames: Range<Int>
   /// Its number among the taps or hums of its signal, from 1 on.
   var number = 0
@@ -119,14 +110,12 @@ struct ActiveRegion {
   /// What is shorter, in seconds, is a tap.
   static let longestTap = 0.06
 
-  /// Seconds at which it begins.
   var start: Double { Double(frames.lowerBound) / rate }
   var end: Double { Double(frames.upperBound) / rate }
   var duration: Double { end - start }
   var range: ClosedRange<Double> { start...end }
   var isTap: Bool { duration < Self.longestTap }
 
-  /// The sounds of a signal, silent below a magnitude.
   static func find(in samples: [Float], rate: Double, threshold: Float) -> [ActiveRegion] {
     let gap = Int(Self.gap * rate)
     var regions: [ActiveRegion] = []
@@ -175,14 +164,10 @@ struct ActiveRegion {
   }
 }
 
-/// Noise or a hum that lies under the whole of a signal.
 struct AddedSound {
-  /// Its mean square.
   var power: Double
-  /// Its frequency, where it is a tone.
   var hertz: Double?
 
-  /// Seconds of a piece that is silent or not.
   private static let piece = 0.02
   /// What is weaker is a residue of storing samples: −84 dBFS, a bit or two of 16.
   static let leastPower = 4e-9
@@ -236,10 +221,8 @@ struct ClippedPeaks {
   var ceiling: Float
   var sampleCount: Int
   var placeCount: Int
-  /// The frames from the first to behind the last.
   var frames: Range<Int>
 
-  /// The fewest samples of one cut peak.
   private static let shortest = 4
   /// Weaker signals have flat peaks because of their few steps.
   private static let leastCeiling: Float = 0.1
@@ -274,11 +257,8 @@ struct ClippedPeaks {
 }
 
 struct LevelSegment {
-  /// Seconds.
   var range: ClosedRange<Double>
-  /// The median of the difference in decibels.
   var usual: Double
-  /// The greatest difference in decibels.
   var greatest: Double
 }
 
@@ -320,7 +300,6 @@ struct LevelDifferenceCurve {
     }
   }
 
-  /// The one difference of the whole, where it is the same everywhere.
   var even: Double? {
     let known = differences.compactMap(\.self)
     guard !known.isEmpty else { return 0 }

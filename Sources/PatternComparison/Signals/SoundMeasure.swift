@@ -4,21 +4,15 @@ import SignalAnalysis
 struct SoundMeasure {
   let region: ActiveRegion
   let partner: ActiveRegion
-  /// Seconds the partner comes later.
   private(set) var time = 0.0
-  /// Decibels the partner is stronger, where that is one figure.
   private(set) var level = 0.0
   /// Percent the partner is higher, and both frequencies.
   private(set) var frequency: (percent: Double, before: Double, after: Double)?
-  /// Seconds the partner lasts longer.
   private(set) var duration = 0.0
-  /// Where the level differs by more than the rest, in seconds of the reference.
   private(set) var segments: [LevelSegment] = []
   /// What none of these explains, in dB relative to the sound.
   private(set) var unexplained: Double?
-  /// Whether the shapes are alike, so that time and level are exact.
   private(set) var isExact = true
-  /// Whether the partner has cut peaks.
   private(set) var isClipped = false
 
   /// Shapes that differ by less of their power are the same.
@@ -151,11 +145,9 @@ struct SoundMeasure {
 }
 
 struct Tones {
-  /// Hertz of the first.
   let before: Double
   let after: Double
 
-  /// Percent the second is higher.
   var percent: Double { 100 * (after / before - 1) }
 
   /// Above this many hertz nothing counts: what is felt lies below.
