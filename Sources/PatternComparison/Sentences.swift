@@ -69,9 +69,8 @@ package enum SentenceFormatting {
 
   /// `third`, and `13th` beyond the words.
   package static func anyOrdinal(_ number: Int) -> String {
-    if let word = ordinal(number) { return word }
     let isTeen = (11...13).contains(number % 100)
-    return "\(number)\(isTeen ? "th" : [1: "st", 2: "nd", 3: "rd"][number % 10] ?? "th")"
+    return ordinal(number) ?? "\(number)\(isTeen ? "th" : [1: "st", 2: "nd", 3: "rd"][number % 10] ?? "th")"
   }
 
   /// `1, 2 and 5`; runs of three and more as `2 to 5`.
@@ -99,18 +98,17 @@ extension Difference.Kind {
 
   /// What more and less of it are called, of a sound or of a transient.
   package func comparative(isMore: Bool, isTransient: Bool = false) -> String? {
-    let words: (more: String, less: String)
     switch self {
-    case .level: words = ("stronger", "weaker")
-    case .time: words = ("later", "earlier")
-    case .tempo: words = ("slower", "faster")
-    case .frequency: words = isTransient ? ("sharper", "duller") : ("higher", "lower")
-    case .duration, .attack, .decay, .release, .length: words = ("longer", "shorter")
-    case .pan: words = ("further to the right", "further to the left")
-    case .brightness: words = ("brighter", "darker")
-    default: return nil
+    case .level: isMore ? "stronger" : "weaker"
+    case .time: isMore ? "later" : "earlier"
+    case .tempo: isMore ? "slower" : "faster"
+    case .frequency where isTransient: isMore ? "sharper" : "duller"
+    case .frequency: isMore ? "higher" : "lower"
+    case .duration, .attack, .decay, .release, .length: isMore ? "longer" : "shorter"
+    case .pan: "further to the " + (isMore ? "right" : "left")
+    case .brightness: isMore ? "brighter" : "darker"
+    default: nil
     }
-    return isMore ? words.more : words.less
   }
 
   /// By how much and in which direction: `3.2 dB stronger`, `8 ms later`, `11 % sharper`.
@@ -146,9 +144,7 @@ struct FoundDifferences {
 
   /// Adds a difference in the words of its kind.
   ///
-  /// - Parameters:
-  ///   - events: What it is about, of the other take but for what is missing; without any, the whole take.
-  ///   - detail: What follows.
+  /// - Parameter events: What it is about, of the other take but for what is missing; without any, the whole take.
   mutating func add(_ difference: Difference, of events: [ListedEvent] = [], detail: String = "") {
     add(difference, saying: sentence(difference, events) + detail)
   }
@@ -169,10 +165,9 @@ struct FoundDifferences {
     let number = SentenceFormatting.number(hertz ?? 0, places: 0)
     let what = hertz == nil ? "noise" : isMains ? "hum of the mains (\(number) Hz)" : "a \(number) Hz hum"
     let level = SentenceFormatting.number(decibels, places: 0)
+    let (before, after) = isReference ? (hertz, nil) : (nil, hertz)
     add(
-      Difference(
-        .noise, in: whole, isThroughout: true, amount: decibels, before: isReference ? hertz : nil,
-        after: isReference ? nil : hertz),
+      Difference(.noise, in: whole, isThroughout: true, amount: decibels, before: before, after: after),
       saying: "\(isReference ? referenceNames.owner : names.owner) has \(what) at \(level) dBFS in the background"
         + (isReference ? "; \(names.owner) does not" : ""))
   }
@@ -199,12 +194,11 @@ struct FoundDifferences {
 
   /// What is said of events, or sounds, of one kind that are not there; numbered, or else unknown ones.
   private func missing(_ events: [ListedEvent]) -> String {
-    let first = events[0]
-    let (owner, reference, word) = (names.owner, referenceNames.owner, first.kind.word)
+    let (first, owner, reference, word) = (events[0], names.owner, referenceNames.owner, events[0].kind.word)
     guard first.number > 0 else {
       let times = events.map { SentenceFormatting.number($0.time, places: 3) }.joined(separator: ", ")
-      return
-        "\(owner) lacks \(events.count == 1 ? "a \(word)" : "\(events.count) \(word)s") of \(reference), at \(times) s"
+      let what = events.count == 1 ? "a \(word)" : "\(events.count) \(word)s"
+      return "\(owner) lacks \(what) of \(reference), at \(times) s"
     }
     if events.count == 1 {
       return "\(owner) lacks \(referenceNames.short(first)), at \(SentenceFormatting.moment(first.time))"
@@ -265,8 +259,7 @@ struct EventNames {
     guard events.allSatisfy({ $0.kind == first.kind }) else {
       return Subject(text: "\(events.count) of \(owner)'s \(total) events", isPlural: true)
     }
-    let all = count(first.kind)
-    let word = first.kind.word
+    let (all, word) = (count(first.kind), first.kind.word)
     if events.count == all {
       return Subject(text: (all == 2 ? "Both" : "All \(all)") + " of \(owner)'s \(word)s", isPlural: true)
     }

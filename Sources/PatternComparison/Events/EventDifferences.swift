@@ -19,9 +19,7 @@ struct EventDifferences {
 
   init(_ match: EventMatch, of reference: HapticComposition, profile: TransducerProfile, options: ComparisonOptions) {
     controls = PlayedValues(reference)
-    self.match = match
-    self.profile = profile
-    self.options = options
+    (self.match, self.profile, self.options) = (match, profile, options)
     let start = match.reference.first?.time ?? match.other.first?.time ?? 0
     found = FoundDifferences(
       names: EventNames(match.other, owner: options.otherLabel),
@@ -59,12 +57,13 @@ struct EventDifferences {
     return difference
   }
 
+  private var pairs: [(event: ListedEvent, partner: ListedEvent)] {
+    match.pairs.map { (match.reference[$0.0], match.other[$0.1]) }
+  }
+
   private func changes(of quality: Difference.Kind) -> (changes: [Change], all: Int) {
-    var changes: [Change] = []
-    var all = 0
-    for (index, otherIndex) in match.pairs {
-      let event = match.reference[index]
-      let partner = match.other[otherIndex]
+    var (changes, all): ([Change], Int) = ([], 0)
+    for (event, partner) in pairs {
       guard let before = quality.value(of: event), let after = quality.value(of: partner) else { continue }
       all += 1
       // What remains of a decimal in single precision does not count; at another tempo, durations scale with it.
@@ -137,8 +136,7 @@ struct EventDifferences {
       addClock()
       return
     }
-    var changes = match.pairs.compactMap { index, otherIndex -> Change? in
-      let (event, partner) = (match.reference[index], match.other[otherIndex])
+    var changes = pairs.compactMap { event, partner -> Change? in
       let shift = partner.time - event.time
       guard abs(shift) > EventMatch.leastTime else { return nil }
       return Change(event: event, partner: partner, before: event.time, after: partner.time, amount: shift)
@@ -161,16 +159,13 @@ struct EventDifferences {
 
   /// Takes the events away that end the pattern and are all shifted alike, if they are several.
   private mutating func addTail(_ changes: inout [Change]) {
-    guard let last = match.pairs.last, let shift = changes.last?.amount,
-      changes.last?.event.index == match.reference[last.0].index
-    else { return }
-    let tail = match.pairs.reversed().prefix { abs(match.other[$0.1].time - match.reference[$0.0].time - shift) < 1e-5 }
-      .reversed()
-    guard tail.count < match.pairs.count, tail.count > 1, let first = tail.first else { return }
-    let indices = Set(tail.map { match.reference[$0.0].index })
+    let pairs = pairs
+    guard let shift = changes.last?.amount, changes.last?.event.index == pairs.last?.event.index else { return }
+    let tail = pairs.reversed().prefix { abs($0.partner.time - $0.event.time - shift) < 1e-5 }
+    guard tail.count < pairs.count, tail.count > 1, let from = tail.last?.partner else { return }
+    let indices = Set(tail.map(\.event.index))
     let moved = changes.filter { indices.contains($0.event.index) }
     changes.removeAll { indices.contains($0.event.index) }
-    let from = match.other[first.1]
     let names = found.names
     found.add(
       difference(.time, moved, amount: shift, hasValues: true),
@@ -186,7 +181,7 @@ struct EventDifferences {
     if match.clock.scale != 1 {
       // Without the delay where that is taken out.
       let base = options.alignment == .start ? first : 0
-      let shifts = match.pairs.map { match.other[$0.1].time - match.reference[$0.0].time - base }
+      let shifts = pairs.map { $0.partner.time - $0.event.time - base }
       whole.setLargestShift(shifts.max { abs($0) < abs($1) } ?? 0)
       found.add(whole)
     }
@@ -216,8 +211,7 @@ struct EventDifferences {
   }
 
   private mutating func findWaveforms() {
-    for (index, otherIndex) in match.pairs {
-      let (event, partner) = (match.reference[index], match.other[otherIndex])
+    for (event, partner) in pairs {
       guard let before = event.waveform, let after = partner.waveform, before != after else { continue }
       let subject = found.names.subject([partner])
       let sentence =
@@ -234,9 +228,7 @@ struct EventDifferences {
 
   private mutating func findPlaces() {
     var moved: [(places: [HapticComposition.Place?], events: [ListedEvent], partners: [ListedEvent])] = []
-    for (index, otherIndex) in match.pairs {
-      let (event, partner) = (match.reference[index], match.other[otherIndex])
-      guard event.place != partner.place else { continue }
+    for (event, partner) in pairs where event.place != partner.place {
       let places = [event.place, partner.place]
       let known = moved.firstIndex { $0.places == places }
       if known == nil { moved.append((places, [], [])) }

@@ -42,8 +42,7 @@ extension Comparison {
 
   /// How sure it is that one of two takes has noise under all of it.
   private struct Noisiness {
-    var isPossible = false
-    var isCertain = false
+    var (isPossible, isCertain) = (false, false)
 
     init(_ reference: Take, _ other: Take) {
       for (take, opposite) in [(reference, other), (other, reference)] where take.composition == nil {
@@ -79,8 +78,10 @@ extension Comparison {
   @discardableResult mutating func compareRecording(isBetter: (Double, Double) -> Bool) -> Bool {
     guard let sides = RecordingSides(reference, other) else { return false }
     var result = RecordingResult(sides, search: options.search, limit: Self.fewDifferences)
-    if !result.isClear, let heard = RecordingResult(behindHardware: sides, search: options.search) {
-      if heard.isJudged && !result.isJudged || heard.doubt < result.doubt { result = heard }
+    if !result.isClear, let heard = RecordingResult(behindHardware: sides, search: options.search),
+      heard.isJudged && !result.isJudged || heard.doubt < result.doubt
+    {
+      result = heard
     }
     let isPattern = reference.composition != nil || other.composition != nil
     guard result.match.outcome == .found else {
@@ -107,8 +108,8 @@ extension Comparison {
   }
 
   private mutating func addNotFound(_ match: RecordingMatch, _ sides: RecordingSides) {
-    let recording = sides.isMirrored ? options.referenceLabel : options.otherLabel
-    let pattern = sides.isMirrored ? options.otherLabel : options.referenceLabel
+    let labels = [options.otherLabel, options.referenceLabel]
+    let (recording, pattern) = sides.isMirrored ? (labels[1], labels[0]) : (labels[0], labels[1])
     if match.outcome == .noisy {
       add(
         Difference(.noise, in: everything, isThroughout: true, unit: Difference.Unit.none),
@@ -126,23 +127,20 @@ extension Comparison {
 
 struct RecordingSides {
   let reference: RecordingReference
-  let pattern: Take
-  let recording: Take
+  let (pattern, recording): (Take, Take)
   let recorded: LowRateSignal
   let isMirrored: Bool
 
   init?(_ reference: Take, _ other: Take) {
     isMirrored = reference.composition == nil && other.composition != nil
-    pattern = isMirrored ? other : reference
-    recording = isMirrored ? reference : other
+    (pattern, recording) = isMirrored ? (other, reference) : (reference, other)
     guard recording.composition == nil else { return nil }
     recorded = LowRateSignal(of: recording.signal.mono, rate: recording.signal.rate)
     let low = LowRateSignal(of: pattern.signal.mono, rate: pattern.signal.rate)
     let blocks = stride(from: 0, to: low.samples.count - 79, by: 80).map {
       Samples.energy(low.samples, $0..<$0 + 80) / 80
     }.sorted()
-    let noise = blocks.isEmpty ? 0 : blocks[blocks.count / 10]
-    let loudest = blocks.last ?? 0
+    let (noise, loudest) = (blocks.isEmpty ? 0 : blocks[blocks.count / 10], blocks.last ?? 0)
     let built = RecordingReference(pattern) ?? RecordingReference(low, noise: noise < 0.01 * loudest ? noise : 0)
     guard !built.stems.isEmpty else { return nil }
     self.reference = built
@@ -163,8 +161,7 @@ struct RecordingDifferences {
   private static let either = " (of two events, it may be the other that changed)"
 
   init(_ result: RecordingResult, sides: RecordingSides, options: ComparisonOptions) {
-    self.result = result
-    self.sides = sides
+    (self.result, self.sides) = (result, sides)
     let events = sides.pattern.composition.map(ListedEvent.list) ?? sides.reference.stems.map(\.event)
     found = FoundDifferences(
       names: EventNames(events, owner: options.otherLabel),
@@ -179,10 +176,7 @@ struct RecordingDifferences {
         background: hum + 20 * log10(2.0.squareRoot()), hertz: hertz, isMains: match.mains != nil,
         isReference: sides.isMirrored)
     }
-    for kind in HapticEvent.Kind.allCases {
-      addPresence(of: kind, isMissing: true)
-      addPresence(of: kind, isMissing: false)
-    }
+    for kind in HapticEvent.Kind.allCases { for isMissing in [true, false] { addPresence(of: kind, isMissing) } }
     for change in result.told where change.kind != .missing && change.kind != .added { add(change) }
   }
 
@@ -227,7 +221,7 @@ struct RecordingDifferences {
         + ", \(SentenceFormatting.size(shift, .seconds)) over \(SentenceFormatting.size(span, .seconds))")
   }
 
-  private mutating func addPresence(of kind: HapticEvent.Kind, isMissing: Bool) {
+  private mutating func addPresence(of kind: HapticEvent.Kind, _ isMissing: Bool) {
     let changes = result.told.filter { $0.kind == (isMissing ? .missing : .added) && $0.event.kind == kind }.sorted {
       $0.range.lowerBound < $1.range.lowerBound
     }

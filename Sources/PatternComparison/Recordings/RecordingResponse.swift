@@ -86,8 +86,7 @@ struct RecordingResponse: Equatable, Sendable {
     modes.flatMap { mode -> [[Double]] in
       let (radius, angle) = (exp(-.pi * mode.hertz / mode.quality / rate), 2 * .pi * mode.hertz / rate)
       let (real, imaginary) = (radius * cos(angle), radius * sin(angle))
-      var rings = [x, x]
-      var (c, s) = (0.0, 0.0)
+      var (rings, c, s) = ([x, x], 0.0, 0.0)
       for index in x.indices {
         (c, s) = (real * c - imaginary * s + x[index], real * s + imaginary * c)
         (rings[0][index], rings[1][index]) = (c, s)
@@ -138,8 +137,8 @@ struct RecordingResponse: Equatable, Sendable {
       let own = Samples.products(x, x, lags: 0..<lags.count)
       for row in lags.indices.map({ $0 - first }) { append((0...row).map { own[row - $0] }, to: row) }
       for (number, ring) in rings.enumerated() {
-        append(
-          Samples.products(x, ring, lags: lags) + rings[...number].map { Samples.dot(ring, $0) }, to: lags.count + number)
+        let products = Samples.products(x, ring, lags: lags) + rings[...number].map { Samples.dot(ring, $0) }
+        append(products, to: lags.count + number)
       }
       matrix.factor(raisedBy: 0)
     }
@@ -215,9 +214,9 @@ struct RecordingResponse: Equatable, Sendable {
     }
   }
 
-  private func refined(
-    _ x: [Double], to y: [Double], rate: Double, steps: (hertz: Double, quality: Double)
-  ) -> Likeliest {
+  private func refined(_ x: [Double], to y: [Double], rate: Double, steps: (hertz: Double, quality: Double))
+    -> Likeliest
+  {
     var (found, steps): (Likeliest, (hertz: Double, quality: Double)) = ((self, fit(x, to: y, rate: rate)), steps)
     for _ in 0..<9 {
       let moves = modes.indices.flatMap { index -> [(Int, Double, Double)] in

@@ -7,17 +7,15 @@ struct SignalDifferences {
   private let options: ComparisonOptions
   private(set) var found: FoundDifferences
   private let measures: [SoundMeasure]
-  private(set) var delay: Double
-  private(set) var level = 0.0
-  private let regions: [ActiveRegion]
-  private let others: [ActiveRegion]
+  /// Seconds that the other comes later as a whole, and decibels that it is stronger.
+  private(set) var (delay, level): (Double, Double)
+  private let (regions, others): ([ActiveRegion], [ActiveRegion])
 
   private static let maximumSegmentCount = 3
 
   init(_ pair: SignalPair, options: ComparisonOptions) {
-    self.pair = pair
-    self.options = options
-    delay = Double(pair.shift) / pair.rate
+    (self.pair, self.options) = (pair, options)
+    (delay, level) = (Double(pair.shift) / pair.rate, 0)
     let noise = AddedSound.under(pair)
     let clipping = ClippedPeaks(pair.reference) == nil ? ClippedPeaks(pair.other) : nil
     func regions(_ samples: [Float]) -> [ActiveRegion] {
@@ -47,8 +45,8 @@ struct SignalDifferences {
     addFrequencies()
     addRest()
     addPresence(.missing, own, Set(matched.map(\.0)), pair.reference, pair.other, delay: 0)
-    addPresence(
-      .added, others, Set(matched.map(\.1)), pair.other, pair.reference, delay: Double(pair.shift) / pair.rate)
+    let later = Double(pair.shift) / pair.rate
+    addPresence(.added, others, Set(matched.map(\.1)), pair.other, pair.reference, delay: later)
   }
 
   /// The sounds of the other take as they are, before it was shifted.
@@ -134,10 +132,10 @@ struct SignalDifferences {
     let owner = found.names.owner
     guard segments.count > Self.maximumSegmentCount else {
       for (range, amount, isEven) in segments {
+        let change = (isEven ? "" : "up to ") + Difference.Kind.level.change(amount)
         found.add(
           Difference(.level, in: range, amount: amount),
-          saying: "\(owner) is \(isEven ? "" : "up to ")\(Difference.Kind.level.change(amount)) between "
-            + SentenceFormatting.range(range))
+          saying: "\(owner) is \(change) between \(SentenceFormatting.range(range))")
       }
       return
     }
@@ -180,8 +178,8 @@ struct SignalDifferences {
     _ kind: Difference.Kind, _ regions: [ActiveRegion], _ paired: Set<Int>, _ own: [Float], _ opposite: [Float],
     delay: Double
   ) {
-    let alone = regions.indices.filter { !paired.contains($0) }.map { regions[$0] }.filter { region in
-      SignalPair.power(opposite[region.frames]) < 0.1 * SignalPair.power(own[region.frames])
+    let alone = regions.indices.filter { !paired.contains($0) }.map { regions[$0] }.filter {
+      SignalPair.power(opposite[$0.frames]) < 0.1 * SignalPair.power(own[$0.frames])
     }
     for areTaps in [true, false] {
       let chosen = alone.filter { $0.isTap == areTaps }

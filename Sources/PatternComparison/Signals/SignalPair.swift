@@ -46,6 +46,12 @@ struct SignalPair {
 
   static func silence(_ samples: [Float]) -> Float { max(1e-4, peak(samples) * silentShare) }
 
+  /// The first sample that is not silent; 0 where all are.
+  private static func start(_ samples: [Float]) -> Int {
+    let threshold = silence(samples)
+    return samples.firstIndex { abs($0) > threshold } ?? 0
+  }
+
   /// Takes out an offset that both the mean and the middle sample show.
   ///
   /// A short sound has a mean of its own; the middle of all samples is its silence or its axis.
@@ -63,9 +69,7 @@ struct SignalPair {
 
   /// The median of at most some thousands of samples, spread evenly.
   private static func middle(_ samples: [Float]) -> Double {
-    guard !samples.isEmpty else { return 0 }
-    let sorted = stride(from: 0, to: samples.count, by: samples.count / 20_000 + 1).map { samples[$0] }.sorted()
-    return Double(sorted[sorted.count / 2])
+    Samples.median(stride(from: 0, to: samples.count, by: samples.count / 20_000 + 1).map { Double(samples[$0]) })
   }
 
   private mutating func align(_ alignment: ComparisonOptions.Alignment) {
@@ -82,18 +86,10 @@ struct SignalPair {
       // What has little in common gains nothing from a shift.
       if alignment == .auto, best.correlation > 0.5 { shift = Int((best.lag * rate).rounded()) }
       // What sounds from the start on is not late.
-      if shift > 0 {
-        let threshold = Self.silence(other)
-        shift = min(shift, other.firstIndex { abs($0) > threshold } ?? 0)
-      }
-    case .start:
-      let threshold = Self.silence(reference)
-      let otherThreshold = Self.silence(other)
-      let start = reference.firstIndex { abs($0) > threshold } ?? 0
-      let otherStart = other.firstIndex { abs($0) > otherThreshold } ?? 0
-      shift = otherStart - start
+      if shift > 0 { shift = min(shift, Self.start(other)) }
+    case .start: shift = Self.start(other) - Self.start(reference)
     }
-    if isInverted { for index in other.indices { other[index] = -other[index] } }
+    if isInverted { for index in other.indices { other[index].negate() } }
     if shift > 0 { other.removeFirst(min(shift, other.count)) }
     if shift < 0 { other.insert(contentsOf: [Float](repeating: 0, count: -shift), at: 0) }
   }
@@ -119,17 +115,13 @@ struct ActiveRegion {
   static func find(in samples: [Float], rate: Double, threshold: Float) -> [ActiveRegion] {
     let gap = Int(Self.gap * rate)
     var regions: [ActiveRegion] = []
-    var start = -1
-    var last = -1
     for (index, sample) in samples.enumerated() where abs(sample) > threshold {
-      if start >= 0, index - last > gap {
-        regions.append(ActiveRegion(frames: start..<(last + 1), rate: rate))
-        start = index
+      if let last = regions.last?.frames, index - last.upperBound < gap {
+        regions[regions.count - 1].frames = last.lowerBound..<index + 1
+      } else {
+        regions.append(ActiveRegion(frames: index..<index + 1, rate: rate))
       }
-      if start < 0 { start = index }
-      last = index
     }
-    if start >= 0 { regions.append(ActiveRegion(frames: start..<(last + 1), rate: rate)) }
     number(&regions)
     return regions
   }
@@ -180,9 +172,7 @@ struct AddedSound {
   static func under(_ pair: SignalPair) -> AddedSound? {
     let threshold = SignalPair.silence(pair.reference)
     let length = max(1, Int(piece * pair.rate))
-    var quiet: [Float] = []
-    var powers: [Double] = []
-    var own: [Double] = []
+    var (quiet, powers, own): ([Float], [Double], [Double]) = ([], [], [])
     for start in stride(from: 0, to: pair.reference.count - length + 1, by: length) {
       let part = start..<(start + length)
       guard SignalPair.peak(pair.reference[part]) < threshold else { continue }
@@ -195,7 +185,7 @@ struct AddedSound {
     powers.sort()
     let power = powers[powers.count / 2]
     // What fades away in the silence is the end of a sound.
-    guard power > leastPower, powers[powers.count / 10] > power / 16, power > 4 * own.sorted()[own.count / 2] else {
+    guard power > leastPower, powers[powers.count / 10] > power / 16, power > 4 * Samples.median(own) else {
       return nil
     }
     return AddedSound(power: power, hertz: tone(in: quiet, rate: pair.rate))
@@ -218,10 +208,9 @@ struct AddedSound {
 }
 
 struct ClippedPeaks {
-  var ceiling: Float
-  var sampleCount: Int
-  var placeCount: Int
-  var frames: Range<Int>
+  let ceiling: Float
+  private(set) var (sampleCount, placeCount) = (0, 0)
+  private(set) var frames = 0..<0
 
   private static let shortest = 4
   /// Weaker signals have flat peaks because of their few steps.
@@ -234,9 +223,6 @@ struct ClippedPeaks {
     guard peak >= Self.leastCeiling else { return nil }
     let least = peak * (1 - 1e-4)
     ceiling = least
-    sampleCount = 0
-    placeCount = 0
-    frames = 0..<0
     var start: Int?
     for index in 0...samples.count {
       let isHigh = index < samples.count && abs(samples[index]) >= least
@@ -256,11 +242,8 @@ struct ClippedPeaks {
   }
 }
 
-struct LevelSegment {
-  var range: ClosedRange<Double>
-  var usual: Double
-  var greatest: Double
-}
+/// Seconds, and the median and the greatest difference there in decibels.
+typealias LevelSegment = (range: ClosedRange<Double>, usual: Double, greatest: Double)
 
 struct LevelDifferenceCurve {
   /// Decibels at each step, or nil where both are silent.
@@ -276,10 +259,8 @@ struct LevelDifferenceCurve {
     let hop = max(1, Int(0.005 * rate))
     let reach = max(1, Int(Self.window * rate / 2))
     step = Double(hop) / rate
-    let powers = Self.powers(x, hop: hop, reach: reach)
-    let others = Self.powers(y, hop: hop, reach: reach)
-    let greatest = max(powers.max() ?? 0, others.max() ?? 0)
-    let floor = greatest * 1e-4
+    let (powers, others) = (Self.powers(x, hop: hop, reach: reach), Self.powers(y, hop: hop, reach: reach))
+    let floor = max(powers.max() ?? 0, others.max() ?? 0) * 1e-4
     differences = zip(powers, others).map { a, b in max(a, b) > floor ? 10 * log10(max(b, floor) / max(a, floor)) : nil
     }
   }
@@ -288,14 +269,9 @@ struct LevelDifferenceCurve {
   private static func powers(_ samples: [Float], hop: Int, reach: Int) -> [Double] {
     var sums = [0.0]
     sums.reserveCapacity(samples.count + 1)
-    var sum = 0.0
-    for sample in samples {
-      sum += Double(sample) * Double(sample)
-      sums.append(sum)
-    }
+    for sample in samples { sums.append(sums[sums.count - 1] + Double(sample) * Double(sample)) }
     return stride(from: 0, to: samples.count, by: hop).map { center in
-      let start = max(0, center - reach)
-      let end = min(samples.count, center + reach)
+      let (start, end) = (max(0, center - reach), min(samples.count, center + reach))
       return max(0, sums[end] - sums[start]) / Double(max(1, end - start))
     }
   }
@@ -315,8 +291,7 @@ struct LevelDifferenceCurve {
     for index in 0...differences.count {
       let value = index < differences.count ? differences[index] ?? 0 : 0
       if let from = start {
-        let isSame = abs(value) > Self.least && (value > 0) == ((differences[from] ?? 0) > 0)
-        if !isSame {
+        if abs(value) <= Self.least || (value > 0) != ((differences[from] ?? 0) > 0) {
           append(from..<index, to: &segments)
           start = nil
         }
@@ -330,12 +305,11 @@ struct LevelDifferenceCurve {
   private func append(_ part: Range<Int>, to segments: inout [LevelSegment]) {
     let values = part.map { differences[$0] ?? 0 }
     guard Double(values.count) * step >= 0.02 else { return }
-    let usual = values.sorted()[values.count / 2]
+    let usual = Samples.median(values)
     let greatest = values.max { abs($0) < abs($1) } ?? usual
     let start = values.firstIndex { abs($0) >= abs(usual) / 2 } ?? 0
     let end = values.lastIndex { abs($0) >= abs(usual) / 2 } ?? 0
     let from = Double(part.lowerBound + start) * step
-    segments.append(
-      LevelSegment(range: from...max(from, Double(part.lowerBound + end) * step), usual: usual, greatest: greatest))
+    segments.append((from...max(from, Double(part.lowerBound + end) * step), usual, greatest))
   }
 }
