@@ -211,11 +211,9 @@ public struct ComparisonOptions: Equatable, Sendable {
     alignment: Alignment = .auto, levelMatch: LevelMatch? = nil, search: Double = defaultSearch,
     referenceLabel: String = "A", otherLabel: String = "B"
   ) {
-    self.alignment = alignment
-    self.levelMatch = levelMatch
+    (self.alignment, self.levelMatch) = (alignment, levelMatch)
     self.search = search.isFinite ? min(max(0, search), 3_600) : Self.defaultSearch
-    self.referenceLabel = referenceLabel
-    self.otherLabel = otherLabel
+    (self.referenceLabel, self.otherLabel) = (referenceLabel, otherLabel)
   }
 }
 

@@ -233,9 +233,8 @@ struct EventNames {
   }
 
   init(_ events: [ListedEvent], owner: String) {
-    self.owner = owner
+    (self.owner, total) = (owner, events.count)
     counts = events.reduce(into: [:]) { $0[$1.kind, default: 0] += 1 }
-    total = events.count
   }
 
   func count(_ kind: HapticEvent.Kind) -> Int { counts[kind] ?? 0 }

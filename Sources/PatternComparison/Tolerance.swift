@@ -13,9 +13,7 @@ public struct Tolerance: Equatable, Sendable {
 
   /// Makes a tolerance; what is left out allows nothing.
   public init(decibels: Double = 0, seconds: Double = 0, percent: Double = 0) {
-    self.decibels = decibels
-    self.seconds = seconds
-    self.percent = percent
+    (self.decibels, self.seconds, self.percent) = (decibels, seconds, percent)
   }
 
   /// One thing that exceeds a tolerance.

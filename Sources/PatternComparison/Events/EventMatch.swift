@@ -219,11 +219,9 @@ enum SequenceMatching {
   /// The most seconds between two that are paired by their times alone.
   static let greatestDistance = 0.5
 
-  /// Pairs of indices, rising in both.
+  /// Pairs of indices, rising in both, of members at rising times.
   ///
   /// Exact while the product of the counts stays below `longestSearch`, else in one pass: linear time.
-  ///
-  /// - Parameter times: Rising.
   static func pairs(_ times: [Double], _ otherTimes: [Double], cost: (Int, Int) -> Double) -> [(Int, Int)] {
     guard !times.isEmpty, !otherTimes.isEmpty else { return [] }
     let (cells, overflow) = times.count.multipliedReportingOverflow(by: otherTimes.count)

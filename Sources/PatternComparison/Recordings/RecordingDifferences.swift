@@ -74,7 +74,6 @@ extension Comparison {
   /// Holds a recording against its reference, and takes over what that finds if it is better.
   ///
   /// - Parameter isBetter: Compares how much there is to say with what there was before.
-  /// - Returns: Whether the findings are those of the recording.
   @discardableResult mutating func compareRecording(isBetter: (Double, Double) -> Bool) -> Bool {
     guard let sides = RecordingSides(reference, other) else { return false }
     var result = RecordingResult(sides, search: options.search, limit: Self.fewDifferences)

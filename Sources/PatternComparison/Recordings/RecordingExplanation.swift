@@ -113,7 +113,14 @@ struct RecordingExplanation {
     bank = ToneBursts(rate: original.rate, extra: self.original.renderer?.bank() ?? [])
     settle()
     guard gain > 0 else { return }
-    measureErrors()
+    for x in columns.map(\.samples) {
+      let slope = zip(x.dropFirst(2), x).reduce(0.0) { sum, pair in
+        let step = Double(pair.0 - pair.1) * rate / 2
+        return sum + step * step
+      }
+      clarity.append(Samples.energy(x).squareRoot() * gain / sigma)
+      timeErrors.append(slope > 0 ? sigma / (gain * slope.squareRoot()) : .infinity)
+    }
     judged = columns.indices.filter { clarity[$0] > 2 * RecordingThreshold.z }
     if let index = hypothesis?.index {
       // Gain and place stay as they were found without the original.
@@ -156,17 +163,6 @@ struct RecordingExplanation {
     fit.unanchored = Set(changes.compactMap { $0.kind == .frequency || $0.kind == .time ? $0.stem : nil })
     fit.refine(rounds: rounds)
     settle()
-  }
-
-  private mutating func measureErrors() {
-    for x in columns.map(\.samples) {
-      let slope = zip(x.dropFirst(2), x).reduce(0.0) { sum, pair in
-        let step = Double(pair.0 - pair.1) * rate / 2
-        return sum + step * step
-      }
-      clarity.append(Samples.energy(x).squareRoot() * gain / sigma)
-      timeErrors.append(slope > 0 ? sigma / (gain * slope.squareRoot()) : .infinity)
-    }
   }
 
   // MARK: How good it is
@@ -405,11 +401,7 @@ struct RecordingExplanation {
       explained: context.column.range)
   }
 
-  /// Rates one way; nothing where it is too little to be reported.
-  ///
-  /// - Parameters:
-  ///   - after: The energy that it leaves.
-  ///   - parameters: How many values of it are free.
+  /// Rates one way that leaves some energy; nothing where it is too little to be reported.
   private func rated(
     _ change: RecordingChange, _ context: Context, after: Double, parameters: Double = 1, _ sound: Stem? = nil
   ) -> [RecordingChange] {
@@ -422,8 +414,6 @@ struct RecordingExplanation {
   }
 
   /// Rates another sound of the event at the level of the whole, and at its own where that is not too low.
-  ///
-  /// - Parameter hasLevel: Whether the event's level is that of the whole.
   private func rated(
     _ change: RecordingChange, _ context: Context, leastShare: Double, hasLevel: Bool = false, _ stem: Stem
   ) -> [RecordingChange] {

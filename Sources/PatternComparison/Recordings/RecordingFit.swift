@@ -40,9 +40,7 @@ struct RecordingFit {
   static let usualTempo = 0.002
 
   init(_ reference: RecordingReference, take: [Float], place: Placement) {
-    self.reference = reference
-    self.take = take
-    self.place = place
+    (self.reference, self.take, self.place) = (reference, take, place)
     // Another tempo than that of clocks is not found by the way: short sounds would take it for theirs.
     greatestTempo = abs(place.tempo) > Self.usualTempo ? 0.034 : Self.usualTempo
     set(lines: [])

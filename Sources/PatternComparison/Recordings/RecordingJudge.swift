@@ -19,9 +19,9 @@ struct RecordingJudge {
   /// A place with one kind of response, and what changed if both are right.
   struct Branch {
     var delay: Int
-    var tempo: Double
+    var tempo = 0.0
     var response: RecordingResponse
-    var fit: RecordingResponse.Fit
+    var fit = RecordingResponse.Fit(evidence: -.infinity, coefficients: [], left: .infinity)
     /// The energy of the segment through its whitener.
     var energy = 0.0
     var whitener: [Double] = [1]
@@ -60,6 +60,9 @@ struct RecordingJudge {
   private static let leastShare = 0.2
   /// Decibels, seconds and the logarithm of a ratio that a change has at least.
   static let least = (decibels: 2.5, seconds: 0.006, ratio: 0.1)
+  private static let leastAmounts: [Difference.Kind: Double] = [
+    .level: least.decibels, .time: least.seconds, .frequency: least.ratio,
+  ]
   private static let nothing = -27.0
 
   init?(_ sides: RecordingSides, search: Double) {
@@ -202,20 +205,15 @@ struct RecordingJudge {
   /// The delay within 30 ms, and the tempo of usual clocks, at which a response that begins at once explains most.
   private func placed(_ kind: RecordingResponse.Kind, at place: Int) -> Branch {
     let taps = whitener(at: place)
-    var branch = Branch(
-      delay: place, tempo: 0, response: RecordingResponse(kind: kind, scale: 0),
-      fit: RecordingResponse.Fit(evidence: -.infinity, coefficients: [], left: .infinity), whitener: taps)
+    var branch = Branch(delay: place, response: RecordingResponse(kind: kind, scale: 0), whitener: taps)
     let x = whitened(sound([], tempo: 0), by: taps)
     choose(&branch, x)
     let isRoom = kind == .anyRoom
-    for steps in [
-      Array(stride(from: -60, through: 60, by: isRoom ? 12 : 6)),
-      Array(stride(from: -5, through: 5, by: isRoom ? 5 : 2)),
-    ] {
+    for (reach, step) in [(60, isRoom ? 12 : 6), (5, isRoom ? 5 : 2)] {
       let regression = RecordingResponse.Regression(branch.response, of: x, rate: rate)
       let center = branch.delay
       var best = -Double.infinity
-      for step in steps {
+      for step in stride(from: -reach, through: reach, by: step) {
         let fit = regression.fit(whitened(segment(of: take, at: center + step), by: taps))
         if fit.evidence > best { (best, branch.delay) = (fit.evidence, center + step) }
       }
@@ -250,10 +248,9 @@ struct RecordingJudge {
   /// The evidence of a branch with some changes and the response's own values free where it is a resonance.
   private func evidence(_ branch: Branch, _ changes: [Change], y: [Double], isFree: Bool = false) -> Double {
     let x = whitened(sound(changes, tempo: branch.tempo), by: branch.whitener)
-    guard isFree, branch.response.kind.any == .anyResonance else {
-      return branch.response.fit(x, to: y, rate: rate).evidence
-    }
-    return branch.response.likeliest(x, to: y, rate: rate).fit.evidence
+    let chooses = isFree && branch.response.kind.any == .anyResonance
+    let fit = chooses ? branch.response.likeliest(x, to: y, rate: rate).fit : branch.response.fit(x, to: y, rate: rate)
+    return fit.evidence
   }
 
   /// The evidence with the noise's colour as what is left has it.
@@ -302,7 +299,7 @@ struct RecordingJudge {
       var rated: [(change: Change, plain: Double, rated: Double)] = []
       for (change, _) in tried.prefix(8) {
         let change = refined(change, in: branch, y: y)
-        guard !isSmall(change) else { continue }
+        if abs(change.amount) < Self.leastAmounts[change.kind, default: 0] { continue }
         var plain = evidence(branch, known + [change], y: y, isFree: true)
         if change.stem == nil, reference.stems.contains(where: { abs($0.time - change.time) < 0.03 }) {
           plain -= 0.3 * (plain - now)
@@ -325,15 +322,6 @@ struct RecordingJudge {
       now = evidence(branch, branch.changes, y: y, isFree: true)
     }
     return branch
-  }
-
-  private func isSmall(_ change: Change) -> Bool {
-    switch change.kind {
-    case .level: abs(change.amount) < Self.least.decibels
-    case .time: abs(change.amount) < Self.least.seconds
-    case .frequency: abs(change.amount) < Self.least.ratio
-    default: false
-    }
   }
 
   private func refined(_ change: Change, in branch: Branch, y: [Double]) -> Change {
@@ -457,17 +445,15 @@ struct RecordingJudge {
   private func change(_ change: Change) -> RecordingChange {
     guard let index = change.stem else {
       let duration = bank[change.shape].end - bank[change.shape].time
-      var added = RecordingChange(
+      return RecordingChange(
         kind: .added, event: ActiveRegion.event(start: change.time, duration: duration),
-        range: change.time...change.time + duration, amount: 20 * log10(max(1e-6, change.amount)), explained: 0..<0)
-      added.improvement = 2 * change.improvement
-      return added
+        range: change.time...change.time + duration, amount: 20 * log10(max(1e-6, change.amount)), explained: 0..<0,
+        improvement: 2 * change.improvement)
     }
     let stem = reference.stems[index]
     var changed = RecordingChange(
       kind: change.kind, event: stem.event, range: stem.time...max(stem.time, stem.end), amount: change.amount,
-      stem: index, explained: 0..<0)
-    changed.improvement = 2 * change.improvement
+      stem: index, explained: 0..<0, improvement: 2 * change.improvement)
     switch change.kind {
     case .missing: changed.amount = 20 * log10(max(Double(SignalPair.peak(stem.samples)), 1e-6))
     case .time: (changed.before, changed.after) = (stem.time, stem.time + change.amount)

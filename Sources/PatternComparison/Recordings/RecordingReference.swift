@@ -24,22 +24,16 @@ struct RecordingReference {
   var isShort: Bool { duration < 0.6 }
 
   init(stems: [Stem], rate: Double, renderer: EventRenderer?) {
-    self.rate = rate
+    (self.rate, self.renderer) = (rate, renderer)
     self.stems = stems.filter { $0.energy > 0 }.sorted { $0.time < $1.time }
-    self.renderer = renderer
     if let end = self.stems.map(\.end).max() {
       whole = [Float](repeating: 0, count: max(0, Int(end * rate)) + 64)
       for stem in self.stems { stem.column(onset: stem.time, speed: 1, count: whole.count).add(to: &whole, times: 1) }
     }
     peak = Double(SignalPair.peak(whole))
-    findGroups()
-  }
-
-  private mutating func findGroups() {
-    let count = whole.count
     var columns: [Column] = []
-    for (index, stem) in stems.enumerated() {
-      let column = stem.column(onset: stem.time, speed: 1, count: count)
+    for (index, stem) in self.stems.enumerated() {
+      let column = stem.column(onset: stem.time, speed: 1, count: whole.count)
       let energy = Samples.energy(column.samples)
       let like = groups.indices.suffix(12).first {
         column.dot(columns[$0]) > Self.sameness * (energy * Samples.energy(columns[$0].samples)).squareRoot()
@@ -219,11 +213,7 @@ struct Stem {
     return c.map { $0 * 6 }
   }
 
-  /// The stem as it lies in a take.
-  ///
-  /// - Parameters:
-  ///   - onset: Seconds of the take at which the event begins.
-  ///   - speed: Seconds of the take for each of the stem.
+  /// The stem as it lies in a take: its event begins at `onset` seconds, and each of its seconds takes `speed`.
   func column(onset: Double, speed: Double, count: Int) -> Column {
     let first = Int(((onset + origin * speed) * rate).rounded(.down))
     let last = first + Int(Double(samples.count) * speed) + 2
@@ -449,8 +439,7 @@ struct EventVariants {
 
   /// A stem whose frequency is multiplied; nil where the event cannot have it.
   ///
-  /// An event of a pattern is rendered again, so that its length and level follow; a part of a sound
-  /// is modulated.
+  /// An event of a pattern is rendered again, so that its length and level follow; a part of a sound is modulated.
   func frequency(of index: Int, times ratio: Double) -> (stem: Stem, before: Double, after: Double)? {
     let stem = reference.stems[index]
     guard let renderer = reference.renderer, !stem.event.kind.playsFile else { return modulated(stem, by: ratio) }
@@ -472,9 +461,8 @@ struct EventVariants {
     guard let profile = reference.renderer?.profile, event.isHaptic else { return ratio }
     let value = event.value(.hapticSharpness)
     let hertz = Difference.Kind.hertz(value, of: event.kind, profile)
-    let low = Difference.Kind.hertz(0, of: event.kind, profile) / hertz
-    let high = Difference.Kind.hertz(1, of: event.kind, profile) / hertz
-    return min(max(ratio, min(low, high) + 1e-6), max(low, high) - 1e-6)
+    let ends = [0, 1].map { Difference.Kind.hertz($0, of: event.kind, profile) / hertz }.sorted()
+    return min(max(ratio, ends[0] + 1e-6), ends[1] - 1e-6)
   }
 
   private func step(of event: ListedEvent, _ value: Double, _ ratio: Double, _ profile: TransducerProfile) -> Double {

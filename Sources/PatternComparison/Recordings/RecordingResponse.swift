@@ -189,10 +189,8 @@ struct RecordingResponse: Equatable, Sendable {
     // A hundredth of the recording is noise.
     if isNew { start.scale = 100 * Double(y.count) / max(1e-30, xx) * (yy > 0 ? 1 : 0) }
     func best(_ kinds: [Kind], rounds: Int = 0) -> Likeliest {
-      let all = kinds.map { kind -> Likeliest in
-        var other = start
-        other.kind = kind
-        return other.scaled(x, to: y, rate: rate, rounds: rounds)
+      let all = kinds.map {
+        RecordingResponse(kind: $0, scale: start.scale).scaled(x, to: y, rate: rate, rounds: rounds)
       }
       return all.max { $0.fit.evidence < $1.fit.evidence } ?? (start, start.fit(x, to: y, rate: rate))
     }

@@ -190,16 +190,13 @@ enum SteadyTones {
   private static let bases = [50.0, 60.0]
   private static let greatestMultiple = 12
 
-  struct Found {
-    var lines: [Double]
-    /// 50 or 60 where they are multiples of it.
-    var mains: Double?
-  }
+  /// Hertz of all lines, and 50 or 60 where they are multiples of it.
+  typealias Found = (lines: [Double], mains: Double?)
 
   static func find(in residual: [Float], rate: Double) -> Found {
     // A minute is enough, and lines that drift stay narrow in it.
     let samples = Array(residual.prefix(Int(60 * rate)))
-    guard samples.count > Int(0.25 * rate) else { return Found(lines: [], mains: nil) }
+    guard samples.count > Int(0.25 * rate) else { return ([], nil) }
     let length = FourierTransform.fastLength(atLeast: max(8_192, 2 * samples.count))
     var transform = FourierTransform(length: length)
     let windowed = samples.indices.map { index in
@@ -207,14 +204,14 @@ enum SteadyTones {
     }
     let powers = transform.forward(windowed).map { Double($0.power) }
     let width = rate / Double(length)
-    var found = Found(lines: [], mains: nil)
+    var found: Found = ([], nil)
     for base in bases {
       let lines = (1...greatestMultiple).compactMap { multiple -> Double? in
         let reach = max(0.3 * Double(multiple), 0.5)
         let hertz = base * Double(multiple)
         return line(powers, width, from: hertz - reach, to: hertz + reach, prominence: mainsProminence)
       }
-      if lines.count > found.lines.count { found = Found(lines: lines, mains: base) }
+      if lines.count > found.lines.count { found = (lines, base) }
     }
     guard found.lines.isEmpty else { return found }
     if let line = line(powers, width, from: 20, to: 1_000, prominence: otherProminence) { found.lines.append(line) }
@@ -285,9 +282,7 @@ struct ToneBursts {
 
   /// The clearest burst in a whitened residual, or nil where there is none.
   ///
-  /// - Parameters:
-  ///   - sigma: The standard deviation of the residual's noise.
-  ///   - hidden: The amplitude, at each sample, below which a burst is not felt.
+  /// - Parameter hidden: The amplitude, at each sample, below which a burst is not felt.
   func strongest(in residual: [Float], through whitener: [Float], sigma: Double, hidden: [Float]) -> Found? {
     let length = FourierTransform.fastLength(atLeast: residual.count + 300)
     var transform = FourierTransform(length: length)
@@ -301,8 +296,7 @@ struct ToneBursts {
       let b = sine.map { Samples.filtered($0, by: whitener, tail: whitener.count - 1) }
       let products = transform.correlation(bins, a)
       let others = b.map { transform.correlation(bins, $0) }
-      var energy = Samples.energy(a)
-      if let b { energy = (energy + Samples.energy(b)) / 2 }
+      let energy = b.map { (Samples.energy(a) + Samples.energy($0)) / 2 } ?? Samples.energy(a)
       let scale = Float(1 / (energy * sigma * sigma))
       let amplitude = Float(1 / energy)
       let least = max(Float(limit), Float(best.map { $0.score + limit } ?? 0))

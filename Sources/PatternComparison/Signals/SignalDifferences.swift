@@ -9,7 +9,6 @@ struct SignalDifferences {
   private let measures: [SoundMeasure]
   /// Seconds that the other comes later as a whole, and decibels that it is stronger.
   private(set) var (delay, level): (Double, Double)
-  private let (regions, others): ([ActiveRegion], [ActiveRegion])
 
   private static let maximumSegmentCount = 3
 
@@ -22,7 +21,6 @@ struct SignalDifferences {
       ActiveRegion.find(in: samples, rate: pair.rate, threshold: max(SignalPair.silence(samples), noise?.reach ?? 0))
     }
     let (own, others) = (regions(pair.reference), regions(pair.other))
-    (self.regions, self.others) = (own, others)
     let start = own.first?.start ?? 0
     found = FoundDifferences(
       names: EventNames(others.map { $0.event() }, owner: options.otherLabel),
@@ -40,19 +38,19 @@ struct SignalDifferences {
         own[index], others[otherIndex], of: pair, noise: noise?.power ?? 0, ceiling: clipping?.ceiling ?? .infinity)
     }
     addSignalWide(noise, clipping)
-    addTimes()
+    // One sound is the whole only where there is no other.
+    addTimes(isWhole: measures.count > 1 || measures.count == 1 && own.count <= 1 && others.count <= 1)
     addLevels()
     addFrequencies()
     addRest()
     addPresence(.missing, own, Set(matched.map(\.0)), pair.reference, pair.other, delay: 0)
-    let later = Double(pair.shift) / pair.rate
     addPresence(.added, others, Set(matched.map(\.1)), pair.other, pair.reference, delay: later)
   }
 
+  /// Seconds that the other take was shifted by.
+  private var later: Double { Double(pair.shift) / pair.rate }
   /// The sounds of the other take as they are, before it was shifted.
-  private func partners(_ measures: [SoundMeasure]) -> [ListedEvent] {
-    measures.map { $0.partner.event(delay: Double(pair.shift) / pair.rate) }
-  }
+  private func partners(_ measures: [SoundMeasure]) -> [ListedEvent] { measures.map { $0.partner.event(delay: later) } }
 
   private mutating func addSignalWide(_ noise: AddedSound?, _ clipping: ClippedPeaks?) {
     if pair.isInverted { found.add(whole: .polarity) }
@@ -95,9 +93,7 @@ struct SignalDifferences {
     }
   }
 
-  private mutating func addTimes() {
-    // One sound is the whole only where there is no other.
-    let isWhole = measures.count > 1 || measures.count == 1 && regions.count <= 1 && others.count <= 1
+  private mutating func addTimes(isWhole: Bool) {
     let whole = isWhole ? Self.common(measures.map(\.time), within: 0.000_1) ?? 0 : 0
     let shift = options.alignment == .start ? whole : delay + whole
     delay += whole

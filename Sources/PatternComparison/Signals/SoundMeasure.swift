@@ -21,9 +21,7 @@ struct SoundMeasure {
   static let leastDuration = 0.003
   static let leastPercent = 1.0
 
-  /// - Parameters:
-  ///   - noise: The mean square of the noise that the other has and the reference has not.
-  ///   - ceiling: The magnitude at which the other is clipped, or infinity.
+  /// - Parameter noise: The mean square of the noise that the other has and the reference has not.
   init(_ region: ActiveRegion, _ partner: ActiveRegion, of pair: SignalPair, noise: Double, ceiling: Float) {
     (self.region, self.partner) = (region, partner)
     let rate = pair.rate
