@@ -151,8 +151,8 @@ struct RecordingDifferences {
   private let sides: RecordingSides
   private(set) var found: FoundDifferences
 
-  private static let leastDelay = 0.000_2
-  private static let leastLevel = 0.1
+  /// The least seconds and decibels of the whole that are reported.
+  private static let (leastDelay, leastLevel) = (0.000_2, 0.1)
   /// How many standard errors another tempo is away from none, and the least shift it makes.
   private static let leastTempo = (errors: 5.0, seconds: 0.001)
 

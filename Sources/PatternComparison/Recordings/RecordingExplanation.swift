@@ -66,6 +66,7 @@ struct RecordingExplanation {
   private static let greatestCount = 24
   /// How many changes more than its limit an explanation finds: some are taken back.
   private static let leeway = 2.0
+  /// Seconds by which an event may have moved.
   static let reach = 0.06
   /// How much better than a change of an event an added sound over it must explain what is left.
   private static let doubt = 1.3

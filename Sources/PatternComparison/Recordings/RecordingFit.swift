@@ -71,12 +71,12 @@ struct RecordingFit {
     let middle = Double(count) / 2
     for hertz in lines {
       let step = 2 * .pi * hertz / rate
-      let parts = (0..<count).map { index in
-        let (c, s) = (cos(step * Double(index)), sin(step * Double(index)))
-        let slope = (Double(index) - middle) / max(1, middle)
-        return [c, s, c * slope, s * slope]
+      let parts = (0..<count).map { index -> (cosine: Double, sine: Double, slope: Double) in
+        let angle = step * Double(index)
+        return (cos(angle), sin(angle), (Double(index) - middle) / max(1, middle))
       }
-      columns += (0..<4).map { number in parts.map { Float($0[number]) } }
+      columns += [parts.map { Float($0.cosine) }, parts.map { Float($0.sine) }]
+      columns += [parts.map { Float($0.cosine * $0.slope) }, parts.map { Float($0.sine * $0.slope) }]
     }
     // A filter turns such columns into each other, so they need none.
     nuisances = columns.map {

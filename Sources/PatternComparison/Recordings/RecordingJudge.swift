@@ -18,6 +18,7 @@ struct RecordingJudge {
 
   /// A place with one kind of response, and what changed if both are right.
   struct Branch {
+    /// Samples of the take at which the reference begins.
     var delay: Int
     var tempo = 0.0
     var response: RecordingResponse
@@ -45,6 +46,7 @@ struct RecordingJudge {
 
   /// Frames per second; patterns end far below half of it.
   static let rate = 2_000.0
+  /// Seconds of a segment around the reference.
   private static let margin = (before: 0.08, behind: 0.5)
   /// Seconds in which what was heard fades behind the reference.
   static var ring: Double { margin.behind }
@@ -63,6 +65,7 @@ struct RecordingJudge {
   private static let leastAmounts: [Difference.Kind: Double] = [
     .level: least.decibels, .time: least.seconds, .frequency: least.ratio,
   ]
+  /// Decibels below which nothing is left to explain.
   private static let nothing = -27.0
 
   init?(_ sides: RecordingSides, search: Double) {

@@ -160,6 +160,7 @@ struct AddedSound {
   var power: Double
   var hertz: Double?
 
+  /// Seconds.
   private static let piece = 0.02
   /// What is weaker is a residue of storing samples: −84 dBFS, a bit or two of 16.
   static let leastPower = 4e-9
