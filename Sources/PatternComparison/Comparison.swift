@@ -16,7 +16,7 @@ public struct Comparison: Sendable {
   /// How they were compared.
   public let options: ComparisonOptions
   /// How much later the other take was found to come as a whole, and was shifted back by.
-  public internal(set) var alignment: TakeAlignment
+  public internal(set) var alignment = TakeAlignment()
   /// What the reference was multiplied by before shapes were compared.
   public internal(set) var referenceGain = 1.0
   /// What the other take was multiplied by before shapes were compared; negative if its polarity was inverted.
@@ -24,9 +24,9 @@ public struct Comparison: Sendable {
   /// What the other take was multiplied by to match the reference's level by `options.levelMatch`.
   public internal(set) var matchGain = 1.0
   /// Whether the two are the same.
-  public internal(set) var equality: Equality
+  public internal(set) var equality = Equality.different
   /// All that differs: first what is true of the whole, then what is felt most.
-  public internal(set) var differences: [Difference]
+  public internal(set) var differences: [Difference] = []
   /// What a recording holds of the reference, where one was held against it event by event.
   public internal(set) var recording: RecordingMatch?
   /// Whether levels and times of single sounds are relative to those of the whole.
@@ -44,27 +44,16 @@ public struct Comparison: Sendable {
     case different
   }
 
-  /// Compares two takes: time grows with their lengths times the logarithm of these.
+  /// Compares two takes of one rate: time grows with their lengths times the logarithm of these.
   ///
-  /// - Parameters:
-  ///   - reference: What is compared with.
-  ///   - other: What is compared.
-  ///   - options: Alignment, level matching and search.
-  ///   - referenceMeasurements: The reference's measures where they are known, from a comparison with
-  ///     another take.
-  /// - Precondition: Both signals have the same rate.
+  /// - Parameter referenceMeasurements: The reference's measures where a comparison with another take has them.
   public init(
     _ reference: Take, _ other: Take, options: ComparisonOptions = ComparisonOptions(),
     referenceMeasurements: TakeMeasurements? = nil
   ) {
     precondition(reference.signal.rate == other.signal.rate, "takes are compared at one rate")
-    self.reference = reference
-    self.other = other
-    self.options = options
+    (self.reference, self.other, self.options) = (reference, other, options)
     measurements = [referenceMeasurements ?? TakeMeasurements(reference), TakeMeasurements(other)]
-    alignment = TakeAlignment()
-    equality = .different
-    differences = []
     compare()
   }
 
@@ -92,7 +81,6 @@ public struct Comparison: Sendable {
     }
   }
 
-  /// Takes what is true of the whole out of what differs; the amount that is removed.
   @discardableResult private mutating func remove(_ kind: Difference.Kind) -> Double? {
     let index = differences.firstIndex { $0.kind == kind && $0.isThroughout }
     return index.map { differences.remove(at: $0).amount }
@@ -123,8 +111,7 @@ public struct Comparison: Sendable {
 
   /// How equal the two are, as one sentence; nil where they differ.
   public var verdict: String? {
-    let a = options.referenceLabel
-    let b = options.otherLabel
+    let (a, b) = (options.referenceLabel, options.otherLabel)
     switch equality {
     case .identical where differences.isEmpty: return "\(b) is identical to \(a), sample for sample."
     case .identical: return "\(b) renders identically to \(a), but is written differently."
@@ -142,9 +129,8 @@ public struct Comparison: Sendable {
   public var notes: [String] {
     var notes: [String] = []
     if options.alignment == .start, alignment.seconds != 0 {
-      let direction = alignment.seconds > 0 ? "earlier" : "later"
-      let shift = SentenceFormatting.size(alignment.seconds, .seconds)
-      notes.append("\(options.otherLabel) was shifted \(shift) \(direction) to align the first sounds.")
+      let shift = SentenceFormatting.size(alignment.seconds, .seconds) + (alignment.seconds > 0 ? " earlier" : " later")
+      notes.append("\(options.otherLabel) was shifted \(shift) to align the first sounds.")
     }
     if let medium = recording?.medium {
       let label = reference.composition == nil ? options.referenceLabel : options.otherLabel
@@ -185,9 +171,8 @@ public struct Comparison: Sendable {
           + "too weak to be judged in this noise.")
     }
     if let decibels = recording.leastDecibels, let seconds = recording.leastSeconds {
-      limits.append(
-        "Changes below \(SentenceFormatting.size(decibels, .decibels)) and "
-          + "\(SentenceFormatting.size(seconds, .seconds)) cannot be detected in this recording.")
+      let sizes = [SentenceFormatting.size(decibels, .decibels), SentenceFormatting.size(seconds, .seconds)]
+      limits.append("Changes below \(sizes[0]) and \(sizes[1]) cannot be detected in this recording.")
     }
     return limits
   }
@@ -226,11 +211,9 @@ public struct ComparisonOptions: Equatable, Sendable {
     alignment: Alignment = .auto, levelMatch: LevelMatch? = nil, search: Double = defaultSearch,
     referenceLabel: String = "A", otherLabel: String = "B"
   ) {
-    self.alignment = alignment
-    self.levelMatch = levelMatch
+    (self.alignment, self.levelMatch) = (alignment, levelMatch)
     self.search = search.isFinite ? min(max(0, search), 3_600) : Self.defaultSearch
-    self.referenceLabel = referenceLabel
-    self.otherLabel = otherLabel
+    (self.referenceLabel, self.otherLabel) = (referenceLabel, otherLabel)
   }
 }
 
@@ -248,7 +231,6 @@ extension Comparison {
   /// A residue above this, in decibels relative to the reference, is a difference.
   static let greatestShare = -25.0
 
-  /// Compares the mixes of all channels, then what mixes do not show.
   mutating func compareSignals() {
     isRelativeToWhole = true
     matchLevels()
@@ -261,13 +243,11 @@ extension Comparison {
       let shifted = SignalDifferences(pair, options: options)
       let unshifted = SignalDifferences(still, options: options)
       let isSimpler = shifted.found.list.count < unshifted.found.list.count
-      signals = isSimpler ? shifted : unshifted
-      if !isSimpler { pair = still }
+      (pair, signals) = isSimpler ? (pair, shifted) : (still, unshifted)
     }
     alignment = TakeAlignment(seconds: 0, correlation: pair.correlation)
     if pair.isInverted { otherGain = -otherGain }
-    let power = SignalPair.power(pair.reference)
-    let otherPower = SignalPair.power(pair.other)
+    let (power, otherPower) = (SignalPair.power(pair.reference), SignalPair.power(pair.other))
     if power == 0 || otherPower == 0 {
       compareSilence(power, otherPower)
     } else if let rest = residue(of: pair) {
@@ -277,7 +257,11 @@ extension Comparison {
       differences += signals.found.list
       alignment.seconds = options.alignment == .none ? 0 : signals.delay
       otherGain *= Decibels.factor(-signals.level)
-      if differences.isEmpty { judgeResidue(of: pair) }
+      if differences.isEmpty {
+        let (decibels, rest, share) = rest(of: pair)
+        equality = .within(noise: rest, decibels: decibels)
+        if share > Self.greatestShare { add(Difference(residual: share, in: everything, isThroughout: true)) }
+      }
     }
     compareLengths()
     compareChannels()
@@ -286,30 +270,25 @@ extension Comparison {
 
   /// The level of what is left when one is taken from the other, after a common gain; in dBFS.
   private func rest(of pair: SignalPair) -> (decibels: Double, rest: Double, share: Double) {
-    var xx = 0.0
-    var xy = 0.0
+    var (xx, xy, rest) = (0.0, 0.0, 0.0)
     for (a, b) in zip(pair.reference, pair.other) {
       xx += Double(a) * Double(a)
       xy += Double(a) * Double(b)
     }
     let gain = xx > 0 ? xy / xx : 1
-    var rest = 0.0
     for (a, b) in zip(pair.reference, pair.other) {
       let difference = Double(b) - gain * Double(a)
       rest += difference * difference
     }
     let count = Double(max(1, pair.reference.count))
-    return (
-      gain > 0 ? 20 * log10(gain) : -200, Decibels.of(power: rest / count), Decibels.of(power: rest / max(xx, 1e-30))
-    )
+    let share = Decibels.of(power: rest / max(xx, 1e-30))
+    return (gain > 0 ? 20 * log10(gain) : -200, Decibels.of(power: rest / count), share)
   }
 
   var isEqualAsItIs: Bool {
-    let pair = SignalPair(reference.signal, other.signal, alignment: .none, gains: (1, 1))
-    return residue(of: pair) != nil
+    residue(of: SignalPair(reference.signal, other.signal, alignment: .none, gains: (1, 1))) != nil
   }
 
-  /// How equal two signals are as they are, without a shift; nil where they differ.
   private func residue(of pair: SignalPair) -> Equality? {
     guard pair.shift == 0, !pair.isInverted, pair.offset == 0 else { return nil }
     let (decibels, rest, share) = rest(of: pair)
@@ -317,15 +296,6 @@ extension Comparison {
       return nil
     }
     return .within(noise: rest > -190 ? rest : nil, decibels: decibels)
-  }
-
-  private mutating func judgeResidue(of pair: SignalPair) {
-    let (decibels, rest, share) = rest(of: pair)
-    if share <= Self.greatestShare {
-      equality = .within(noise: rest, decibels: decibels)
-      return
-    }
-    add(Difference(residual: share, in: everything, isThroughout: true))
   }
 
   var everything: ClosedRange<Double> { 0...max(reference.signal.duration, other.signal.duration) }
@@ -353,7 +323,8 @@ extension Comparison {
 
   /// Reports another length of the recording where nothing that was found explains it.
   private mutating func compareLengths() {
-    let change = other.signal.duration - reference.signal.duration
+    let (before, after) = (reference.signal.duration, other.signal.duration)
+    let change = after - before
     let explained = differences.contains {
       switch $0.kind {
       case .duration, .missing, .added, .tempo: true
@@ -363,16 +334,14 @@ extension Comparison {
     }
     // A sound that is a little higher is a little shorter.
     guard abs(change) > (differences.isEmpty ? 0.001 : 0.01), !explained else { return }
-    let values = SentenceFormatting.value(other.signal.duration, insteadOf: reference.signal.duration)
+    let values = SentenceFormatting.value(after, insteadOf: before)
     add(
-      Difference(
-        .length, in: everything, amount: change, before: reference.signal.duration, after: other.signal.duration),
+      Difference(.length, in: everything, amount: change, before: before, after: after),
       saying: "\(options.otherLabel)'s recording is \(Difference.Kind.length.change(change)): \(values) s")
   }
 
   mutating func compareChannels() {
-    let count = reference.signal.channels.count
-    let otherCount = other.signal.channels.count
+    let (count, otherCount) = (reference.signal.channels.count, other.signal.channels.count)
     if count != otherCount {
       add(
         Difference(
@@ -386,8 +355,7 @@ extension Comparison {
   }
 
   private mutating func compareEachChannel() {
-    var numbers: [Int] = []
-    var greatest = -200.0
+    var (numbers, greatest): ([Int], Double) = ([], -200)
     for (index, (a, b)) in zip(reference.signal.channels, other.signal.channels).enumerated() {
       var power = 0.0
       for (x, y) in zip(a, b) where x.isFinite && y.isFinite { power += Double(x - y) * Double(x - y) }
@@ -397,11 +365,11 @@ extension Comparison {
       greatest = max(greatest, rest)
     }
     guard !numbers.isEmpty else { return }
-    let isOne = numbers.count == 1
+    let list = SentenceFormatting.list(numbers)
+    let subject = numbers.count == 1 ? "channel \(list) differs" : "channels \(list) differ"
     add(
       Difference(.channels, in: everything, amount: greatest, unit: .fullScale),
-      saying: "\(options.otherLabel)'s channel\(isOne ? "" : "s") \(SentenceFormatting.list(numbers)) "
-        + "\(isOne ? "differs" : "differ"), though the mix of all is the same")
+      saying: "\(options.otherLabel)'s \(subject), though the mix of all is the same")
   }
 }
 
@@ -417,10 +385,7 @@ extension Comparison {
       switch equality {
       case .identical: ["equality": "identical"]
       case .within(let noise, let decibels):
-        [
-          "equality": "within", "residueDecibels": JSONPiece.finite(noise),
-          "levelDecibels": JSONPiece.finite(decibels),
-        ]
+        ["equality": "within", "residueDecibels": JSONPiece.finite(noise), "levelDecibels": JSONPiece.finite(decibels)]
       case .different: ["equality": "different"]
       }
     let takes: JSONMembers = ["label": options.otherLabel, "name": other.name, "source": other.sourceName]
@@ -471,9 +436,9 @@ extension Tolerance.Excess {
   /// What has no value is null.
   package var fields: JSONMembers {
     [
-      "kind": kind.rawValue, "value": JSONPiece.finite(value), "limit": JSONPiece.finite(limit),
-      "unit": unit.rawValue, "start": JSONPiece.finite(range.lowerBound), "end": JSONPiece.finite(range.upperBound),
-      "verified": !isUnverified, "text": text,
+      "kind": kind.rawValue, "value": JSONPiece.finite(value), "limit": JSONPiece.finite(limit), "unit": unit.rawValue,
+      "start": JSONPiece.finite(range.lowerBound), "end": JSONPiece.finite(range.upperBound), "verified": !isUnverified,
+      "text": text,
     ]
   }
 }

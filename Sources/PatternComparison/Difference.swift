@@ -40,17 +40,10 @@ public struct Difference: Equatable, Sendable {
     significance: Double? = nil, sentence: String = ""
   ) {
     let unit = unit ?? kind.unit
-    self.kind = kind
-    self.range = range
-    self.isThroughout = isThroughout
-    self.amount = amount
-    self.unit = unit
-    self.before = before
-    self.after = after
-    self.referenceEvents = referenceEvents
-    self.otherEvents = otherEvents
+    (self.kind, self.range, self.isThroughout, self.sentence) = (kind, range, isThroughout, sentence)
+    (self.amount, self.unit, self.before, self.after) = (amount, unit, before, after)
+    (self.referenceEvents, self.otherEvents) = (referenceEvents, otherEvents)
     self.significance = significance ?? (kind.isFelt ? JustNoticeableDifference.count(in: amount, unit) : 0)
-    self.sentence = sentence
   }
 
   /// Of another tempo, the seconds by which it moves what it moves most, which count for its significance.
@@ -115,7 +108,6 @@ public struct Difference: Equatable, Sendable {
     /// The length of the recording, silence included.
     case length
 
-    /// What amounts of it usually count.
     var unit: Unit {
       switch self {
       case .level, .spectrum, .parameter, .curve: .decibels

@@ -69,9 +69,8 @@ package enum SentenceFormatting {
 
   /// `third`, and `13th` beyond the words.
   package static func anyOrdinal(_ number: Int) -> String {
-    if let word = ordinal(number) { return word }
     let isTeen = (11...13).contains(number % 100)
-    return "\(number)\(isTeen ? "th" : [1: "st", 2: "nd", 3: "rd"][number % 10] ?? "th")"
+    return ordinal(number) ?? "\(number)\(isTeen ? "th" : [1: "st", 2: "nd", 3: "rd"][number % 10] ?? "th")"
   }
 
   /// `1, 2 and 5`; runs of three and more as `2 to 5`.
@@ -99,18 +98,17 @@ extension Difference.Kind {
 
   /// What more and less of it are called, of a sound or of a transient.
   package func comparative(isMore: Bool, isTransient: Bool = false) -> String? {
-    let words: (more: String, less: String)
     switch self {
-    case .level: words = ("stronger", "weaker")
-    case .time: words = ("later", "earlier")
-    case .tempo: words = ("slower", "faster")
-    case .frequency: words = isTransient ? ("sharper", "duller") : ("higher", "lower")
-    case .duration, .attack, .decay, .release, .length: words = ("longer", "shorter")
-    case .pan: words = ("further to the right", "further to the left")
-    case .brightness: words = ("brighter", "darker")
-    default: return nil
+    case .level: isMore ? "stronger" : "weaker"
+    case .time: isMore ? "later" : "earlier"
+    case .tempo: isMore ? "slower" : "faster"
+    case .frequency where isTransient: isMore ? "sharper" : "duller"
+    case .frequency: isMore ? "higher" : "lower"
+    case .duration, .attack, .decay, .release, .length: isMore ? "longer" : "shorter"
+    case .pan: "further to the " + (isMore ? "right" : "left")
+    case .brightness: isMore ? "brighter" : "darker"
+    default: nil
     }
-    return isMore ? words.more : words.less
   }
 
   /// By how much and in which direction: `3.2 dB stronger`, `8 ms later`, `11 % sharper`.
@@ -120,7 +118,6 @@ extension Difference.Kind {
     return "\(SentenceFormatting.size(amount, unit)) \(word)"
   }
 
-  /// What is said of a subject: the verb for one and for several, and what follows.
   fileprivate func predicate(_ amount: Double, isTransient: Bool) -> (one: String, several: String, rest: String) {
     let isMore = amount > 0
     let time = SentenceFormatting.size(amount, .seconds) + (isMore ? " longer" : " less time")
@@ -139,24 +136,19 @@ extension Difference.Kind {
   }
 }
 
-/// Differences as they are found, each with its sentence, whatever found it.
 struct FoundDifferences {
   private(set) var list: [Difference] = []
   let names: EventNames
   let referenceNames: EventNames
-  /// From the first to the last sound of the reference.
   var whole: ClosedRange<Double>
 
   /// Adds a difference in the words of its kind.
   ///
-  /// - Parameters:
-  ///   - events: What it is about, of the other take but for what is missing; without any, the whole take.
-  ///   - detail: What follows.
+  /// - Parameter events: What it is about, of the other take but for what is missing; without any, the whole take.
   mutating func add(_ difference: Difference, of events: [ListedEvent] = [], detail: String = "") {
     add(difference, saying: sentence(difference, events) + detail)
   }
 
-  /// Adds a difference of the whole in the words of its kind.
   mutating func add(whole kind: Difference.Kind, _ amount: Double = 0, after: Double? = nil) {
     add(Difference(kind, in: whole, isThroughout: true, amount: amount, before: after.map { _ in 0 }, after: after))
   }
@@ -169,16 +161,13 @@ struct FoundDifferences {
   /// Adds noise, or a hum where it has a frequency.
   ///
   /// - Parameter isReference: Whether the reference has it, and the other take does not.
-  mutating func add(
-    background decibels: Double, hertz: Double?, isMains: Bool = false, isReference: Bool = false
-  ) {
+  mutating func add(background decibels: Double, hertz: Double?, isMains: Bool = false, isReference: Bool = false) {
     let number = SentenceFormatting.number(hertz ?? 0, places: 0)
     let what = hertz == nil ? "noise" : isMains ? "hum of the mains (\(number) Hz)" : "a \(number) Hz hum"
     let level = SentenceFormatting.number(decibels, places: 0)
+    let (before, after) = isReference ? (hertz, nil) : (nil, hertz)
     add(
-      Difference(
-        .noise, in: whole, isThroughout: true, amount: decibels, before: isReference ? hertz : nil,
-        after: isReference ? nil : hertz),
+      Difference(.noise, in: whole, isThroughout: true, amount: decibels, before: before, after: after),
       saying: "\(isReference ? referenceNames.owner : names.owner) has \(what) at \(level) dBFS in the background"
         + (isReference ? "; \(names.owner) does not" : ""))
   }
@@ -205,12 +194,11 @@ struct FoundDifferences {
 
   /// What is said of events, or sounds, of one kind that are not there; numbered, or else unknown ones.
   private func missing(_ events: [ListedEvent]) -> String {
-    let first = events[0]
-    let (owner, reference, word) = (names.owner, referenceNames.owner, first.kind.word)
+    let (first, owner, reference, word) = (events[0], names.owner, referenceNames.owner, events[0].kind.word)
     guard first.number > 0 else {
       let times = events.map { SentenceFormatting.number($0.time, places: 3) }.joined(separator: ", ")
-      return
-        "\(owner) lacks \(events.count == 1 ? "a \(word)" : "\(events.count) \(word)s") of \(reference), at \(times) s"
+      let what = events.count == 1 ? "a \(word)" : "\(events.count) \(word)s"
+      return "\(owner) lacks \(what) of \(reference), at \(times) s"
     }
     if events.count == 1 {
       return "\(owner) lacks \(referenceNames.short(first)), at \(SentenceFormatting.moment(first.time))"
@@ -220,7 +208,6 @@ struct FoundDifferences {
     return "\(owner) lacks \(referenceNames.subject(events).text)"
   }
 
-  /// What is said of events, or sounds, of one kind that the reference does not have.
   private func added(_ events: [ListedEvent]) -> String {
     let word = events[0].kind.word
     let times = events.map { SentenceFormatting.number($0.time, places: 3) }
@@ -234,7 +221,6 @@ struct FoundDifferences {
 }
 
 struct EventNames {
-  /// Whom the events belong to: `B`.
   let owner: String
   private let counts: [HapticEvent.Kind: Int]
   private let total: Int
@@ -247,9 +233,8 @@ struct EventNames {
   }
 
   init(_ events: [ListedEvent], owner: String) {
-    self.owner = owner
+    (self.owner, total) = (owner, events.count)
     counts = events.reduce(into: [:]) { $0[$1.kind, default: 0] += 1 }
-    total = events.count
   }
 
   func count(_ kind: HapticEvent.Kind) -> Int { counts[kind] ?? 0 }
@@ -273,8 +258,7 @@ struct EventNames {
     guard events.allSatisfy({ $0.kind == first.kind }) else {
       return Subject(text: "\(events.count) of \(owner)'s \(total) events", isPlural: true)
     }
-    let all = count(first.kind)
-    let word = first.kind.word
+    let (all, word) = (count(first.kind), first.kind.word)
     if events.count == all {
       return Subject(text: (all == 2 ? "Both" : "All \(all)") + " of \(owner)'s \(word)s", isPlural: true)
     }
@@ -284,6 +268,4 @@ struct EventNames {
   }
 }
 
-extension HapticEvent.Kind {
-  var word: String { playsFile ? "sound" : noun }
-}
+extension HapticEvent.Kind { var word: String { playsFile ? "sound" : noun } }

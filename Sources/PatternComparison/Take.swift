@@ -34,13 +34,8 @@ public struct Take: Sendable {
     name: String, source: Source, signal: Signal, profile: TransducerProfile, text: String? = nil,
     feeling: String? = nil
   ) {
-    self.name = name
-    self.source = source
-    self.signal = signal
-    duration = signal.duration
-    self.profile = profile
-    self.text = text
-    self.feeling = feeling
+    (self.name, self.source, self.signal, duration) = (name, source, signal, signal.duration)
+    (self.profile, self.text, self.feeling) = (profile, text, feeling)
   }
 
   /// What the takes of a row are called: A, B, C … Z, then A2 and so on.
@@ -72,9 +67,7 @@ public struct TakeMeasurements: Equatable, Sendable {
     public let value: Double?
 
     /// The value without its unit, or a dash.
-    package var text: String {
-      value.map { NumberFormatting.fixed($0, places: places) } ?? "–"
-    }
+    package var text: String { value.map { NumberFormatting.fixed($0, places: places) } ?? "–" }
 
     /// How much more it is than another, or `=`; empty where either has no value.
     package func change(from other: Figure) -> String {
@@ -148,15 +141,9 @@ public enum LevelMatch: String, CaseIterable, Sendable {
   /// does not count as the weakest. Where a signal that is not silent has no loudness, which needs more
   /// than −70 LUFS, all are matched by weighted energy instead, since levels must be of one kind.
   public func gains(for signals: [Signal]) -> [Double] {
-    let levels: [Double?]
-    switch self {
-    case .none: return signals.map { _ in 1 }
-    case .loudness:
-      let loudness = signals.map(Self.loudness)
-      let isComplete = zip(signals, loudness).allSatisfy { $1 != nil || Self.isSilent($0) }
-      levels = isComplete ? loudness : signals.map(Self.weightedLevel)
-    case .weighted: levels = signals.map(Self.weightedLevel)
-    }
+    let loudness = self == .loudness ? signals.map(Self.loudness) : []
+    let isComplete = self == .loudness && zip(signals, loudness).allSatisfy { $1 != nil || Self.isSilent($0) }
+    let levels = self == .none ? [] : isComplete ? loudness : signals.map(Self.weightedLevel)
     guard let weakest = levels.compactMap(\.self).min() else { return signals.map { _ in 1 } }
     return levels.map { level in level.map { min(1, Decibels.factor(weakest - $0)) } ?? 1 }
   }
@@ -164,7 +151,6 @@ public enum LevelMatch: String, CaseIterable, Sendable {
   /// A factor for each take, as for its signal.
   public func gains(for takes: [Take]) -> [Double] { gains(for: takes.map(\.signal)) }
 
-  /// Loudness in LUFS, or nil where the signal is too quiet for one.
   static func loudness(of signal: Signal) -> Double? { (try? Levels(of: signal))?.integratedLoudness }
 
   /// The level a hand feels over all channels, in decibels; nil for silence.

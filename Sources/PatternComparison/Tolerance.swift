@@ -13,9 +13,7 @@ public struct Tolerance: Equatable, Sendable {
 
   /// Makes a tolerance; what is left out allows nothing.
   public init(decibels: Double = 0, seconds: Double = 0, percent: Double = 0) {
-    self.decibels = decibels
-    self.seconds = seconds
-    self.percent = percent
+    (self.decibels, self.seconds, self.percent) = (decibels, seconds, percent)
   }
 
   /// One thing that exceeds a tolerance.
@@ -36,7 +34,6 @@ public struct Tolerance: Equatable, Sendable {
     public var text: String
   }
 
-  /// A value and the limit it exceeds, where there are any.
   fileprivate typealias Limit = (value: Double?, limit: Double?, unit: Difference.Unit)
 
   /// Decibels by which something can change a level to which it is at so many decibels.
@@ -56,7 +53,7 @@ public struct Tolerance: Equatable, Sendable {
     }
     let amount = difference.amount
     switch (difference.kind, difference.unit) {
-    case (.missing, _), (.added, _): return [(nil, nil, difference.unit)]
+    case (.missing, _), (.added, _), (_, .count), (_, .none): return [(nil, nil, difference.unit)]
     case (.spectrum, .decibels): return over(Self.change(amount), decibels, .decibels)
     case (.tempo, _):
       return over(amount, percent, .percent) + (difference.largestShift.map { over($0, seconds, .seconds) } ?? [])
@@ -66,7 +63,6 @@ public struct Tolerance: Equatable, Sendable {
     case (_, .fullScale):
       guard referencePeak > 0 else { return [(nil, nil, difference.unit)] }
       return over(Self.change(amount - 20 * log10(referencePeak)), decibels, .decibels)
-    case (_, .count), (_, .none): return [(nil, nil, difference.unit)]
     }
   }
 }
@@ -84,9 +80,7 @@ extension Comparison {
     let peak = reference.signal.channels.reduce(0 as Float) { peak, channel in channel.reduce(peak) { max($0, abs($1)) }
     }
     let found = differences.flatMap { difference in
-      tolerance.exceeded(by: total(difference), referencePeak: Double(peak)).map {
-        excess(difference, $0.value, $0.limit, $0.unit)
-      }
+      tolerance.exceeded(by: total(difference), referencePeak: Double(peak)).map { excess(difference, $0) }
     }
     return found + unverified(tolerance)
   }
@@ -102,20 +96,15 @@ extension Comparison {
     return total
   }
 
-  private func excess(_ difference: Difference, _ value: Double?, _ limit: Double?, _ unit: Difference.Unit)
-    -> Tolerance.Excess
-  {
-    var text = difference.kind.rawValue
-    if let value, let limit {
-      text += " \(Self.measured(value, over: limit, unit)): \(place(of: difference))"
-    } else if difference.kind == .missing || difference.kind == .added {
-      text += ": \(place(of: difference))"
-    } else {
-      text += ": \(difference.sentence.dropLast())"
-    }
+  private func excess(_ difference: Difference, _ exceeded: Tolerance.Limit) -> Tolerance.Excess {
+    let (value, limit, unit) = exceeded
+    let kind = difference.kind
+    let measured = value.flatMap { value in limit.map { " " + Self.measured(value, over: $0, unit) } }
+    let hasPlace = measured != nil || kind == .missing || kind == .added
+    let text = hasPlace ? place(of: difference) : String(difference.sentence.dropLast())
     return Tolerance.Excess(
-      kind: difference.kind, value: value, limit: limit, unit: unit, range: difference.range, isUnverified: false,
-      text: text)
+      kind: kind, value: value, limit: limit, unit: unit, range: difference.range, isUnverified: false,
+      text: "\(kind.rawValue)\(measured ?? ""): \(text)")
   }
 
   /// `+1.001 dB > 1 dB`, with as many places as show that the limit is exceeded.
@@ -123,8 +112,7 @@ extension Comparison {
     let scale = unit == .seconds ? 1_000.0 : 1
     let name = unit == .seconds ? "ms" : unit.rawValue
     let bound = SentenceFormatting.number(limit * scale, places: 3)
-    var size = bound
-    var places = 1
+    var (size, places) = (bound, 1)
     while size == bound, places <= 9 {
       size = SentenceFormatting.number(abs(value) * scale, places: places)
       places += 1
@@ -153,29 +141,24 @@ extension Comparison {
 
   private func unverified(_ tolerance: Tolerance) -> [Tolerance.Excess] {
     guard let recording, recording.outcome == .found else { return [] }
-    let range = 0...max(reference.signal.duration, other.signal.duration)
-    func excess(_ kind: Difference.Kind, _ value: Double?, _ limit: Double?, _ unit: Difference.Unit, _ words: String)
-      -> Tolerance.Excess
-    {
-      Tolerance.Excess(
-        kind: kind, value: value, limit: limit, unit: unit, range: range, isUnverified: true,
-        text: "cannot be verified: " + words)
-    }
     var found: [Tolerance.Excess] = []
-    if let least = recording.leastDecibels, least > tolerance.decibels * (1 + 1e-6) {
-      let words = Self.measured(least, over: tolerance.decibels, .decibels).dropFirst()
-      found.append(excess(.level, least, tolerance.decibels, .decibels, "level ±\(words)"))
-    }
-    if let least = recording.leastSeconds, least > tolerance.seconds * (1 + 1e-6) {
-      let words = Self.measured(least, over: tolerance.seconds, .seconds).dropFirst()
-      found.append(excess(.time, least, tolerance.seconds, .seconds, "time ±\(words)"))
-    }
-    if recording.judgedCount < recording.eventCount {
-      let count = recording.eventCount - recording.judgedCount
+    func add(_ kind: Difference.Kind, _ value: Double, _ limit: Double?, _ unit: Difference.Unit, _ words: String) {
       found.append(
-        excess(
-          .missing, Double(count), nil, .count,
-          "\(count) of \(recording.eventCount) events are too weak to be judged in the noise"))
+        Tolerance.Excess(
+          kind: kind, value: value, limit: limit, unit: unit, range: everything, isUnverified: true,
+          text: "cannot be verified: " + words))
+    }
+    let limits: [(Difference.Kind, Double?, Double, Difference.Unit)] = [
+      (.level, recording.leastDecibels, tolerance.decibels, .decibels),
+      (.time, recording.leastSeconds, tolerance.seconds, .seconds),
+    ]
+    for (kind, least, limit, unit) in limits {
+      guard let least, least > limit * (1 + 1e-6) else { continue }
+      add(kind, least, limit, unit, "\(kind.rawValue) ±\(Self.measured(least, over: limit, unit).dropFirst())")
+    }
+    let (count, all) = (recording.eventCount - recording.judgedCount, recording.eventCount)
+    if count > 0 {
+      add(.missing, Double(count), nil, .count, "\(count) of \(all) events are too weak to be judged in the noise")
     }
     return found
   }

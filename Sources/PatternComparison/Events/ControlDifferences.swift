@@ -11,23 +11,11 @@ struct ControlDifferences {
   private let clock: EventMatch.TimeMapping
   private(set) var found: [Difference] = []
 
-  /// Two layers whose events belong together, and what sentences call the other's.
-  private struct LayerPair {
-    let reference: HapticPattern
-    let other: HapticPattern
-    let name: String?
-    let hapticTimes: [ClosedRange<Double>]
-    let audioTimes: [ClosedRange<Double>]
-  }
-
-  /// - Parameter match: The events of the two, without which a control does nothing.
   init(
     _ reference: HapticComposition, _ other: HapticComposition, match: EventMatch, profile: TransducerProfile,
     options: ComparisonOptions
   ) {
-    self.profile = profile
-    self.options = options
-    clock = match.clock
+    (self.profile, self.options, clock) = (profile, options, match.clock)
     // What is missing or added is reported as such, without its controls.
     var events: [[Int]: [ListedEvent]] = [:]
     for (index, otherIndex) in match.pairs {
@@ -36,11 +24,11 @@ struct ControlDifferences {
     }
     let hasLayers = max(reference.layers.count, other.layers.count) > 1
     for (layers, events) in events.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
-      let pair = LayerPair(
-        reference: reference.layers[layers[0]].pattern, other: other.layers[layers[1]].pattern,
-        name: hasLayers ? "layer \(layers[1] + 1)" : nil, hapticTimes: Self.times(events.filter(\.isHaptic)),
-        audioTimes: Self.times(events.filter { !$0.isHaptic }))
-      for id in DynamicParameterID.allCases { find(id, in: pair) }
+      let times = [true, false].map { isHaptic in Self.times(events.filter { $0.isHaptic == isHaptic }) }
+      for id in DynamicParameterID.allCases {
+        let patterns = (reference.layers[layers[0]].pattern, other.layers[layers[1]].pattern)
+        find(id, in: patterns, hasLayers ? "layer \(layers[1] + 1) " : "", times[id.isHaptic ? 0 : 1])
+      }
     }
   }
 
@@ -62,10 +50,13 @@ struct ControlDifferences {
     return times
   }
 
-  private mutating func find(_ id: DynamicParameterID, in layers: LayerPair) {
-    let times = id.isHaptic ? layers.hapticTimes : layers.audioTimes
-    let control = ControlTimeline(of: id, in: layers.reference)
-    let otherControl = ControlTimeline(of: id, in: layers.other)
+  /// Looks for the differences of one parameter in two layers whose events belong together.
+  private mutating func find(
+    _ id: DynamicParameterID, in patterns: (HapticPattern, HapticPattern), _ layer: String,
+    _ times: [ClosedRange<Double>]
+  ) {
+    let control = ControlTimeline(of: id, in: patterns.0)
+    let otherControl = ControlTimeline(of: id, in: patterns.1)
     func difference(from a: ControlTimeline) -> ControlTimeline.Gap? {
       a.gap(to: otherControl, in: times) { id.amount($0, $1, profile) }
     }
@@ -80,13 +71,13 @@ struct ControlDifferences {
         clock = self.clock
       }
     }
-    var items = ControlItem.list(id, of: layers.reference)
+    var items = ControlItem.list(id, of: patterns.0)
     for index in items.indices {
       items[index].time = clock.time(items[index].time)
       for point in items[index].points.indices { items[index].points[point].time *= clock.scale }
     }
-    let others = ControlItem.list(id, of: layers.other)
-    let words = ControlSentence(id: id, layer: layers.name, profile: profile, options: options, gap: gap)
+    let others = ControlItem.list(id, of: patterns.1)
+    let words = ControlSentence(id: id, layer: layer, profile: profile, options: options, gap: gap)
     let changed = Self.changed(items, others)
     let one = changed.count == 1 ? words.difference(changed[0].0, changed[0].1) : nil
     let areCurves = changed.allSatisfy { ($0 ?? $1)?.isCurve ?? false }
@@ -119,9 +110,7 @@ extension ControlTimeline {
   }
 
   struct Gap {
-    /// From the first to the last moment they differ.
     var range: ClosedRange<Double>
-    /// The moment they differ most.
     var peak: Double
     var before: Double
     var after: Double
@@ -129,18 +118,12 @@ extension ControlTimeline {
 
   /// Compares with another control within some ranges of time; nil where they agree.
   ///
-  /// - Parameters:
-  ///   - ranges: By rising time, none touching the next.
-  ///   - amount: How much two values differ in the unit they are judged by.
+  /// - Parameter ranges: By rising time, none touching the next.
   func gap(to other: ControlTimeline, in ranges: [ClosedRange<Double>], amount: (Double, Double) -> Double) -> Gap? {
-    var corners = (segments + other.segments).map(\.start)
-    corners += ranges.flatMap { [$0.lowerBound, $0.upperBound] }
-    corners = Array(Set(corners)).sorted()
-    var remaining = ranges[...]
-    var gap: Gap?
-    var greatest = 0.0
-    var cursor = 0
-    var otherCursor = 0
+    let starts = (segments + other.segments).map(\.start)
+    let corners = Set(starts + ranges.flatMap { [$0.lowerBound, $0.upperBound] }).sorted()
+    var (remaining, gap): (ArraySlice<ClosedRange<Double>>, Gap?) = (ranges[...], nil)
+    var (greatest, cursor, otherCursor) = (0.0, 0, 0)
     for (start, end) in zip(corners, corners.dropFirst()) {
       while cursor + 1 < segments.count, segments[cursor + 1].start <= start { cursor += 1 }
       while otherCursor + 1 < other.segments.count, other.segments[otherCursor + 1].start <= start { otherCursor += 1 }
@@ -155,12 +138,10 @@ extension ControlTimeline {
         let amount = abs(amount(before, after))
         let lower = min(gap?.range.lowerBound ?? start, start)
         let upper = max(gap?.range.upperBound ?? end, end)
-        if gap == nil || amount > greatest {
-          greatest = amount
-          gap = Gap(range: lower...upper, peak: time, before: before, after: after)
-        } else {
-          gap?.range = lower...upper
-        }
+        gap?.range = lower...upper
+        guard gap == nil || amount > greatest else { continue }
+        greatest = amount
+        gap = Gap(range: lower...upper, peak: time, before: before, after: after)
       }
     }
     return gap
@@ -208,27 +189,19 @@ extension DynamicParameterID {
 
 private struct ControlSentence {
   private let quality: Difference.Kind
-  /// What the sentence calls the parameter: `intensity`, `layer 2 intensity`.
   private let word: String
-  private let owner: String
-  private let reference: String
+  private let (owner, reference): (String, String)
   private let gap: ControlTimeline.Gap
-  /// How far the lines are apart where they are farthest, in the quality's unit.
   private let amount: Double
-  /// What that makes of the sound: `3.9 dB weaker`.
-  private let effect: String
-  /// How far it goes: `up to 3.9 dB weaker`.
-  private let extent: String
+  /// `3.9 dB weaker` and `up to 3.9 dB weaker`.
+  private let (effect, extent): (String, String)
 
   init(
-    id: DynamicParameterID, layer: String?, profile: TransducerProfile, options: ComparisonOptions,
+    id: DynamicParameterID, layer: String, profile: TransducerProfile, options: ComparisonOptions,
     gap: ControlTimeline.Gap
   ) {
-    quality = id.quality
-    word = (layer.map { $0 + " " } ?? "") + id.word
-    owner = options.otherLabel
-    reference = options.referenceLabel
-    self.gap = gap
+    (self.gap, quality, word) = (gap, id.quality, layer + id.word)
+    (owner, reference) = (options.otherLabel, options.referenceLabel)
     amount = id.amount(gap.before, gap.after, profile)
     effect = quality.change(amount)
     let isSilence = quality == .level && abs(amount) >= Difference.Kind.greatestDecibels
@@ -311,7 +284,6 @@ private struct ControlSentence {
   }
 }
 
-/// A step or a curve of one dynamic parameter, as an author wrote it.
 struct ControlItem {
   /// Seconds from the start of the pattern.
   var time: Double
@@ -331,7 +303,6 @@ struct ControlItem {
     return (steps + curves).sorted { $0.time < $1.time }
   }
 
-  /// Whether the corners are the same, wherever it begins.
   func isLike(_ other: ControlItem) -> Bool {
     isCurve == other.isCurve && points.count == other.points.count
       && zip(points, other.points).allSatisfy { Self.same($0.time, $1.time) && abs($0.value - $1.value) < 1e-5 }

@@ -2,7 +2,6 @@ internal import CMath
 import HapticModel
 import HapticRender
 
-/// What differs between the events of two patterns, each cause once.
 struct EventDifferences {
   private let match: EventMatch
   private let profile: TransducerProfile
@@ -18,12 +17,9 @@ struct EventDifferences {
     var amount: Double
   }
 
-  /// - Parameter reference: The composition whose controls act on the events.
   init(_ match: EventMatch, of reference: HapticComposition, profile: TransducerProfile, options: ComparisonOptions) {
     controls = PlayedValues(reference)
-    self.match = match
-    self.profile = profile
-    self.options = options
+    (self.match, self.profile, self.options) = (match, profile, options)
     let start = match.reference.first?.time ?? match.other.first?.time ?? 0
     found = FoundDifferences(
       names: EventNames(match.other, owner: options.otherLabel),
@@ -61,12 +57,13 @@ struct EventDifferences {
     return difference
   }
 
+  private var pairs: [(event: ListedEvent, partner: ListedEvent)] {
+    match.pairs.map { (match.reference[$0.0], match.other[$0.1]) }
+  }
+
   private func changes(of quality: Difference.Kind) -> (changes: [Change], all: Int) {
-    var changes: [Change] = []
-    var all = 0
-    for (index, otherIndex) in match.pairs {
-      let event = match.reference[index]
-      let partner = match.other[otherIndex]
+    var (changes, all): ([Change], Int) = ([], 0)
+    for (event, partner) in pairs {
       guard let before = quality.value(of: event), let after = quality.value(of: partner) else { continue }
       all += 1
       // What remains of a decimal in single precision does not count; at another tempo, durations scale with it.
@@ -94,8 +91,7 @@ struct EventDifferences {
     for group in groups {
       let first = group[0]
       // All haptic events, or all audio events, and nothing of the other bus sounds.
-      let isWhole =
-        group.count == all && all > 1 && match.other.allSatisfy { $0.isHaptic == first.event.isHaptic }
+      let isWhole = group.count == all && all > 1 && match.other.allSatisfy { $0.isHaptic == first.event.isHaptic }
       let isOneValue = group.allSatisfy {
         abs($0.before - first.before) < 1e-4 && abs($0.after - first.after) < 1e-4 && $0.event.kind == first.event.kind
       }
@@ -123,8 +119,7 @@ struct EventDifferences {
   /// What was done to all values alike: `intensity × 0.8`, `sharpness + 0.1`.
   private static func rule(_ group: [Change], _ quality: Difference.Kind) -> String? {
     let first = group[0]
-    guard quality == .level || quality == .frequency,
-      group.allSatisfy({ $0.event.isHaptic == first.event.isHaptic })
+    guard quality == .level || quality == .frequency, group.allSatisfy({ $0.event.isHaptic == first.event.isHaptic })
     else { return nil }
     let name = quality.valueName(of: first.event.kind)
     let step = first.after - first.before
@@ -141,8 +136,7 @@ struct EventDifferences {
       addClock()
       return
     }
-    var changes = match.pairs.compactMap { index, otherIndex -> Change? in
-      let (event, partner) = (match.reference[index], match.other[otherIndex])
+    var changes = pairs.compactMap { event, partner -> Change? in
       let shift = partner.time - event.time
       guard abs(shift) > EventMatch.leastTime else { return nil }
       return Change(event: event, partner: partner, before: event.time, after: partner.time, amount: shift)
@@ -165,17 +159,13 @@ struct EventDifferences {
 
   /// Takes the events away that end the pattern and are all shifted alike, if they are several.
   private mutating func addTail(_ changes: inout [Change]) {
-    guard let last = match.pairs.last, let shift = changes.last?.amount,
-      changes.last?.event.index == match.reference[last.0].index
-    else { return }
-    let tail = match.pairs.reversed().prefix {
-      abs(match.other[$0.1].time - match.reference[$0.0].time - shift) < 1e-5
-    }.reversed()
-    guard tail.count < match.pairs.count, tail.count > 1, let first = tail.first else { return }
-    let indices = Set(tail.map { match.reference[$0.0].index })
+    let pairs = pairs
+    guard let shift = changes.last?.amount, changes.last?.event.index == pairs.last?.event.index else { return }
+    let tail = pairs.reversed().prefix { abs($0.partner.time - $0.event.time - shift) < 1e-5 }
+    guard tail.count < pairs.count, tail.count > 1, let from = tail.last?.partner else { return }
+    let indices = Set(tail.map(\.event.index))
     let moved = changes.filter { indices.contains($0.event.index) }
     changes.removeAll { indices.contains($0.event.index) }
-    let from = match.other[first.1]
     let names = found.names
     found.add(
       difference(.time, moved, amount: shift, hasValues: true),
@@ -191,7 +181,7 @@ struct EventDifferences {
     if match.clock.scale != 1 {
       // Without the delay where that is taken out.
       let base = options.alignment == .start ? first : 0
-      let shifts = match.pairs.map { match.other[$0.1].time - match.reference[$0.0].time - base }
+      let shifts = pairs.map { $0.partner.time - $0.event.time - base }
       whole.setLargestShift(shifts.max { abs($0) < abs($1) } ?? 0)
       found.add(whole)
     }
@@ -221,8 +211,7 @@ struct EventDifferences {
   }
 
   private mutating func findWaveforms() {
-    for (index, otherIndex) in match.pairs {
-      let (event, partner) = (match.reference[index], match.other[otherIndex])
+    for (event, partner) in pairs {
       guard let before = event.waveform, let after = partner.waveform, before != after else { continue }
       let subject = found.names.subject([partner])
       let sentence =
@@ -237,12 +226,9 @@ struct EventDifferences {
     }
   }
 
-  /// Reports events that are felt at other places, those of equal places together.
   private mutating func findPlaces() {
     var moved: [(places: [HapticComposition.Place?], events: [ListedEvent], partners: [ListedEvent])] = []
-    for (index, otherIndex) in match.pairs {
-      let (event, partner) = (match.reference[index], match.other[otherIndex])
-      guard event.place != partner.place else { continue }
+    for (event, partner) in pairs where event.place != partner.place {
       let places = [event.place, partner.place]
       let known = moved.firstIndex { $0.places == places }
       if known == nil { moved.append((places, [], [])) }
@@ -275,8 +261,7 @@ struct EventDifferences {
         .order, in: range([events[first], events[last]]), isThroughout: isWhole,
         referenceEvents: moved.map { events[$0].index }, otherEvents: moved.map { partners[$0].index }),
       saying: "\(found.names.owner)'s \(kind.word)s "
-        + (isWhole
-          ? "are in reverse order" : "\(partners[first].number) and \(partners[last].number) are swapped"))
+        + (isWhole ? "are in reverse order" : "\(partners[first].number) and \(partners[last].number) are swapped"))
     return true
   }
 }
@@ -296,11 +281,8 @@ extension Array {
   }
 }
 
-/// A quality of an event, and how much a difference of it is.
 extension Difference.Kind {
-  static let ofEvents: [Self] = [
-    .level, .frequency, .duration, .attack, .decay, .release, .sustain, .pan, .brightness,
-  ]
+  static let ofEvents: [Self] = [.level, .frequency, .duration, .attack, .decay, .release, .sustain, .pan, .brightness]
 
   /// The parameter it is read from for a kind of event; nil for the duration.
   func parameter(of kind: HapticEvent.Kind) -> EventParameterID? {
@@ -317,14 +299,12 @@ extension Difference.Kind {
     }
   }
 
-  /// The value an event has, or nil where its kind has none.
   func value(of event: ListedEvent) -> Double? {
     if self == .duration { return event.duration }
     guard let id = parameter(of: event.kind), event.kind.responds(to: id) else { return nil }
     return event.value(id)
   }
 
-  /// What a sentence calls the value: `intensity`.
   func valueName(of kind: HapticEvent.Kind) -> String {
     switch self {
     case .level: kind.isHaptic ? "intensity" : "volume"
@@ -347,7 +327,6 @@ extension Difference.Kind {
     }
   }
 
-  /// How far a value is from another, in `unit`, as a profile renders them.
   func amount(_ before: Double, _ after: Double, of kind: HapticEvent.Kind, _ profile: TransducerProfile) -> Double {
     switch self {
     case .level:

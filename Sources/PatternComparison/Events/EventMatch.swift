@@ -12,7 +12,6 @@ struct ListedEvent {
   /// The values the kind reacts to, in the order of `EventParameterID.allCases`; else 0.
   var values: [Double]
   var waveform: AudioWaveform?
-  /// Where it is felt; nil for everywhere.
   var place: HapticComposition.Place?
   /// Its number among its kind, from 1 on.
   var number = 0
@@ -44,7 +43,6 @@ struct ListedEvent {
 
   var isHaptic: Bool { kind.isHaptic }
 
-  /// Whether all but the time is the same.
   func isLike(_ other: ListedEvent) -> Bool {
     kind == other.kind && same(duration, other.duration) && zip(values, other.values).allSatisfy { abs($0 - $1) < 1e-6 }
       && waveform == other.waveform && place == other.place
@@ -61,8 +59,7 @@ struct ListedEvent {
     var difference = 0.0
     for (a, b) in zip(values, other.values) { difference += abs(a - b) }
     if let duration, let otherDuration = other.duration {
-      let longest = max(duration, otherDuration, 1e-3)
-      difference += abs(duration - otherDuration) / longest
+      difference += abs(duration - otherDuration) / max(duration, otherDuration, 1e-3)
     }
     if waveform != other.waveform { difference += 0.5 }
     if place != other.place { difference += 0.5 }
@@ -98,7 +95,6 @@ struct ListedEvent {
 struct EventMatch {
   /// The reference's events by time.
   let reference: [ListedEvent]
-  /// The other composition's events by time.
   let other: [ListedEvent]
   /// Positions in `reference` and `other`, rising in the first.
   private(set) var pairs: [(Int, Int)] = []
@@ -126,40 +122,35 @@ struct EventMatch {
     self.other = ListedEvent.list(other)
     if !pairAsAWhole() { pairOneByOne() }
     pairs.sort { $0.0 < $1.0 }
-    let paired = Set(pairs.map(\.0))
-    let otherPaired = Set(pairs.map(\.1))
+    let (paired, otherPaired) = (Set(pairs.map(\.0)), Set(pairs.map(\.1)))
     missing = self.reference.indices.filter { !paired.contains($0) }
     added = self.other.indices.filter { !otherPaired.contains($0) }
   }
 
   private mutating func pairAsAWhole() -> Bool {
     let count = reference.count
-    guard count == other.count, count > 0 else { return false }
-    guard zip(reference, other).allSatisfy({ $0.kind == $1.kind }) else { return false }
-    let first = reference[0].time
-    let otherFirst = other[0].time
+    guard count == other.count, count > 0, zip(reference, other).allSatisfy({ $0.kind == $1.kind }) else {
+      return false
+    }
+    let (first, otherFirst) = (reference[0].time, other[0].time)
     var clock = TimeMapping(scale: 1, delay: otherFirst - first)
-    let span = reference[count - 1].time - first
-    let otherSpan = other[count - 1].time - otherFirst
+    let (span, otherSpan) = (reference[count - 1].time - first, other[count - 1].time - otherFirst)
     // Two events make any pace; three that agree make one.
     if count > 2, span > 0, abs(otherSpan - span) > Self.leastTime {
-      clock.scale = otherSpan / span
-      clock.delay = otherFirst - first * clock.scale
+      clock = TimeMapping(scale: otherSpan / span, delay: otherFirst - first * (otherSpan / span))
     }
     let slack = clock.scale == 1 ? Self.leastTime : 5e-4
-    let fits = zip(reference, other).allSatisfy { abs($1.time - clock.time($0.time)) <= slack }
-    guard fits else { return false }
+    guard zip(reference, other).allSatisfy({ abs($1.time - clock.time($0.time)) <= slack }) else { return false }
     // A few events far from where they were, and nothing like them: others, not the same later.
     let alike = zip(reference, other).count { $0.isLike($1) }
     guard abs(clock.delay) < 0.5 && abs(clock.scale - 1) < 0.5 || alike * 2 >= count else { return false }
     pairs = reference.indices.map { ($0, $0) }
-    if count > 1 || reference.count == 1 { self.clock = clock }
+    self.clock = clock
     return true
   }
 
   private mutating func pairOneByOne() {
-    var ends = (reference.count, other.count)
-    var start = 0
+    var (ends, start) = ((reference.count, other.count), 0)
     while start < min(ends.0, ends.1), same(reference[start], other[start], later: 0) {
       pairs.append((start, start))
       start += 1
@@ -185,7 +176,6 @@ struct EventMatch {
     abs(b.time - a.time - later) <= Self.leastTime && a.isLike(b)
   }
 
-  /// Pairs what is left, each kind on its own, equals first.
   private mutating func pairRest(_ rest: [Int], _ otherRest: [Int]) {
     for kind in HapticEvent.Kind.allCases {
       var mine = rest.filter { reference[$0].kind == kind }
@@ -207,41 +197,31 @@ struct EventMatch {
     }
   }
 
-  /// What equal events have in common, rounded.
   private struct Key: Hashable {
-    var time: Int64
-    var duration: Int64
-    var values: [Int64]
-    var path: String?
+    /// Time, duration and values.
+    private let values: [Int64]
+    private let path: String?
 
     init(_ event: ListedEvent) {
-      func rounded(_ value: Double) -> Int64 { Int64((min(max(value, -1e9), 1e9) * 1e5).rounded()) }
-      time = rounded(event.time)
-      duration = rounded(event.duration ?? -1)
-      values = event.values.map(rounded)
+      values = ([event.time, event.duration ?? -1] + event.values).map { value in
+        Int64((min(max(value, -1e9), 1e9) * 1e5).rounded())
+      }
       path = event.waveform?.path
     }
   }
 }
 
-/// Pairs the members of two sequences without crossing, so that the whole costs least.
 enum SequenceMatching {
   /// What leaving one member without a partner costs; a pair that costs more than two of it is not made.
   static let gapCost = 0.5
-
   /// The most cells of an exact search; longer sequences are paired by time alone, from the start on.
   static let longestSearch = 1 << 20
-
   /// The most seconds between two that are paired by their times alone.
   static let greatestDistance = 0.5
 
-  /// Pairs of indices, rising in both.
+  /// Pairs of indices, rising in both, of members at rising times.
   ///
   /// Exact while the product of the counts stays below `longestSearch`, else in one pass: linear time.
-  ///
-  /// - Parameters:
-  ///   - times: The members' times, rising.
-  ///   - cost: What a pair costs, 0 for equals.
   static func pairs(_ times: [Double], _ otherTimes: [Double], cost: (Int, Int) -> Double) -> [(Int, Int)] {
     guard !times.isEmpty, !otherTimes.isEmpty else { return [] }
     let (cells, overflow) = times.count.multipliedReportingOverflow(by: otherTimes.count)
@@ -258,8 +238,7 @@ enum SequenceMatching {
     for i in 1...count {
       var row = [Double](repeating: Double(i) * gapCost, count: width)
       for j in 1...otherCount {
-        let left = above[j] + gapCost
-        let right = row[j - 1] + gapCost
+        let (left, right) = (above[j] + gapCost, row[j - 1] + gapCost)
         let pair = above[j - 1] + cost(i - 1, j - 1)
         // Of equals the pair, so that as much as possible is a change.
         if pair <= left, pair <= right {
@@ -273,8 +252,7 @@ enum SequenceMatching {
       above = row
     }
     var pairs: [(Int, Int)] = []
-    var i = count
-    var j = otherCount
+    var (i, j) = (count, otherCount)
     while i > 0 || j > 0 {
       switch steps[i * width + j] {
       case .pair:
@@ -294,8 +272,7 @@ enum SequenceMatching {
       i < times.count && j < otherTimes.count ? abs(times[i] - otherTimes[j]) : .infinity
     }
     var pairs: [(Int, Int)] = []
-    var i = 0
-    var j = 0
+    var (i, j) = (0, 0)
     while i < times.count, j < otherTimes.count {
       let here = distance(i, j)
       if here <= greatestDistance, here <= distance(i + 1, j), here <= distance(i, j + 1) {

@@ -18,10 +18,8 @@ struct RecordingAlignment {
   static let earliest = -1.0
   /// The greatest share of tempo that is searched.
   static let greatestTempo = 0.032
-  /// Hertz that count.
-  private static let band = 20.0...800.0
-  /// Seconds of a part of the reference.
-  private static let partLength = 0.1
+  /// Hertz that count, and seconds of a part of the reference.
+  private static let (band, partLength) = (20.0...800.0, 0.1)
   private static let greatestPartCount = 64
   /// Lags that are searched together: 8 ms at 2 kHz.
   private static let pool = 16
@@ -29,7 +27,6 @@ struct RecordingAlignment {
   /// Frames per second, half those of the take.
   let rate: Double
   private let low: Int
-  /// The lags, from `low` on.
   private let lagCount: Int
   private(set) var x: [Float] = []
   private(set) var y: [Float] = []
@@ -51,8 +48,7 @@ struct RecordingAlignment {
     var noise = NoiseSpectrum(of: take, quantile: 0.1)
     let greatest = NoiseSpectrum(of: take, quantile: nil).powers.max() ?? 0
     for bin in noise.powers.indices { noise.powers[bin] = max(noise.powers[bin], 1e-3 * greatest) + 1e-16 }
-    self.noise = noise
-    fullRate = reference.rate
+    (self.noise, fullRate) = (noise, reference.rate)
     let length = FourierTransform.fastLength(atLeast: max(take.count, reference.whole.count) / 4 + 1_024) * 4
     let all = Self.weighted(take, by: noise, rate: reference.rate, length: length)
     x = Array(
@@ -64,7 +60,6 @@ struct RecordingAlignment {
     findCandidates()
   }
 
-  /// Samples at half the rate, weighted as the take is.
   func weighted(_ samples: [Float]) -> [Float] {
     let length = FourierTransform.fastLength(atLeast: samples.count / 4 + 100) * 4
     return Array(Self.weighted(samples, by: noise, rate: fullRate, length: length).prefix(samples.count / 2 + 100))
@@ -167,9 +162,7 @@ struct RecordingAlignment {
       let tempos = (-16...16).map { best.tempo + Double($0) * step / 8 }.filter { abs($0) <= Self.greatestTempo }
       add(about: lag(best.index), tempos: tempos, reach: 0.014)
     }
-    let count = candidates.count
-    for edge in edges() { add(about: edge, tempos: near, reach: 0.006) }
-    for index in count..<candidates.count { candidates[index].isEdge = true }
+    for edge in edges() { add(about: edge, tempos: near, reach: 0.006, isEdge: true) }
   }
 
   /// The greatest values whose columns are not beside each other: a hum fits a period later as well.
@@ -191,7 +184,7 @@ struct RecordingAlignment {
   }
 
   /// Adds the best signed sums about a lag, counted in seconds from the first lag on.
-  private mutating func add(about lag: Double, tempos: [Double], reach: Double) {
+  private mutating func add(about lag: Double, tempos: [Double], reach: Double, isEdge: Bool = false) {
     let step = 0.000_25
     let count = Int(reach / step)
     var sums: [[Double]] = []
@@ -211,7 +204,7 @@ struct RecordingAlignment {
       candidates += Self.best(sums.map { $0.map { $0 * sign } }, count: 3, apart: 12).map { row, index, value in
         Candidate(
           delay: lag + Double(index - count) * step + Double(low) / rate - tempos[row] * times[0], tempo: tempos[row],
-          sign: sign, sum: value)
+          sign: sign, sum: value, isEdge: isEdge)
       }
     }
   }
@@ -220,12 +213,9 @@ struct RecordingAlignment {
   private func edges() -> [Double] {
     let rises = Rises(self)
     guard !rises.isEmpty else { return [] }
-    return Self.best([rises.products(tempo: 0)], count: 2, apart: 4).map {
-      rises.delay($0.index) - Double(low) / rate
-    }
+    return Self.best([rises.products(tempo: 0)], count: 2, apart: 4).map { rises.delay($0.index) - Double(low) / rate }
   }
 
-  /// Seconds of the take at which the reference may start.
   var delays: ClosedRange<Double> { Double(low) / rate...Double(low + lagCount) / rate }
 }
 
@@ -240,21 +230,18 @@ struct Rises {
   private let second: [Float]
   private let reach: Int
   private let delays: ClosedRange<Double>
-  /// Seconds of a value.
   private let step: Double
 
   init(_ alignment: RecordingAlignment) {
     let silence = [Float](repeating: 0, count: Self.hop * Self.lead)
     first = Self.rises(silence + alignment.x + silence, share: 0)
     second = Self.rises(alignment.y, share: 3)
-    step = Double(Self.hop) / alignment.rate
-    delays = alignment.delays
+    (step, delays) = (Double(Self.hop) / alignment.rate, alignment.delays)
     reach = Int((delays.upperBound - delays.lowerBound) / step) + 60
   }
 
   var isEmpty: Bool { first.isEmpty || second.isEmpty }
 
-  /// The seconds of the take at which the reference starts, for an index of the products.
   func delay(_ index: Int) -> Double { Double(index - reach + Self.lead) * step }
 
   /// How well both fit for each delay, the reference slower by a share.
@@ -296,11 +283,8 @@ extension RecordingAlignment {
   /// where only rises and falls are held against each other, and where samples are.
   private static let coarse = 0.008
   private static let fine = 0.001
-  /// Frames by which the reference is moved to both sides.
   private static let reach = 16
 
-  /// Places at another tempo than clocks have.
-  ///
   /// The parts of a hum that is slower are not like those of the reference: only its rises and falls show
   /// where and how fast it is. There, the whole at that speed is held against the take.
   func tempoCandidates() -> [Candidate] {
@@ -317,11 +301,10 @@ extension RecordingAlignment {
       peaks.append((products[best], rises.delay(best), tempo))
     }
     peaks.sort { $0.value > $1.value }
-    var chosen: [(delay: Double, tempo: Double)] = []
-    for peak in peaks where chosen.count < 2 {
-      // What is next to a peak is the same peak.
-      guard chosen.allSatisfy({ abs($0.tempo - peak.tempo) > 2.5 * step }) else { continue }
-      chosen.append((peak.delay, peak.tempo))
+    var chosen: [(value: Float, delay: Double, tempo: Double)] = []
+    // What is next to a peak is the same peak.
+    for peak in peaks where chosen.count < 2 && chosen.allSatisfy({ abs($0.tempo - peak.tempo) > 2.5 * step }) {
+      chosen.append(peak)
     }
     return chosen.flatMap { near($0.delay, tempo: $0.tempo, step: Self.fine / span) }.filter {
       abs($0.tempo) > RecordingFit.usualTempo
@@ -374,7 +357,7 @@ struct RecordingHypotheses: ~Copyable {
   /// Seconds from one rendering of an event that moves under controls to the next.
   private static let step = 0.005
   private static let greatestFrequencyCount = 48
-  /// The greatest change of frequency, as a logarithm.
+  /// As a logarithm.
   private static let greatestFrequency = 0.56
   /// Seconds within which delays are one place.
   private static let sameness = 0.004
@@ -386,8 +369,7 @@ struct RecordingHypotheses: ~Copyable {
   private let take: [ComplexNumber]
 
   init(_ reference: RecordingReference, _ alignment: RecordingAlignment) {
-    self.reference = reference
-    self.alignment = alignment
+    (self.reference, self.alignment) = (reference, alignment)
     let longest = reference.whole.count / 2 + Int(alignment.rate)
     transform = FourierTransform(length: FourierTransform.fastLength(atLeast: alignment.y.count + longest + 64))
     take = transform.forward(alignment.y)

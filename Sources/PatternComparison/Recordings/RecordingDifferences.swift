@@ -13,7 +13,6 @@ extension Comparison {
   /// From so much to say on, another explanation is looked for.
   private static let manyDifferences = 1.5
 
-  /// How much some differences are to say: what is true of the whole is little, what came or went much.
   private static func weight(_ differences: [Difference]) -> Double {
     differences.reduce(0) { sum, difference in
       switch difference.kind {
@@ -43,8 +42,7 @@ extension Comparison {
 
   /// How sure it is that one of two takes has noise under all of it.
   private struct Noisiness {
-    var isPossible = false
-    var isCertain = false
+    var (isPossible, isCertain) = (false, false)
 
     init(_ reference: Take, _ other: Take) {
       for (take, opposite) in [(reference, other), (other, reference)] where take.composition == nil {
@@ -76,12 +74,13 @@ extension Comparison {
   /// Holds a recording against its reference, and takes over what that finds if it is better.
   ///
   /// - Parameter isBetter: Compares how much there is to say with what there was before.
-  /// - Returns: Whether the findings are those of the recording.
   @discardableResult mutating func compareRecording(isBetter: (Double, Double) -> Bool) -> Bool {
     guard let sides = RecordingSides(reference, other) else { return false }
     var result = RecordingResult(sides, search: options.search, limit: Self.fewDifferences)
-    if !result.isClear, let heard = RecordingResult(behindHardware: sides, search: options.search) {
-      if heard.isJudged && !result.isJudged || heard.doubt < result.doubt { result = heard }
+    if !result.isClear, let heard = RecordingResult(behindHardware: sides, search: options.search),
+      heard.isJudged && !result.isJudged || heard.doubt < result.doubt
+    {
+      result = heard
     }
     let isPattern = reference.composition != nil || other.composition != nil
     guard result.match.outcome == .found else {
@@ -108,8 +107,8 @@ extension Comparison {
   }
 
   private mutating func addNotFound(_ match: RecordingMatch, _ sides: RecordingSides) {
-    let recording = sides.isMirrored ? options.referenceLabel : options.otherLabel
-    let pattern = sides.isMirrored ? options.otherLabel : options.referenceLabel
+    let labels = [options.otherLabel, options.referenceLabel]
+    let (recording, pattern) = sides.isMirrored ? (labels[1], labels[0]) : (labels[0], labels[1])
     if match.outcome == .noisy {
       add(
         Difference(.noise, in: everything, isThroughout: true, unit: Difference.Unit.none),
@@ -125,32 +124,23 @@ extension Comparison {
   }
 }
 
-/// Which of two takes is held against which.
 struct RecordingSides {
   let reference: RecordingReference
-  let pattern: Take
-  let recording: Take
-  /// The recording at the low rate.
+  let (pattern, recording): (Take, Take)
   let recorded: LowRateSignal
-  /// Whether the recording is the comparison's reference.
   let isMirrored: Bool
 
-  /// Nil where neither is a sound, or the reference is silent.
   init?(_ reference: Take, _ other: Take) {
     isMirrored = reference.composition == nil && other.composition != nil
-    pattern = isMirrored ? other : reference
-    recording = isMirrored ? reference : other
+    (pattern, recording) = isMirrored ? (other, reference) : (reference, other)
     guard recording.composition == nil else { return nil }
     recorded = LowRateSignal(of: recording.signal.mono, rate: recording.signal.rate)
     let low = LowRateSignal(of: pattern.signal.mono, rate: pattern.signal.rate)
     let blocks = stride(from: 0, to: low.samples.count - 79, by: 80).map {
       Samples.energy(low.samples, $0..<$0 + 80) / 80
     }.sorted()
-    let noise = blocks.isEmpty ? 0 : blocks[blocks.count / 10]
-    let loudest = blocks.last ?? 0
-    let built =
-      RecordingReference(pattern)
-      ?? RecordingReference(low, noise: noise < 0.01 * loudest ? noise : 0)
+    let (noise, loudest) = (blocks.isEmpty ? 0 : blocks[blocks.count / 10], blocks.last ?? 0)
+    let built = RecordingReference(pattern) ?? RecordingReference(low, noise: noise < 0.01 * loudest ? noise : 0)
     guard !built.stems.isEmpty else { return nil }
     self.reference = built
   }
@@ -161,10 +151,8 @@ struct RecordingDifferences {
   private let sides: RecordingSides
   private(set) var found: FoundDifferences
 
-  /// The least shift of the whole that is reported, in seconds.
-  private static let leastDelay = 0.000_2
-  /// The least difference of level of the whole, in decibels.
-  private static let leastLevel = 0.1
+  /// The least seconds and decibels of the whole that are reported.
+  private static let (leastDelay, leastLevel) = (0.000_2, 0.1)
   /// How many standard errors another tempo is away from none, and the least shift it makes.
   private static let leastTempo = (errors: 5.0, seconds: 0.001)
 
@@ -172,8 +160,7 @@ struct RecordingDifferences {
   private static let either = " (of two events, it may be the other that changed)"
 
   init(_ result: RecordingResult, sides: RecordingSides, options: ComparisonOptions) {
-    self.result = result
-    self.sides = sides
+    (self.result, self.sides) = (result, sides)
     let events = sides.pattern.composition.map(ListedEvent.list) ?? sides.reference.stems.map(\.event)
     found = FoundDifferences(
       names: EventNames(events, owner: options.otherLabel),
@@ -188,10 +175,7 @@ struct RecordingDifferences {
         background: hum + 20 * log10(2.0.squareRoot()), hertz: hertz, isMains: match.mains != nil,
         isReference: sides.isMirrored)
     }
-    for kind in HapticEvent.Kind.allCases {
-      addPresence(of: kind, isMissing: true)
-      addPresence(of: kind, isMissing: false)
-    }
+    for kind in HapticEvent.Kind.allCases { for isMissing in [true, false] { addPresence(of: kind, isMissing) } }
     for change in result.told where change.kind != .missing && change.kind != .added { add(change) }
   }
 
@@ -199,7 +183,6 @@ struct RecordingDifferences {
   /// 1 where the recording is the other take; else −1.
   private var direction: Double { sides.isMirrored ? -1 : 1 }
 
-  /// A time of what was looked for, as a time of the recording.
   private func recorded(_ time: Double) -> Double { match.delay + (1 + match.tempo / 100) * time }
 
   /// A time of what was looked for, as one of the comparison's reference.
@@ -237,7 +220,7 @@ struct RecordingDifferences {
         + ", \(SentenceFormatting.size(shift, .seconds)) over \(SentenceFormatting.size(span, .seconds))")
   }
 
-  private mutating func addPresence(of kind: HapticEvent.Kind, isMissing: Bool) {
+  private mutating func addPresence(of kind: HapticEvent.Kind, _ isMissing: Bool) {
     let changes = result.told.filter { $0.kind == (isMissing ? .missing : .added) && $0.event.kind == kind }.sorted {
       $0.range.lowerBound < $1.range.lowerBound
     }
@@ -257,8 +240,8 @@ struct RecordingDifferences {
   }
 
   private func difference(
-    _ kind: Difference.Kind, in range: ClosedRange<Double>, amount: Double, before: Double? = nil,
-    after: Double? = nil, _ events: [Int]
+    _ kind: Difference.Kind, in range: ClosedRange<Double>, amount: Double, before: Double? = nil, after: Double? = nil,
+    _ events: [Int]
   ) -> Difference {
     let indices = sides.pattern.composition == nil ? [] : events
     let start = referenceTime(range.lowerBound)

@@ -4,31 +4,24 @@ import SignalAnalysis
 /// One cause of what a reference leaves of a recording: an event that changed, or a sound that was added.
 struct RecordingChange {
   var kind: Difference.Kind
-  /// The event it is about; for an added sound, one made up.
   var event: ListedEvent
-  /// Seconds of the reference at which it is, and ends.
+  /// Seconds of the reference.
   var range: ClosedRange<Double>
-  /// Decibels, seconds, or percent of a frequency; decibels relative to full scale of a sound that is
-  /// missing or added.
+  /// Decibels, seconds or percent; of a sound that is missing or added, decibels relative to full scale.
   var amount: Double
   var before: Double?
   var after: Double?
-  /// The stem that is changed; nil for an added sound.
   var stem: Int?
-  /// What the stem is instead; nil for nothing.
   var sound: Stem?
-  /// Samples of the take in which something else sounds.
   var filled: Range<Int>?
   /// Samples of the take that it explains, and by how much, in multiples of the noise's power.
   var explained: Range<Int>
   var improvement = 0.0
-  /// The improvement less what chance makes of it.
   var score = 0.0
   var doubt = 0.0
   /// Whether it may be the opposite change of the other of two events as well.
   var isOfEither = false
 
-  /// How many standard errors it is away from none.
   var confidence: Double { improvement.squareRoot() }
   var standardError: Double { confidence > 0 ? abs(amount) / confidence : 0 }
 }
@@ -37,11 +30,8 @@ struct RecordingChange {
 enum RecordingThreshold {
   /// Standard errors that something must be away from none: about one false alarm in 10⁷ tests.
   static let z = 5.5
-  /// Decibels of one event.
   static let decibels = 0.5
-  /// Seconds that one event is earlier or later.
   static let seconds = 0.001
-  /// Percent of a frequency.
   static let percent = 3.0
   /// The share of an event's energy that a change of it explains.
   static let share = 0.003
@@ -53,7 +43,6 @@ enum RecordingThreshold {
 
 /// A recording as its reference at one place and a list of changes, found from what is left: the clearest first.
 struct RecordingExplanation {
-  /// Where the reference is without a change.
   let place: RecordingSearch.Found
   private(set) var fit: RecordingFit
   private(set) var changes: [RecordingChange] = []
@@ -66,15 +55,12 @@ struct RecordingExplanation {
   /// For each stem, how many standard errors its gain is away from none, and the standard error of its time in seconds.
   private(set) var clarity: [Double] = []
   private(set) var timeErrors: [Double] = []
-  /// The standard deviation of the whitened noise.
   private var sigma = 0.0
   /// The whitened take less what the reference explains at one gain.
   private var residual: [Float] = []
-  /// The stems as they lie in the take, through the whitener.
   private var columns: [Column] = []
   private let bank: ToneBursts
   private let original: RecordingReference
-  /// The change that the place was found with.
   private let hypothesis: RecordingHypotheses.Hypothesis?
 
   private static let greatestCount = 24
@@ -94,9 +80,7 @@ struct RecordingExplanation {
   /// From what is left on that is four times the noise, the model is not all there is.
   private static let greatestMisfit = 0.3
   private static let greatestSimplified = 4
-  /// The share of the reference's sound that must be there.
   private static let leastShare = 0.4
-  /// The share of what is where the reference is that the reference explains.
   private static let leastCoherence = 0.4
   /// The same where single events are judged, and the greatest doubt of an added sound.
   private static let judgedCoherence = 0.98
@@ -110,20 +94,16 @@ struct RecordingExplanation {
   private static let greatestShare = 0.6
 
   private var rate: Double { original.rate }
-  /// The least changes that are seen.
   var least: (decibels: Double, seconds: Double) {
     isJudged ? (RecordingThreshold.decibels, RecordingThreshold.seconds) : RecordingThreshold.hidden
   }
   private var variants: EventVariants { EventVariants(reference: original) }
-  /// Whether there is one event, whose level is that of the whole.
   private var isAlone: Bool { original.groups.count == 1 }
 
-  /// - Parameters:
-  ///   - hypothesis: What of the place's reference is not as in the original.
-  ///   - limit: What a better one costs less than.
+  /// - Parameter limit: What a better one costs less than.
   init(
     _ found: RecordingSearch.Found, original: RecordingReference, hypothesis: RecordingHypotheses.Hypothesis? = nil,
-    limit: Double = .infinity
+    limit: Double
   ) {
     let settled = found.settled()
     let stretched = hypothesis == nil ? settled.stretched() : nil
@@ -134,9 +114,22 @@ struct RecordingExplanation {
     bank = ToneBursts(rate: original.rate, extra: self.original.renderer?.bank() ?? [])
     settle()
     guard gain > 0 else { return }
-    measureErrors()
+    for x in columns.map(\.samples) {
+      let slope = zip(x.dropFirst(2), x).reduce(0.0) { sum, pair in
+        let step = Double(pair.0 - pair.1) * rate / 2
+        return sum + step * step
+      }
+      clarity.append(Samples.energy(x).squareRoot() * gain / sigma)
+      timeErrors.append(slope > 0 ? sigma / (gain * slope.squareRoot()) : .infinity)
+    }
     judged = columns.indices.filter { clarity[$0] > 2 * RecordingThreshold.z }
-    if let hypothesis { restore(hypothesis.index) }
+    if let index = hypothesis?.index {
+      // Gain and place stay as they were found without the original.
+      columns[index].add(to: &residual, times: gain)
+      fit.reference.stems[index] = original.stems[index]
+      columns[index] = whitened(original.stems[index])
+      columns[index].add(to: &residual, times: -gain)
+    }
     for _ in 0..<Self.greatestCount {
       guard let next = clearestCause() else { break }
       guard Double(changes.count) <= limit + Self.leeway else { return }
@@ -144,14 +137,13 @@ struct RecordingExplanation {
       refine(rounds: 1)
     }
     if fit.greatestTempo == 0, !changes.isEmpty {
-      fit.freeTempo()
+      fit.greatestTempo = RecordingFit.usualTempo
       refine(rounds: 2)
     }
     simplify()
     if !judged.isEmpty { judge() }
   }
 
-  /// Fits all, and takes what the common gain explains from the take.
   private mutating func settle() {
     let solution = fit.solve()
     sigma = solution.sigma
@@ -165,41 +157,17 @@ struct RecordingExplanation {
   /// Fits the reference with the changes; events that moved or changed their frequency do not hold the place.
   private mutating func fitChanges(rounds: Int) {
     fit.reference.stems = original.stems
-    fit.suppose(changes, of: original.stems)
+    for change in changes {
+      if let index = change.stem { fit.reference.stems[index] = change.sound ?? original.stems[index].scaled(by: 0) }
+    }
+    fit.excluded = changes.filter { $0.stem == nil }.compactMap(\.filled)
     fit.unanchored = Set(changes.compactMap { $0.kind == .frequency || $0.kind == .time ? $0.stem : nil })
     fit.refine(rounds: rounds)
     settle()
   }
 
-  /// The place with some changes alone.
-  func fit(supposing changes: [RecordingChange]) -> RecordingFit {
-    var fit = place.fit
-    fit.suppose(changes, of: original.stems)
-    return fit
-  }
-
-  /// Puts the original of a stem back, the gain and the place as they were found without it.
-  private mutating func restore(_ index: Int) {
-    columns[index].add(to: &residual, times: gain)
-    fit.reference.stems[index] = original.stems[index]
-    columns[index] = whitened(original.stems[index])
-    columns[index].add(to: &residual, times: -gain)
-  }
-
-  private mutating func measureErrors() {
-    for x in columns.map(\.samples) {
-      let slope = zip(x.dropFirst(2), x).reduce(0.0) { sum, pair in
-        let step = Double(pair.0 - pair.1) * rate / 2
-        return sum + step * step
-      }
-      clarity.append(Samples.energy(x).squareRoot() * gain / sigma)
-      timeErrors.append(slope > 0 ? sigma / (gain * slope.squareRoot()) : .infinity)
-    }
-  }
-
   // MARK: How good it is
 
-  /// The share of what is where the reference is that the reference explains.
   var coherence: Double {
     var (explained, left) = (0.0, 0.0)
     var isCounted = [Bool](repeating: false, count: residual.count)
@@ -240,7 +208,6 @@ struct RecordingExplanation {
     isJudged = isExplained || coherence >= Self.judgedCoherence
   }
 
-  /// The seconds by which several events moved, if they did so together.
   var commonShift: Double? {
     let shifts = changes.filter { $0.kind == .time }.map(\.amount)
     let shift = Samples.median(shifts)
@@ -248,17 +215,14 @@ struct RecordingExplanation {
     return together > 1 && 2 * together > shifts.count ? shift : nil
   }
 
-  /// Whether it is found where another is not, or has less to say, or leaves less.
   func isBetter(than other: RecordingExplanation?) -> Bool {
     guard let other else { return true }
     guard isFound, other.isFound else { return isFound }
     return doubt < other.doubt - 0.02
   }
 
-  /// What there is to say and what is left, as a cost.
   var doubt: Double { cost + misfit }
 
-  /// What is left without a word about it, in multiples of the noise, as a cost.
   private var misfit: Double {
     0.5 * log10(max(1, Samples.energy(residual) / (sigma * sigma * Double(max(1, residual.count)))))
   }
@@ -340,7 +304,6 @@ struct RecordingExplanation {
     columns[index].energy(in: range) > 0.5 * Samples.energy(columns[index].samples)
   }
 
-  /// How doubtful it is that a sound was added that fills a part of the take.
   private func doubt(of range: Range<Int>) -> Double {
     func own(in range: Range<Int>) -> Double { columns.reduce(0) { $0 + gain * gain * $1.energy(in: range) } }
     let energy = Samples.energy(residual, range)
@@ -377,7 +340,6 @@ struct RecordingExplanation {
     var index: Int
     var column: Column
     var values: Column
-    /// The energy of the values, and of what is left there with the event.
     var energy: Double
     var before: Double
   }
@@ -393,14 +355,11 @@ struct RecordingExplanation {
       energy: Samples.energy(values), before: Samples.energy(residual, window))
   }
 
-  /// The ways in which an event can have changed that explain what is left around it.
   private func alternatives(for index: Int) -> [RecordingChange] {
     guard columns[index].samples.count > 20, isSuspicious(columns[index]) else { return [] }
     let context = context(of: index)
     var found = level(context) + times(context) + frequencies(context)
-    found += otherSound(context).filter { other in
-      found.allSatisfy { $0.improvement < 0.5 * other.improvement }
-    }
+    found += otherSound(context).filter { other in found.allSatisfy { $0.improvement < 0.5 * other.improvement } }
     return found.filter {
       // That something else sounds explains all that is left, whatever it is.
       let share = $0.kind == .spectrum ? 0 : $0.improvement * sigma * sigma / max(context.before, 1e-30)
@@ -443,11 +402,7 @@ struct RecordingExplanation {
       explained: context.column.range)
   }
 
-  /// Rates one way; nothing where it is too little to be reported.
-  ///
-  /// - Parameters:
-  ///   - after: The energy that it leaves.
-  ///   - parameters: How many values of it are free.
+  /// Rates one way that leaves some energy; nothing where it is too little to be reported.
   private func rated(
     _ change: RecordingChange, _ context: Context, after: Double, parameters: Double = 1, _ sound: Stem? = nil
   ) -> [RecordingChange] {
@@ -460,8 +415,6 @@ struct RecordingExplanation {
   }
 
   /// Rates another sound of the event at the level of the whole, and at its own where that is not too low.
-  ///
-  /// - Parameter hasLevel: Whether the event's level is that of the whole.
   private func rated(
     _ change: RecordingChange, _ context: Context, leastShare: Double, hasLevel: Bool = false, _ stem: Stem
   ) -> [RecordingChange] {
@@ -477,18 +430,15 @@ struct RecordingExplanation {
         stem.scaled(by: hasLevel ? 1 : own / gain))
   }
 
-  /// That something else sounds where the event should, which nothing else explains.
   private func otherSound(_ context: Context) -> [RecordingChange] {
     let noise = sigma * sigma * Double(context.column.samples.count)
     let left = Samples.energy(residual, context.column.range) - noise
     let own = gain * gain * Samples.energy(context.column.samples)
     guard left > 0.2 * own else { return [] }
     let change = change(.spectrum, context, 10 * log10(left / own))
-    return rated(change, context, after: context.before - left, parameters: 10).map {
-      var change = $0
-      change.score *= Self.ambiguityCost
-      return change
-    }
+    var rated = rated(change, context, after: context.before - left, parameters: 10)
+    for index in rated.indices { rated[index].score *= Self.ambiguityCost }
+    return rated
   }
 
   private func level(_ context: Context) -> [RecordingChange] {
@@ -537,7 +487,6 @@ struct RecordingExplanation {
     }
   }
 
-  /// The event at other frequencies: the best of a grid, then nearer and nearer to it.
   private func frequencies(_ context: Context) -> [RecordingChange] {
     var best: RecordingChange?
     func attempt(_ ratio: Double) {
@@ -622,10 +571,10 @@ struct RecordingExplanation {
       for kind in [Difference.Kind.frequency, .time] {
         for position in changes.indices where changes[position].kind == kind {
           guard let index = changes[position].stem else { continue }
-          let context = context(of: index)
-          let better =
-            kind == .time ? time(context, near: changes[position]) : frequency(context, near: changes[position])
-          guard let better else { continue }
+          let (context, change) = (context(of: index), changes[position])
+          guard let better = kind == .time ? time(context, near: change) : frequency(context, near: change) else {
+            continue
+          }
           changes[position] = better
           isBetter = true
         }
@@ -665,8 +614,7 @@ struct RecordingExplanation {
         var better = change
         (better.amount, better.before, better.after) = (100 * (tried - 1), before, after)
         better.sound = stem.scaled(by: isAlone ? 1 : own / gain)
-        best = better
-        ratio = tried
+        (best, ratio) = (better, tried)
       }
       center = ratio
     }
@@ -680,14 +628,13 @@ struct RecordingExplanation {
     guard own > 0.1 * gain, energy > 0 else { return nil }
     let step = -slope.dot(context.values) / (own * energy) / rate
     let index = context.index
-    guard abs(step) > 2e-6, abs(step) < 0.002,
-      let stem = variants.time(of: index, later: change.amount + step)
-    else { return nil }
+    guard abs(step) > 2e-6, abs(step) < 0.002, let stem = variants.time(of: index, later: change.amount + step) else {
+      return nil
+    }
     let scale = (fit.reference.stems[index].energy / max(original.stems[index].energy, 1e-30)).squareRoot()
     var better = change
-    let scaled = stem.scaled(by: scale)
-    better.sound = scaled
-    let moved = whitened(scaled)
+    better.sound = stem.scaled(by: scale)
+    let moved = whitened(stem.scaled(by: scale))
     let after = context.energy - 2 * gain * moved.dot(context.values) + gain * gain * Samples.energy(moved.samples)
     guard after < 0.99 * context.before else { return nil }
     better.amount += step
@@ -734,7 +681,6 @@ struct RecordingExplanation {
     refine(rounds: rounds)
   }
 
-  /// How much more there is left than noise, in multiples of its power.
   private func surplus(_ sigma: Double) -> Double {
     var isFilled = [Bool](repeating: false, count: residual.count)
     for range in changes.compactMap(\.filled) { for index in range { isFilled[index] = true } }

@@ -1,7 +1,6 @@
 internal import CMath
 import SignalAnalysis
 
-/// Where a reference lies in a take.
 struct Placement {
   /// Seconds of the take at which the reference starts.
   var delay: Double
@@ -10,25 +9,19 @@ struct Placement {
   /// Whether sounds are slower as well, as of a recording that was resampled; else their times alone.
   var isResampled = true
 
-  /// Seconds of the take for each of a sound.
   var speed: Double { isResampled ? 1 + tempo : 1 }
 
-  /// Seconds of the take at which a time of the reference lies.
   func time(_ time: Double) -> Double { delay + (1 + tempo) * time }
 }
 
 /// A segment of a recording as the sum of a reference's sounds, hum, an offset and noise.
 struct RecordingFit {
   var reference: RecordingReference
-  /// The segment, its polarity that of the reference.
   var take: [Float]
   var place: Placement
-  /// The greatest share of tempo that `refine` gives.
   var greatestTempo: Double
   var whitener: [Float] = [1]
-  /// Hertz of steady tones that are part of the fit.
   private(set) var lines: [Double] = []
-  /// Parts of the take that say nothing about the reference.
   var excluded: [Range<Int>] = [] { didSet { if excluded != oldValue { set(lines: lines) } } }
   /// Stems that changed: where two others are heard, they do not hold the place.
   var unanchored: Set<Int> = []
@@ -38,55 +31,34 @@ struct RecordingFit {
 
   private var rate: Double { reference.rate }
 
-  /// Puts what changed in place of some stems, and leaves out where else something sounds.
-  mutating func suppose(_ changes: [RecordingChange], of stems: [Stem]) {
-    for change in changes {
-      if let index = change.stem { reference.stems[index] = change.sound ?? stems[index].scaled(by: 0) }
-    }
-    excluded = changes.filter { $0.stem == nil }.compactMap(\.filled)
-  }
-
-  mutating func fixTempo() {
-    place.tempo = 0
-    greatestTempo = 0
-  }
-
-  mutating func freeTempo() { greatestTempo = Self.usualTempo }
-
-  /// Whether the tempo is no other than clocks have.
   var isUsual: Bool { greatestTempo <= Self.usualTempo }
 
   /// The share of the strongest event's energy from which an event says something of the gain.
   private static let leastEnergy = 1e-5
+  private static let whitenerLength = 33
   /// The share of tempo up to which clocks differ.
   static let usualTempo = 0.002
 
   init(_ reference: RecordingReference, take: [Float], place: Placement) {
-    self.reference = reference
-    self.take = take
-    self.place = place
+    (self.reference, self.take, self.place) = (reference, take, place)
     // Another tempo than that of clocks is not found by the way: short sounds would take it for theirs.
     greatestTempo = abs(place.tempo) > Self.usualTempo ? 0.034 : Self.usualTempo
     set(lines: [])
   }
 
   struct Solution {
-    /// The gain of each group of stems.
     var gains: [Double]
     /// Their standard errors where the noise is 1.
     var errors: [Double]
     /// The take through the whitener, less what the gains explain.
     var residual: [Float]
-    /// The groups as they lie in the take, through the whitener.
     var columns: [Column]
     /// The take through the whitener, less hum and offset.
     var cleaned: [Float]
-    /// The energy of the take through the whitener.
     var energy: Double
 
     var sigma: Double { RecordingFit.sigma(residual) }
     var gain: Double { RecordingFit.common(gains, errors, sigma: sigma) }
-    /// The share of the energy that nothing explains.
     var left: Double { Samples.energy(residual) / max(energy, 1e-30) }
   }
 
@@ -94,21 +66,17 @@ struct RecordingFit {
   mutating func set(lines: [Double]) {
     self.lines = lines
     let count = take.count
-    let first = min(whitenerLength, count)
+    let first = min(Self.whitenerLength, count)
     var columns = [[Float](repeating: 1, count: count)]
     let middle = Double(count) / 2
     for hertz in lines {
       let step = 2 * .pi * hertz / rate
-      var parts = [[Float]](repeating: [], count: 4)
-      for index in 0..<count {
-        let (c, s) = (cos(step * Double(index)), sin(step * Double(index)))
-        let slope = (Double(index) - middle) / max(1, middle)
-        parts[0].append(Float(c))
-        parts[1].append(Float(s))
-        parts[2].append(Float(c * slope))
-        parts[3].append(Float(s * slope))
+      let parts = (0..<count).map { index -> (cosine: Double, sine: Double, slope: Double) in
+        let angle = step * Double(index)
+        return (cos(angle), sin(angle), (Double(index) - middle) / max(1, middle))
       }
-      columns += parts
+      columns += [parts.map { Float($0.cosine) }, parts.map { Float($0.sine) }]
+      columns += [parts.map { Float($0.cosine * $0.slope) }, parts.map { Float($0.sine * $0.slope) }]
     }
     // A filter turns such columns into each other, so they need none.
     nuisances = columns.map {
@@ -119,11 +87,8 @@ struct RecordingFit {
     nuisanceProducts = nuisances.indices.map { i in (0...i).map { nuisances[i].dot(nuisances[$0]) } }
   }
 
-  private var whitenerLength: Int { 33 }
-
   func column(_ index: Int) -> Column { column(of: reference.stems[index]) }
 
-  /// A stem as it lies in the take.
   func column(of stem: Stem) -> Column {
     stem.column(onset: place.time(stem.time), speed: place.speed, count: take.count)
   }
@@ -160,7 +125,7 @@ struct RecordingFit {
   func solve(isWhitened: Bool = true) -> Solution {
     let taps = isWhitened ? whitener : [1]
     var y = Samples.filtered(take, by: taps)
-    Samples.silence(&y, 0..<whitenerLength)
+    Samples.silence(&y, 0..<Self.whitenerLength)
     for range in excluded { Samples.silence(&y, range) }
     let columns = groupColumns().map { column in
       var column = column.whitened(by: taps, count: take.count)
@@ -235,7 +200,6 @@ struct RecordingFit {
     }
   }
 
-  /// A block's shift against the fit, and how much it weighs.
   private struct Shift {
     var time: Double
     var seconds: Double
@@ -348,16 +312,13 @@ struct RecordingFit {
     slope = min(max(slope, -0.01), 0.01)
     middle = min(max(middle, -0.003), 0.003)
     let tempo = min(max(place.tempo + slope, -greatestTempo), greatestTempo)
-    slope = tempo - place.tempo
+    place.delay += middle - (tempo - place.tempo) * center
     place.tempo = tempo
-    place.delay += middle - slope * center
   }
 }
 
-/// Finds where a reference lies in a recording, and what noise and hum there is.
 struct RecordingSearch {
   let reference: RecordingReference
-  /// The whole recording at the low rate, in its own polarity.
   let recording: [Float]
 
   /// Seconds of the recording before and behind the reference that are part of the fit.
@@ -375,7 +336,6 @@ struct RecordingSearch {
 
   struct Found {
     var fit: RecordingFit
-    /// The first sample of the fitted segment in the recording.
     var first: Int
     /// 1 or −1.
     var sign: Double
@@ -383,11 +343,9 @@ struct RecordingSearch {
     var mains: Double?
     /// The share of the segment's whitened energy that the fit leaves.
     var left: Double
-    /// What the fit leaves, in multiples of the noise.
     var excess = Double.infinity
     /// Whether the whole is another tempo with its pitch kept; the fit's reference is stretched by it.
     var stretch = 1.0
-    /// Whether it is known by rises and falls alone.
     var isEdge = false
 
     /// Seconds of the recording at which the fitted segment starts, and the reference.
@@ -411,12 +369,8 @@ struct RecordingSearch {
       let key = [Int((candidate.delay * 500).rounded()), Int((candidate.tempo * 1_000).rounded()), Int(candidate.sign)]
       guard seen.insert(key).inserted, let next = fitted(candidate) else { return }
       found.append(next)
-      if let known = best {
-        let count = Double(next.fit.take.count)
-        if (found[known].left - next.left) * count > Self.advantage * next.left { best = found.count - 1 }
-      } else {
-        best = 0
-      }
+      let isBest = best.map { (found[$0].left - next.left) * Double(next.fit.take.count) > Self.advantage * next.left }
+      if isBest ?? true { best = found.count - 1 }
     }
     for candidate in alignment.candidates where candidate.sum >= least * greatest || candidate.isEdge {
       attempt(candidate)
@@ -491,8 +445,8 @@ extension RecordingSearch.Found {
     var fixed = self
     // The middle stays where it is.
     fixed.fit.place.delay += fit.place.tempo * reference.duration / 2
-    fixed.fit.fixTempo()
-    if !reference.isShort { fixed.fit.freeTempo() }
+    fixed.fit.place.tempo = 0
+    fixed.fit.greatestTempo = reference.isShort ? 0 : RecordingFit.usualTempo
     return [fixed, self]
   }
 
@@ -500,8 +454,7 @@ extension RecordingSearch.Found {
   func stretched() -> Self? {
     guard abs(fit.place.tempo) > Self.leastStretch else { return nil }
     let factor = 1 + fit.place.tempo
-    guard let take = fit.reference.renderer?.stretched(by: factor).take(),
-      let reference = RecordingReference(take)
+    guard let take = fit.reference.renderer?.stretched(by: factor).take(), let reference = RecordingReference(take)
     else { return nil }
     var other = self
     other.fit = RecordingFit(
@@ -510,9 +463,8 @@ extension RecordingSearch.Found {
     other.fit.whitener = fit.whitener
     other.fit.refine()
     guard other.fit.solve().left < left else { return nil }
-    other = other.settled()
     other.stretch = factor
-    return other
+    return other.settled()
   }
 
   /// Learns noise and hum from what the fit leaves, and refines the fit by them.
@@ -540,10 +492,9 @@ extension RecordingSearch.Found {
 
   /// Whether a line is as strong where the reference is silent: what belongs to an event is not.
   private func isSteady(_ hertz: Double, _ residual: [Float]) -> Bool {
-    let rate = fit.reference.rate
-    let isQuiet = fit.quiet()
-    let quiet = SteadyTones.power(at: hertz, in: residual, rate: rate, where: { isQuiet[$0] })
-    let loud = SteadyTones.power(at: hertz, in: residual, rate: rate, where: { !isQuiet[$0] })
+    let (rate, isQuiet) = (fit.reference.rate, fit.quiet())
+    let quiet = SteadyTones.power(at: hertz, in: residual, rate: rate) { isQuiet[$0] }
+    let loud = SteadyTones.power(at: hertz, in: residual, rate: rate) { !isQuiet[$0] }
     // Where nothing but the pattern was recorded, only the mains are known to hum under it.
     return quiet.count > Int(0.1 * rate) ? quiet.power > loud.power / 9 : mains != nil
   }

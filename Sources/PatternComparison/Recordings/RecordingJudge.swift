@@ -4,7 +4,6 @@ import SignalAnalysis
 /// Holds a recording that was made through something against a pattern: where it is, what it went through and what
 /// changed are the likeliest together, by the evidence of `RecordingResponse`.
 struct RecordingJudge {
-  /// A change of an event, or a transient that was added.
   struct Change {
     var kind: Difference.Kind
     /// The event; nil for an added transient.
@@ -14,7 +13,6 @@ struct RecordingJudge {
     /// Of an added transient: seconds of the reference, and its number in the bank.
     var time = 0.0
     var shape = 0
-    /// By how much it raises the evidence.
     var improvement = 0.0
   }
 
@@ -22,26 +20,23 @@ struct RecordingJudge {
   struct Branch {
     /// Samples of the take at which the reference begins.
     var delay: Int
-    var tempo: Double
+    var tempo = 0.0
     var response: RecordingResponse
-    var fit: RecordingResponse.Fit
+    var fit = RecordingResponse.Fit(evidence: -.infinity, coefficients: [], left: .infinity)
     /// The energy of the segment through its whitener.
     var energy = 0.0
     var whitener: [Double] = [1]
     var changes: [Change] = []
     var total = -Double.infinity
-    /// The gain that was undone before.
     var gain: AutomaticGain?
 
     var price: Double { total - Self.leastGain * Double(changes.count) }
     /// Decibels of what is left, relative to the recording.
     var left: Double { 10 * log10(max(1e-9, fit.left / max(energy, 1e-30))) }
-    /// What a change raises the evidence by at least.
     static let leastGain = 25.0
   }
 
   let reference: RecordingReference
-  /// The recording.
   private var take: [Double]
   private let noise: NoiseSpectrum
   private let bank: [Stem]
@@ -67,7 +62,10 @@ struct RecordingJudge {
   private static let leastShare = 0.2
   /// Decibels, seconds and the logarithm of a ratio that a change has at least.
   static let least = (decibels: 2.5, seconds: 0.006, ratio: 0.1)
-  /// Below this nothing is left to explain.
+  private static let leastAmounts: [Difference.Kind: Double] = [
+    .level: least.decibels, .time: least.seconds, .frequency: least.ratio,
+  ]
+  /// Decibels below which nothing is left to explain.
   private static let nothing = -27.0
 
   init?(_ sides: RecordingSides, search: Double) {
@@ -86,7 +84,6 @@ struct RecordingJudge {
     judge(search: search)
   }
 
-  /// The likeliest of all.
   private(set) var best: Branch?
 
   private mutating func judge(search: Double) {
@@ -137,8 +134,7 @@ struct RecordingJudge {
   }
 
   private func part(of stem: Stem, tempo: Double) -> RecordingResponse.Part {
-    let column = stem.column(
-      onset: Double(lead) / rate + stem.time * (1 + tempo), speed: 1 + tempo, count: count)
+    let column = stem.column(onset: Double(lead) / rate + stem.time * (1 + tempo), speed: 1 + tempo, count: count)
     return RecordingResponse.Part(start: column.start, samples: column.samples.map(Double.init))
   }
 
@@ -160,7 +156,6 @@ struct RecordingJudge {
     return stem.map { part(of: $0, tempo: tempo) }
   }
 
-  /// The reference with some changes, as it lies in a segment.
   private func sound(_ changes: [Change], tempo: Double) -> [Double] {
     var sum = [Double](repeating: 0, count: count)
     for (index, stem) in reference.stems.enumerated() where !changes.contains(where: { $0.stem == index }) {
@@ -188,7 +183,7 @@ struct RecordingJudge {
   /// Delays at which some response of 44 ms explains most of the recording.
   private func places(search: Double) -> [Int] {
     let x = Array(sound([], tempo: 0)[lead...])
-    let energy = Vector.dot(x, x)
+    let energy = Samples.dot(x, x)
     let anything = RecordingResponse(kind: .anything, scale: 1_000 / max(energy, 1e-30))
     let regression = RecordingResponse.Regression(anything, of: x, rate: rate)
     let first = -Int(0.5 * rate)
@@ -213,20 +208,15 @@ struct RecordingJudge {
   /// The delay within 30 ms, and the tempo of usual clocks, at which a response that begins at once explains most.
   private func placed(_ kind: RecordingResponse.Kind, at place: Int) -> Branch {
     let taps = whitener(at: place)
-    var branch = Branch(
-      delay: place, tempo: 0, response: RecordingResponse(kind: kind, scale: 0),
-      fit: RecordingResponse.Fit(evidence: -.infinity, coefficients: [], left: .infinity), whitener: taps)
+    var branch = Branch(delay: place, response: RecordingResponse(kind: kind, scale: 0), whitener: taps)
     let x = whitened(sound([], tempo: 0), by: taps)
     choose(&branch, x)
     let isRoom = kind == .anyRoom
-    for steps in [
-      Array(stride(from: -60, through: 60, by: isRoom ? 12 : 6)),
-      Array(stride(from: -5, through: 5, by: isRoom ? 5 : 2)),
-    ] {
+    for (reach, step) in [(60, isRoom ? 12 : 6), (5, isRoom ? 5 : 2)] {
       let regression = RecordingResponse.Regression(branch.response, of: x, rate: rate)
       let center = branch.delay
       var best = -Double.infinity
-      for step in steps {
+      for step in stride(from: -reach, through: reach, by: step) {
         let fit = regression.fit(whitened(segment(of: take, at: center + step), by: taps))
         if fit.evidence > best { (best, branch.delay) = (fit.evidence, center + step) }
       }
@@ -236,7 +226,6 @@ struct RecordingJudge {
     return withTempo(branch)
   }
 
-  /// Of a long reference, the clocks matter.
   private func withTempo(_ branch: Branch) -> Branch {
     guard reference.duration > 1.5 else { return branch }
     var best = branch
@@ -251,10 +240,9 @@ struct RecordingJudge {
     return best
   }
 
-  /// The likeliest response of the branch's kind for a sound through its whitener.
   private func choose(_ branch: inout Branch, _ x: [Double]) {
     let y = whitened(segment(of: take, at: branch.delay), by: branch.whitener)
-    branch.energy = Vector.dot(y, y)
+    branch.energy = Samples.dot(y, y)
     (branch.response, branch.fit) = branch.response.likeliest(x, to: y, rate: rate)
   }
 
@@ -263,10 +251,9 @@ struct RecordingJudge {
   /// The evidence of a branch with some changes and the response's own values free where it is a resonance.
   private func evidence(_ branch: Branch, _ changes: [Change], y: [Double], isFree: Bool = false) -> Double {
     let x = whitened(sound(changes, tempo: branch.tempo), by: branch.whitener)
-    guard isFree, branch.response.kind.any == .anyResonance else {
-      return branch.response.fit(x, to: y, rate: rate).evidence
-    }
-    return branch.response.likeliest(x, to: y, rate: rate).fit.evidence
+    let chooses = isFree && branch.response.kind.any == .anyResonance
+    let fit = chooses ? branch.response.likeliest(x, to: y, rate: rate).fit : branch.response.fit(x, to: y, rate: rate)
+    return fit.evidence
   }
 
   /// The evidence with the noise's colour as what is left has it.
@@ -283,7 +270,7 @@ struct RecordingJudge {
       var left = plain
       heard.add(to: &left, times: -1)
       var spectrum = NoiseSpectrum(of: left.map(Float.init), quantile: nil)
-      let floor = 1e-7 * Vector.dot(plain, plain) / Double(count) + 1e-4 * spectrum.power
+      let floor = 1e-7 * Samples.dot(plain, plain) / Double(count) + 1e-4 * spectrum.power
       for bin in spectrum.powers.indices { spectrum.powers[bin] += floor }
       let taps = spectrum.whitener(order: Self.order).map(Double.init)
       let (x, y) = (whitened(sound, by: taps), whitened(plain, by: taps))
@@ -301,7 +288,6 @@ struct RecordingJudge {
     .missing: 0, .level: 0.5, .time: 0.5, .frequency: 0.5, .added: 1.5,
   ]
 
-  /// The changes that raise the evidence, the clearest first.
   private func searched(_ start: Branch) -> Branch {
     var branch = start
     let y = whitened(segment(of: take, at: branch.delay), by: branch.whitener)
@@ -316,7 +302,7 @@ struct RecordingJudge {
       var rated: [(change: Change, plain: Double, rated: Double)] = []
       for (change, _) in tried.prefix(8) {
         let change = refined(change, in: branch, y: y)
-        guard !isSmall(change) else { continue }
+        if abs(change.amount) < Self.leastAmounts[change.kind, default: 0] { continue }
         var plain = evidence(branch, known + [change], y: y, isFree: true)
         if change.stem == nil, reference.stems.contains(where: { abs($0.time - change.time) < 0.03 }) {
           plain -= 0.3 * (plain - now)
@@ -339,15 +325,6 @@ struct RecordingJudge {
       now = evidence(branch, branch.changes, y: y, isFree: true)
     }
     return branch
-  }
-
-  private func isSmall(_ change: Change) -> Bool {
-    switch change.kind {
-    case .level: abs(change.amount) < Self.least.decibels
-    case .time: abs(change.amount) < Self.least.seconds
-    case .frequency: abs(change.amount) < Self.least.ratio
-    default: false
-    }
   }
 
   private func refined(_ change: Change, in branch: Branch, y: [Double]) -> Change {
@@ -402,13 +379,13 @@ struct RecordingJudge {
         var difference = Part(start: min(now.start, other.start))
         let end = max(now.start + now.samples.count, other.start + other.samples.count)
         difference.samples = [Double](repeating: 0, count: max(0, end - difference.start))
-        Vector.add(other.samples, times: 1, to: &difference.samples, at: other.start - difference.start)
-        Vector.add(now.samples, times: -1, to: &difference.samples, at: now.start - difference.start)
+        Samples.add(other.samples, times: 1, to: &difference.samples, at: other.start - difference.start)
+        Samples.add(now.samples, times: -1, to: &difference.samples, at: now.start - difference.start)
         let sound = heard(difference)
         let first = max(0, -sound.start)
         let length = min(sound.samples.count - first, rest.count - sound.start - first)
-        return 2 * Vector.dot(sound.samples, from: first, rest, from: sound.start + first, count: length)
-          - Vector.dot(sound.samples, sound.samples)
+        return 2 * Samples.dot(sound.samples, from: first, rest, from: sound.start + first, count: length)
+          - Samples.dot(sound.samples, sound.samples)
       }
       func propose(_ kind: Difference.Kind, _ amounts: [Double], most: Int) {
         let all = amounts.compactMap { amount -> (Change, Double)? in
@@ -425,10 +402,10 @@ struct RecordingJudge {
       propose(.frequency, [-0.48, -0.32, -0.16, 0.16, 0.32, 0.48], most: 3)
     }
     for shape in stride(from: 0, to: bank.count, by: 2) {
-      let sound = heard(part(of: Change(kind: .added, amount: 1, shape: shape), tempo: 0))
+      let sound = heard(part(of: Change(kind: .added, amount: 1, shape: shape), tempo: 0) ?? Part())
       let burst = Array(sound.samples.prefix(Int(0.2 * rate)))
-      let energy = max(1e-30, Vector.dot(burst, burst))
-      var scores = Vector.products(burst, rest, lags: 0..<max(1, rest.count - burst.count / 2)).map { product in
+      let energy = max(1e-30, Samples.dot(burst, burst))
+      var scores = Samples.products(burst, rest, lags: 0..<max(1, rest.count - burst.count / 2)).map { product in
         // As inverted as the events are, and no weaker than a sixteenth of full intensity.
         product > 0.06 * energy ? product * product : 0
       }
@@ -444,14 +421,10 @@ struct RecordingJudge {
     return found
   }
 
-  private func part(of change: Change, tempo: Double) -> RecordingResponse.Part {
-    part(of: change, tempo: tempo) ?? RecordingResponse.Part()
-  }
-
   /// The level of the recording at a branch, in decibels relative to the reference.
   func level(of branch: Branch) -> Double {
     let (heard, own) = (segment(of: take, at: branch.delay), sound([], tempo: 0))
-    return 10 * log10(max(1e-30, Vector.dot(heard, heard)) / max(1e-30, Vector.dot(own, own)))
+    return 10 * log10(max(1e-30, Samples.dot(heard, heard)) / max(1e-30, Samples.dot(own, own)))
   }
 
   /// The changes of a branch as those of a recording.
@@ -475,17 +448,15 @@ struct RecordingJudge {
   private func change(_ change: Change) -> RecordingChange {
     guard let index = change.stem else {
       let duration = bank[change.shape].end - bank[change.shape].time
-      var added = RecordingChange(
+      return RecordingChange(
         kind: .added, event: ActiveRegion.event(start: change.time, duration: duration),
-        range: change.time...change.time + duration, amount: 20 * log10(max(1e-6, change.amount)), explained: 0..<0)
-      added.improvement = 2 * change.improvement
-      return added
+        range: change.time...change.time + duration, amount: 20 * log10(max(1e-6, change.amount)), explained: 0..<0,
+        improvement: 2 * change.improvement)
     }
     let stem = reference.stems[index]
     var changed = RecordingChange(
       kind: change.kind, event: stem.event, range: stem.time...max(stem.time, stem.end), amount: change.amount,
-      stem: index, explained: 0..<0)
-    changed.improvement = 2 * change.improvement
+      stem: index, explained: 0..<0, improvement: 2 * change.improvement)
     switch change.kind {
     case .missing: changed.amount = 20 * log10(max(Double(SignalPair.peak(stem.samples)), 1e-6))
     case .time: (changed.before, changed.after) = (stem.time, stem.time + change.amount)
@@ -500,7 +471,6 @@ struct RecordingJudge {
 
   // MARK: Automatic gain
 
-  /// The sum of the logarithms of a gain over a segment.
   private func logarithm(of gains: [Double], at delay: Int) -> Double {
     segment(of: gains, at: delay).reduce(0) { $0 + ($1 > 0 ? log($1) : 0) }
   }
@@ -544,7 +514,6 @@ struct AutomaticGain: Equatable, Sendable {
   var attack: Double
   var release: Double
 
-  /// The least gain.
   private static let least = 0.05
 
   /// What a recording was before it, and the gain at each sample: the level that sets it is that of what was before.
@@ -567,7 +536,6 @@ extension RecordingResponse.Kind {
   static let anyResonance = Self.resonance([])
   static let anyRoom = Self.room(seconds: 0, share: 0)
 
-  /// The same kind without values.
   var any: Self {
     switch self {
     case .resonance: .anyResonance

@@ -3,11 +3,9 @@ import HapticModel
 import HapticRender
 import SignalAnalysis
 
-/// The take that a recording is held against, as the sum of the sounds of its events.
 struct RecordingReference {
   /// Frames per second, about 4,000.
   let rate: Double
-  /// The sounds by time.
   var stems: [Stem]
   /// Numbers of stems that cannot be distinguished, by time.
   private(set) var groups: [[Int]] = []
@@ -21,41 +19,24 @@ struct RecordingReference {
   /// Samples of a stem at both ends below this share of its peak are left out.
   private static let audible: Float = 1e-3
 
-  /// Seconds from the reference's start to the end of its last sound.
   var duration: Double { stems.map(\.end).max() ?? 0 }
   /// Whether the clocks of usual devices differ by less than half a millisecond over it.
   var isShort: Bool { duration < 0.6 }
 
   init(stems: [Stem], rate: Double, renderer: EventRenderer?) {
-    self.rate = rate
-    self.stems = Self.heard(stems)
-    self.renderer = renderer
-    whole = Self.sum(of: stems, rate: rate)
+    (self.rate, self.renderer) = (rate, renderer)
+    self.stems = stems.filter { $0.energy > 0 }.sorted { $0.time < $1.time }
+    if let end = self.stems.map(\.end).max() {
+      whole = [Float](repeating: 0, count: max(0, Int(end * rate)) + 64)
+      for stem in self.stems { stem.column(onset: stem.time, speed: 1, count: whole.count).add(to: &whole, times: 1) }
+    }
     peak = Double(SignalPair.peak(whole))
-    findGroups()
-  }
-
-  private static func heard(_ stems: [Stem]) -> [Stem] { stems.filter { $0.energy > 0 }.sorted { $0.time < $1.time } }
-
-  /// What stems sound like together, from the reference's start on; nothing of none.
-  static func sum(of stems: [Stem], rate: Double) -> [Float] {
-    let stems = heard(stems)
-    guard let end = stems.map(\.end).max() else { return [] }
-    var sum = [Float](repeating: 0, count: max(0, Int(end * rate)) + 64)
-    for stem in stems { stem.column(onset: stem.time, speed: 1, count: sum.count).add(to: &sum, times: 1) }
-    return sum
-  }
-
-  private mutating func findGroups() {
-    let count = whole.count
     var columns: [Column] = []
-    for (index, stem) in stems.enumerated() {
-      let column = stem.column(onset: stem.time, speed: 1, count: count)
+    for (index, stem) in self.stems.enumerated() {
+      let column = stem.column(onset: stem.time, speed: 1, count: whole.count)
       let energy = Samples.energy(column.samples)
-      let like = groups.indices.suffix(12).first { group in
-        let other = columns[group]
-        let product = column.dot(other)
-        return product > Self.sameness * (energy * Samples.energy(other.samples)).squareRoot()
+      let like = groups.indices.suffix(12).first {
+        column.dot(columns[$0]) > Self.sameness * (energy * Samples.energy(columns[$0].samples)).squareRoot()
       }
       if let like {
         groups[like].append(index)
@@ -180,29 +161,22 @@ extension RecordingReference {
   }
 }
 
-/// The sound of one event by itself, as it lies in the reference.
 struct Stem {
   var event: ListedEvent
-  /// Seconds of the reference at which the event begins.
+  /// Seconds of the reference at which it begins.
   var time: Double
   /// Seconds from there to the first sample.
   private(set) var origin: Double
   private(set) var samples: [Float]
   /// Frames per second.
   let rate: Double
-  /// The mean square sum of the samples.
   private(set) var energy: Double
   private var spline: [Float]
 
-  /// Silence around the samples that interpolation needs.
   private static let margin = 8
 
   init(_ event: ListedEvent, time: Double, origin: Double, samples: [Float], rate: Double) {
-    self.event = event
-    self.time = time
-    self.origin = origin
-    self.samples = samples
-    self.rate = rate
+    (self.event, self.time, self.origin, self.samples, self.rate) = (event, time, origin, samples, rate)
     energy = Samples.energy(samples)
     let silence = [Float](repeating: 0, count: Self.margin)
     spline = Self.spline(silence + samples + silence)
@@ -221,8 +195,7 @@ struct Stem {
   /// The mean frequency, in hertz, weighted by power, from how often the samples turn.
   var hertz: Double {
     // For a narrow band, the energy of the difference over that of the sum is tan²(πf / rate).
-    var differences = 0.0
-    var sums = 0.0
+    var (differences, sums) = (0.0, 0.0)
     for (a, b) in zip(samples, samples.dropFirst()) {
       differences += Double((b - a) * (b - a))
       sums += Double((b + a) * (b + a))
@@ -240,11 +213,7 @@ struct Stem {
     return c.map { $0 * 6 }
   }
 
-  /// The stem as it lies in a take.
-  ///
-  /// - Parameters:
-  ///   - onset: Seconds of the take at which the event begins.
-  ///   - speed: Seconds of the take for each of the stem.
+  /// The stem as it lies in a take: its event begins at `onset` seconds, and each of its seconds takes `speed`.
   func column(onset: Double, speed: Double, count: Int) -> Column {
     let first = Int(((onset + origin * speed) * rate).rounded(.down))
     let last = first + Int(Double(samples.count) * speed) + 2
@@ -288,7 +257,6 @@ struct Column {
     return Column(start: start, samples: output)
   }
 
-  /// Adds a multiple of it to a take, or to its part from a sample on.
   func add(to take: inout [Float], from first: Int = 0, times factor: Double) {
     Samples.add(samples, times: factor, to: &take, at: start - first)
   }
@@ -317,7 +285,6 @@ struct Column {
   }
 }
 
-/// Renders events of a composition by themselves, all its controls acting.
 struct EventRenderer {
   let composition: HapticComposition
   let profile: TransducerProfile
@@ -337,19 +304,12 @@ struct EventRenderer {
   /// Seconds that an event sounds on behind its end at most.
   private static let ring = 0.1
 
-  /// Whether anything but the events' own values changes how they sound.
   var hasControls: Bool { composition.layers.contains { !$0.pattern.parameters.isEmpty || !$0.pattern.curves.isEmpty } }
 
-  /// Events that do not overlap, rendered together.
-  struct Part {
-    /// The sound at the low rate.
-    var samples: [Float]
-    /// The events, each with the samples that are its own.
-    var events: [(event: ListedEvent, range: Range<Int>)]
-  }
-
   /// Renders events, by time, in as few parts as their overlaps need; nil where one cannot be rendered.
-  func parts(of events: [ListedEvent], count: Int) -> [Part]? {
+  func parts(of events: [ListedEvent], count: Int) -> [(
+    samples: [Float], events: [(event: ListedEvent, range: Range<Int>)]
+  )]? {
     var lists: [[ListedEvent]] = []
     var ends: [Double] = []
     for event in events {
@@ -365,26 +325,20 @@ struct EventRenderer {
         ends[ends.count - 1] = max(ends[ends.count - 1], end)
       }
     }
-    var parts: [Part] = []
+    var parts: [(samples: [Float], events: [(event: ListedEvent, range: Range<Int>)])] = []
     for list in lists {
-      let chosen = Set(list.map(\.index))
-      guard let low = render(keeping: chosen, frames: count) else { return nil }
+      guard let low = render(keeping: Set(list.map(\.index)), frames: count) else { return nil }
       // A tenth of the gap is the later event's: filters reach a few samples back.
       let starts = list.map { max(0, Int((($0.time - 0.006) * low.rate).rounded())) }
-      parts.append(
-        Part(
-          samples: low.samples,
-          events: list.indices.map { index in
-            let end = index + 1 < list.count ? starts[index + 1] : low.samples.count
-            return (list[index], min(starts[index], end)..<end)
-          }))
+      let ends = starts.dropFirst() + [low.samples.count]
+      let events = zip(list, zip(starts, ends)).map { ($0, min($1.0, $1.1)..<$1.1) }
+      parts.append((low.samples, events))
     }
     return parts
   }
 
   private func render(keeping chosen: Set<Int>, frames: Int) -> LowRateSignal? {
-    var kept = composition
-    var number = 0
+    var (kept, number) = (composition, 0)
     for layer in kept.layers.indices {
       kept.layers[layer].signals = []
       kept.layers[layer].pattern.events = kept.layers[layer].pattern.events.filter { _ in
@@ -399,7 +353,6 @@ struct EventRenderer {
     samples(composition, frames: frames).map { LowRateSignal(of: $0, rate: rate, target: target) }
   }
 
-  /// - Parameter frames: Frames that are rendered, or nil for all.
   private func samples(_ composition: HapticComposition, frames: Int? = nil) -> [Float]? {
     guard let plan = try? RenderPlan(compiling: composition, profile: profile, rate: rate) else { return nil }
     let length = frames.map(Int64.init) ?? plan.length + Int64(OfflineRenderer.defaultTail * rate)
@@ -440,7 +393,6 @@ struct EventRenderer {
     return nil
   }
 
-  /// The composition with all times of its events and controls multiplied.
   func stretched(by factor: Double) -> EventRenderer {
     var stretched = composition
     for layer in stretched.layers.indices {
@@ -487,8 +439,7 @@ struct EventVariants {
 
   /// A stem whose frequency is multiplied; nil where the event cannot have it.
   ///
-  /// An event of a pattern is rendered again, so that its length and level follow; a part of a sound
-  /// is modulated.
+  /// An event of a pattern is rendered again, so that its length and level follow; a part of a sound is modulated.
   func frequency(of index: Int, times ratio: Double) -> (stem: Stem, before: Double, after: Double)? {
     let stem = reference.stems[index]
     guard let renderer = reference.renderer, !stem.event.kind.playsFile else { return modulated(stem, by: ratio) }
@@ -510,12 +461,10 @@ struct EventVariants {
     guard let profile = reference.renderer?.profile, event.isHaptic else { return ratio }
     let value = event.value(.hapticSharpness)
     let hertz = Difference.Kind.hertz(value, of: event.kind, profile)
-    let low = Difference.Kind.hertz(0, of: event.kind, profile) / hertz
-    let high = Difference.Kind.hertz(1, of: event.kind, profile) / hertz
-    return min(max(ratio, min(low, high) + 1e-6), max(low, high) - 1e-6)
+    let ends = [0, 1].map { Difference.Kind.hertz($0, of: event.kind, profile) / hertz }.sorted()
+    return min(max(ratio, ends[0] + 1e-6), ends[1] - 1e-6)
   }
 
-  /// What a value grows by when the frequency is multiplied.
   private func step(of event: ListedEvent, _ value: Double, _ ratio: Double, _ profile: TransducerProfile) -> Double {
     guard event.isHaptic else { return log2(ratio) }
     let law = profile.scale(of: event.kind).frequency
@@ -525,13 +474,10 @@ struct EventVariants {
     }
   }
 
-  /// A stem that begins at another time, its controls where they were.
   func time(of index: Int, later seconds: Double) -> Stem? {
     var moved = reference.stems[index]
     moved.time += seconds
-    guard let renderer = reference.renderer, !moved.event.kind.playsFile, renderer.hasControls else {
-      return moved
-    }
+    guard let renderer = reference.renderer, !moved.event.kind.playsFile, renderer.hasControls else { return moved }
     return rendered(moved, renderer) { $0.time = max(0, $0.time + seconds) }
   }
 

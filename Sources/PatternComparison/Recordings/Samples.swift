@@ -1,15 +1,21 @@
 internal import CMath
 import SignalAnalysis
 
-/// Sums over samples, quick enough without optimisation as well.
+/// Sums over rows of samples.
 enum Samples {
+  static func dot<Value: BinaryFloatingPoint>(_ a: [Value], _ b: [Value]) -> Double {
+    dot(a, from: 0, b, from: 0, count: min(a.count, b.count))
+  }
+
   /// `Σ a[n + i] · b[m + i]` for i below a count.
-  static func dot(_ a: [Float], from n: Int, _ b: [Float], from m: Int, count: Int) -> Double {
+  static func dot<Value: BinaryFloatingPoint>(_ a: [Value], from n: Int, _ b: [Value], from m: Int, count: Int)
+    -> Double
+  {
     guard count > 0 else { return 0 }
     precondition(n >= 0 && m >= 0 && n + count <= a.count && m + count <= b.count)
     return unsafe a.withUnsafeBufferPointer { a in
       unsafe b.withUnsafeBufferPointer { b in
-        var (p, q, r, s) = (Float(0), Float(0), Float(0), Float(0))
+        var (p, q, r, s) = (Value.zero, Value.zero, Value.zero, Value.zero)
         var i = 0
         while i &+ 4 <= count {
           unsafe p += a[n &+ i] * b[m &+ i]
@@ -27,36 +33,47 @@ enum Samples {
     }
   }
 
-  static func energy(_ a: [Float]) -> Double { dot(a, from: 0, a, from: 0, count: a.count) }
+  static func energy<Value: BinaryFloatingPoint>(_ a: [Value]) -> Double { dot(a, a) }
 
   static func energy(_ a: [Float], _ range: Range<Int>) -> Double {
     dot(a, from: range.lowerBound, a, from: range.lowerBound, count: range.count)
   }
 
-  /// Adds a multiple of one signal to another at a place; what lies outside is left out.
-  static func add(_ x: [Float], times factor: Double, to y: inout [Float], at place: Int) {
+  /// Adds a multiple of a row, or of its first values, to another at a place; what lies outside is left out.
+  static func add<Value: BinaryFloatingPoint>(
+    _ x: [Value], times factor: Double, to y: inout [Value], at place: Int, count: Int = .max
+  ) {
+    let factor = Value(factor)
     let first = max(0, -place)
-    let last = min(x.count, y.count - place)
-    guard last > first else { return }
-    let factor = Float(factor)
+    let last = min(count, x.count, y.count - place)
     unsafe x.withUnsafeBufferPointer { x in
       unsafe y.withUnsafeMutableBufferPointer { y in
-        var i = first
-        while i < last {
-          unsafe y[place &+ i] += factor * x[i]
-          i &+= 1
+        for i in first..<max(first, last) { unsafe y[place &+ i] += factor * x[i] }
+      }
+    }
+  }
+
+  /// `Σ a[n] · b[n + lag]` for each lag, `b` silent outside.
+  static func products(_ a: [Double], _ b: [Double], lags: Range<Int>) -> [Double] {
+    var sums = [Double](repeating: 0, count: lags.count)
+    let before = max(0, -lags.lowerBound)
+    let silence = [Double](repeating: 0, count: before)
+    let padded = silence + b + [Double](repeating: 0, count: max(0, a.count + lags.upperBound - b.count))
+    unsafe padded.withUnsafeBufferPointer { b in
+      unsafe sums.withUnsafeMutableBufferPointer { sums in
+        for (index, value) in a.enumerated() where value != 0 {
+          let first = index &+ before &+ lags.lowerBound
+          for lag in 0..<sums.count { unsafe sums[lag] += value * b[first &+ lag] }
         }
       }
     }
+    return sums
   }
 
   static func silence(_ x: inout [Float], _ range: Range<Int>) {
     for index in range.clamped(to: x.indices) { x[index] = 0 }
   }
 
-  /// A signal through a filter, with silence before it.
-  ///
-  /// - Parameter tail: Samples of silence behind it that are filtered too.
   static func filtered(_ x: [Float], by taps: [Float], tail: Int = 0) -> [Float] {
     guard taps.count > 1 else { return x + [Float](repeating: 0, count: tail) }
     var output = [Float](repeating: 0, count: x.count + tail)
@@ -68,7 +85,6 @@ enum Samples {
     return output
   }
 
-  /// The median; 0 for none.
   static func median(_ values: [Double]) -> Double { values.isEmpty ? 0 : values.sorted()[values.count / 2] }
 
   /// The value that half of the weight does not exceed; 0 of none.
@@ -94,9 +110,7 @@ extension FourierTransform {
 
 /// A symmetric positive matrix whose rows start where they are first not zero, and its factor.
 struct SkylineMatrix {
-  /// The column of the first value of each row.
   private(set) var starts: [Int] = []
-  /// The values of each row from there to the diagonal.
   private(set) var rows: [[Double]] = []
 
   var count: Int { rows.count }
@@ -117,7 +131,7 @@ struct SkylineMatrix {
       for column in start...row {
         let other = starts[column]
         let first = max(start, other)
-        let product = Vector.dot(
+        let product = Samples.dot(
           values, from: first - start, column == row ? values : rows[column], from: first - other, count: column - first
         )
         if column == row {
@@ -136,7 +150,7 @@ struct SkylineMatrix {
     for row in rows.indices.reversed() {
       let start = starts[row]
       x[row] /= rows[row][row - start]
-      Vector.add(rows[row], times: -x[row], to: &x, at: start, count: row - start)
+      Samples.add(rows[row], times: -x[row], to: &x, at: start, count: row - start)
     }
     return x
   }
@@ -146,7 +160,7 @@ struct SkylineMatrix {
     var x = right
     for row in rows.indices {
       let start = starts[row]
-      x[row] -= Vector.dot(rows[row], from: 0, x, from: start, count: row - start)
+      x[row] -= Samples.dot(rows[row], from: 0, x, from: start, count: row - start)
       x[row] /= rows[row][row - start]
     }
     return x
@@ -172,25 +186,17 @@ struct SkylineMatrix {
 enum SteadyTones {
   /// How far above its neighbourhood a line of the mains stands, as a ratio of powers.
   private static let mainsProminence = 25.0
-  /// How far any other line does.
   private static let otherProminence = 400.0
-  /// The bases of the mains in hertz.
   private static let bases = [50.0, 60.0]
-  /// The highest multiple that is looked for.
   private static let greatestMultiple = 12
 
-  struct Found {
-    /// Hertz of all lines.
-    var lines: [Double]
-    /// 50 or 60 where they are multiples of it.
-    var mains: Double?
-  }
+  /// Hertz of all lines, and 50 or 60 where they are multiples of it.
+  typealias Found = (lines: [Double], mains: Double?)
 
-  /// Looks for lines in what is left of a take.
   static func find(in residual: [Float], rate: Double) -> Found {
     // A minute is enough, and lines that drift stay narrow in it.
     let samples = Array(residual.prefix(Int(60 * rate)))
-    guard samples.count > Int(0.25 * rate) else { return Found(lines: [], mains: nil) }
+    guard samples.count > Int(0.25 * rate) else { return ([], nil) }
     let length = FourierTransform.fastLength(atLeast: max(8_192, 2 * samples.count))
     var transform = FourierTransform(length: length)
     let windowed = samples.indices.map { index in
@@ -198,14 +204,14 @@ enum SteadyTones {
     }
     let powers = transform.forward(windowed).map { Double($0.power) }
     let width = rate / Double(length)
-    var found = Found(lines: [], mains: nil)
+    var found: Found = ([], nil)
     for base in bases {
       let lines = (1...greatestMultiple).compactMap { multiple -> Double? in
         let reach = max(0.3 * Double(multiple), 0.5)
         let hertz = base * Double(multiple)
         return line(powers, width, from: hertz - reach, to: hertz + reach, prominence: mainsProminence)
       }
-      if lines.count > found.lines.count { found = Found(lines: lines, mains: base) }
+      if lines.count > found.lines.count { found = (lines, base) }
     }
     guard found.lines.isEmpty else { return found }
     if let line = line(powers, width, from: 20, to: 1_000, prominence: otherProminence) { found.lines.append(line) }
@@ -248,7 +254,6 @@ struct ToneBursts {
     var range: Range<Int>
     var start: Int
     var amplitude: Double
-    /// How much it explains, beyond what chance does.
     var score: Double
   }
 
@@ -277,9 +282,7 @@ struct ToneBursts {
 
   /// The clearest burst in a whitened residual, or nil where there is none.
   ///
-  /// - Parameters:
-  ///   - sigma: The standard deviation of the residual's noise.
-  ///   - hidden: The amplitude, at each sample, below which a burst is not felt.
+  /// - Parameter hidden: The amplitude, at each sample, below which a burst is not felt.
   func strongest(in residual: [Float], through whitener: [Float], sigma: Double, hidden: [Float]) -> Found? {
     let length = FourierTransform.fastLength(atLeast: residual.count + 300)
     var transform = FourierTransform(length: length)
@@ -293,8 +296,7 @@ struct ToneBursts {
       let b = sine.map { Samples.filtered($0, by: whitener, tail: whitener.count - 1) }
       let products = transform.correlation(bins, a)
       let others = b.map { transform.correlation(bins, $0) }
-      var energy = Samples.energy(a)
-      if let b { energy = (energy + Samples.energy(b)) / 2 }
+      let energy = b.map { (Samples.energy(a) + Samples.energy($0)) / 2 } ?? Samples.energy(a)
       let scale = Float(1 / (energy * sigma * sigma))
       let amplitude = Float(1 / energy)
       let least = max(Float(limit), Float(best.map { $0.score + limit } ?? 0))

@@ -7,26 +7,20 @@ struct SignalDifferences {
   private let options: ComparisonOptions
   private(set) var found: FoundDifferences
   private let measures: [SoundMeasure]
-  /// Seconds the other comes later as a whole.
-  private(set) var delay: Double
-  /// Decibels the other is stronger as a whole.
-  private(set) var level = 0.0
-  private let regions: [ActiveRegion]
-  private let others: [ActiveRegion]
+  /// Seconds that the other comes later as a whole, and decibels that it is stronger.
+  private(set) var (delay, level): (Double, Double)
 
   private static let maximumSegmentCount = 3
 
   init(_ pair: SignalPair, options: ComparisonOptions) {
-    self.pair = pair
-    self.options = options
-    delay = Double(pair.shift) / pair.rate
+    (self.pair, self.options) = (pair, options)
+    (delay, level) = (Double(pair.shift) / pair.rate, 0)
     let noise = AddedSound.under(pair)
     let clipping = ClippedPeaks(pair.reference) == nil ? ClippedPeaks(pair.other) : nil
     func regions(_ samples: [Float]) -> [ActiveRegion] {
       ActiveRegion.find(in: samples, rate: pair.rate, threshold: max(SignalPair.silence(samples), noise?.reach ?? 0))
     }
     let (own, others) = (regions(pair.reference), regions(pair.other))
-    (self.regions, self.others) = (own, others)
     let start = own.first?.start ?? 0
     found = FoundDifferences(
       names: EventNames(others.map { $0.event() }, owner: options.otherLabel),
@@ -44,19 +38,19 @@ struct SignalDifferences {
         own[index], others[otherIndex], of: pair, noise: noise?.power ?? 0, ceiling: clipping?.ceiling ?? .infinity)
     }
     addSignalWide(noise, clipping)
-    addTimes()
+    // One sound is the whole only where there is no other.
+    addTimes(isWhole: measures.count > 1 || measures.count == 1 && own.count <= 1 && others.count <= 1)
     addLevels()
     addFrequencies()
     addRest()
     addPresence(.missing, own, Set(matched.map(\.0)), pair.reference, pair.other, delay: 0)
-    addPresence(
-      .added, others, Set(matched.map(\.1)), pair.other, pair.reference, delay: Double(pair.shift) / pair.rate)
+    addPresence(.added, others, Set(matched.map(\.1)), pair.other, pair.reference, delay: later)
   }
 
+  /// Seconds that the other take was shifted by.
+  private var later: Double { Double(pair.shift) / pair.rate }
   /// The sounds of the other take as they are, before it was shifted.
-  private func partners(_ measures: [SoundMeasure]) -> [ListedEvent] {
-    measures.map { $0.partner.event(delay: Double(pair.shift) / pair.rate) }
-  }
+  private func partners(_ measures: [SoundMeasure]) -> [ListedEvent] { measures.map { $0.partner.event(delay: later) } }
 
   private mutating func addSignalWide(_ noise: AddedSound?, _ clipping: ClippedPeaks?) {
     if pair.isInverted { found.add(whole: .polarity) }
@@ -99,9 +93,7 @@ struct SignalDifferences {
     }
   }
 
-  private mutating func addTimes() {
-    // One sound is the whole only where there is no other.
-    let isWhole = measures.count > 1 || measures.count == 1 && regions.count <= 1 && others.count <= 1
+  private mutating func addTimes(isWhole: Bool) {
     let whole = isWhole ? Self.common(measures.map(\.time), within: 0.000_1) ?? 0 : 0
     let shift = options.alignment == .start ? whole : delay + whole
     delay += whole
@@ -136,10 +128,10 @@ struct SignalDifferences {
     let owner = found.names.owner
     guard segments.count > Self.maximumSegmentCount else {
       for (range, amount, isEven) in segments {
+        let change = (isEven ? "" : "up to ") + Difference.Kind.level.change(amount)
         found.add(
           Difference(.level, in: range, amount: amount),
-          saying: "\(owner) is \(isEven ? "" : "up to ")\(Difference.Kind.level.change(amount)) between "
-            + SentenceFormatting.range(range))
+          saying: "\(owner) is \(change) between \(SentenceFormatting.range(range))")
       }
       return
     }
@@ -182,8 +174,8 @@ struct SignalDifferences {
     _ kind: Difference.Kind, _ regions: [ActiveRegion], _ paired: Set<Int>, _ own: [Float], _ opposite: [Float],
     delay: Double
   ) {
-    let alone = regions.indices.filter { !paired.contains($0) }.map { regions[$0] }.filter { region in
-      SignalPair.power(opposite[region.frames]) < 0.1 * SignalPair.power(own[region.frames])
+    let alone = regions.indices.filter { !paired.contains($0) }.map { regions[$0] }.filter {
+      SignalPair.power(opposite[$0.frames]) < 0.1 * SignalPair.power(own[$0.frames])
     }
     for areTaps in [true, false] {
       let chosen = alone.filter { $0.isTap == areTaps }
@@ -197,9 +189,6 @@ struct SignalDifferences {
 }
 
 extension Difference {
-  /// A waveform that differs in a way without a name.
-  ///
-  /// - Parameter residual: What is left of it, in decibels relative to the reference.
   init(residual: Double, in range: ClosedRange<Double>, isThroughout: Bool = false) {
     self.init(
       .spectrum, in: range, isThroughout: isThroughout, amount: residual, significance: max(0, (residual + 30) / 6))

@@ -2,20 +2,16 @@ internal import CMath
 import HapticModel
 import SignalAnalysis
 
-/// The mixes of two takes, brought to one place, one polarity and one middle line.
 struct SignalPair {
   let rate: Double
   /// The reference, without offset, infinite samples silenced.
   private(set) var reference: [Float]
   /// The other take, shifted and turned to lie over it, of the same length.
   private(set) var other: [Float]
-  /// Whole frames the other comes later, taken out.
   private(set) var shift = 0
-  /// Whether the other is inverted; it was inverted back.
   private(set) var isInverted = false
   /// The other's offset less the reference's; taken out.
   private(set) var offset = 0.0
-  /// How alike the waveforms are, as they were laid over each other.
   private(set) var correlation: Double?
 
   /// The most seconds that one take is looked for behind or before the other.
@@ -25,7 +21,6 @@ struct SignalPair {
   /// The share of the peak below which there is silence: −50 dB.
   static let silentShare: Float = 0.003
 
-  /// - Parameter gains: What the two are multiplied by.
   init(_ reference: Signal, _ other: Signal, alignment: ComparisonOptions.Alignment, gains: (Double, Double)) {
     rate = reference.rate
     self.reference = Self.clean(reference.mono, gain: gains.0)
@@ -44,14 +39,18 @@ struct SignalPair {
 
   static func peak(_ samples: some Sequence<Float>) -> Float { samples.reduce(0) { max($0, abs($1)) } }
 
-  /// The mean square.
   static func power(_ samples: some Collection<Float>) -> Double {
     guard !samples.isEmpty else { return 0 }
     return samples.reduce(0.0) { $0 + Double($1) * Double($1) } / Double(samples.count)
   }
 
-  /// The magnitude below which a signal is silent.
   static func silence(_ samples: [Float]) -> Float { max(1e-4, peak(samples) * silentShare) }
+
+  /// The first sample that is not silent; 0 where all are.
+  private static func start(_ samples: [Float]) -> Int {
+    let threshold = silence(samples)
+    return samples.firstIndex { abs($0) > threshold } ?? 0
+  }
 
   /// Takes out an offset that both the mean and the middle sample show.
   ///
@@ -70,9 +69,7 @@ struct SignalPair {
 
   /// The median of at most some thousands of samples, spread evenly.
   private static func middle(_ samples: [Float]) -> Double {
-    guard !samples.isEmpty else { return 0 }
-    let sorted = stride(from: 0, to: samples.count, by: samples.count / 20_000 + 1).map { samples[$0] }.sorted()
-    return Double(sorted[sorted.count / 2])
+    Samples.median(stride(from: 0, to: samples.count, by: samples.count / 20_000 + 1).map { Double(samples[$0]) })
   }
 
   private mutating func align(_ alignment: ComparisonOptions.Alignment) {
@@ -89,26 +86,16 @@ struct SignalPair {
       // What has little in common gains nothing from a shift.
       if alignment == .auto, best.correlation > 0.5 { shift = Int((best.lag * rate).rounded()) }
       // What sounds from the start on is not late.
-      if shift > 0 {
-        let threshold = Self.silence(other)
-        shift = min(shift, other.firstIndex { abs($0) > threshold } ?? 0)
-      }
-    case .start:
-      let threshold = Self.silence(reference)
-      let otherThreshold = Self.silence(other)
-      let start = reference.firstIndex { abs($0) > threshold } ?? 0
-      let otherStart = other.firstIndex { abs($0) > otherThreshold } ?? 0
-      shift = otherStart - start
+      if shift > 0 { shift = min(shift, Self.start(other)) }
+    case .start: shift = Self.start(other) - Self.start(reference)
     }
-    if isInverted { for index in other.indices { other[index] = -other[index] } }
+    if isInverted { for index in other.indices { other[index].negate() } }
     if shift > 0 { other.removeFirst(min(shift, other.count)) }
     if shift < 0 { other.insert(contentsOf: [Float](repeating: 0, count: -shift), at: 0) }
   }
 }
 
-/// A part of a signal that is not silent, between silences.
 struct ActiveRegion {
-  /// The frames from its first to behind its last sound.
   var frames: Range<Int>
   /// Its number among the taps or hums of its signal, from 1 on.
   var number = 0
@@ -119,28 +106,22 @@ struct ActiveRegion {
   /// What is shorter, in seconds, is a tap.
   static let longestTap = 0.06
 
-  /// Seconds at which it begins.
   var start: Double { Double(frames.lowerBound) / rate }
   var end: Double { Double(frames.upperBound) / rate }
   var duration: Double { end - start }
   var range: ClosedRange<Double> { start...end }
   var isTap: Bool { duration < Self.longestTap }
 
-  /// The sounds of a signal, silent below a magnitude.
   static func find(in samples: [Float], rate: Double, threshold: Float) -> [ActiveRegion] {
     let gap = Int(Self.gap * rate)
     var regions: [ActiveRegion] = []
-    var start = -1
-    var last = -1
     for (index, sample) in samples.enumerated() where abs(sample) > threshold {
-      if start >= 0, index - last > gap {
-        regions.append(ActiveRegion(frames: start..<(last + 1), rate: rate))
-        start = index
+      if let last = regions.last?.frames, index - last.upperBound < gap {
+        regions[regions.count - 1].frames = last.lowerBound..<index + 1
+      } else {
+        regions.append(ActiveRegion(frames: index..<index + 1, rate: rate))
       }
-      if start < 0 { start = index }
-      last = index
     }
-    if start >= 0 { regions.append(ActiveRegion(frames: start..<(last + 1), rate: rate)) }
     number(&regions)
     return regions
   }
@@ -175,14 +156,11 @@ struct ActiveRegion {
   }
 }
 
-/// Noise or a hum that lies under the whole of a signal.
 struct AddedSound {
-  /// Its mean square.
   var power: Double
-  /// Its frequency, where it is a tone.
   var hertz: Double?
 
-  /// Seconds of a piece that is silent or not.
+  /// Seconds.
   private static let piece = 0.02
   /// What is weaker is a residue of storing samples: −84 dBFS, a bit or two of 16.
   static let leastPower = 4e-9
@@ -195,9 +173,7 @@ struct AddedSound {
   static func under(_ pair: SignalPair) -> AddedSound? {
     let threshold = SignalPair.silence(pair.reference)
     let length = max(1, Int(piece * pair.rate))
-    var quiet: [Float] = []
-    var powers: [Double] = []
-    var own: [Double] = []
+    var (quiet, powers, own): ([Float], [Double], [Double]) = ([], [], [])
     for start in stride(from: 0, to: pair.reference.count - length + 1, by: length) {
       let part = start..<(start + length)
       guard SignalPair.peak(pair.reference[part]) < threshold else { continue }
@@ -210,7 +186,7 @@ struct AddedSound {
     powers.sort()
     let power = powers[powers.count / 2]
     // What fades away in the silence is the end of a sound.
-    guard power > leastPower, powers[powers.count / 10] > power / 16, power > 4 * own.sorted()[own.count / 2] else {
+    guard power > leastPower, powers[powers.count / 10] > power / 16, power > 4 * Samples.median(own) else {
       return nil
     }
     return AddedSound(power: power, hertz: tone(in: quiet, rate: pair.rate))
@@ -233,13 +209,10 @@ struct AddedSound {
 }
 
 struct ClippedPeaks {
-  var ceiling: Float
-  var sampleCount: Int
-  var placeCount: Int
-  /// The frames from the first to behind the last.
-  var frames: Range<Int>
+  let ceiling: Float
+  private(set) var (sampleCount, placeCount) = (0, 0)
+  private(set) var frames = 0..<0
 
-  /// The fewest samples of one cut peak.
   private static let shortest = 4
   /// Weaker signals have flat peaks because of their few steps.
   private static let leastCeiling: Float = 0.1
@@ -251,9 +224,6 @@ struct ClippedPeaks {
     guard peak >= Self.leastCeiling else { return nil }
     let least = peak * (1 - 1e-4)
     ceiling = least
-    sampleCount = 0
-    placeCount = 0
-    frames = 0..<0
     var start: Int?
     for index in 0...samples.count {
       let isHigh = index < samples.count && abs(samples[index]) >= least
@@ -273,14 +243,8 @@ struct ClippedPeaks {
   }
 }
 
-struct LevelSegment {
-  /// Seconds.
-  var range: ClosedRange<Double>
-  /// The median of the difference in decibels.
-  var usual: Double
-  /// The greatest difference in decibels.
-  var greatest: Double
-}
+/// Seconds, and the median and the greatest difference there in decibels.
+typealias LevelSegment = (range: ClosedRange<Double>, usual: Double, greatest: Double)
 
 struct LevelDifferenceCurve {
   /// Decibels at each step, or nil where both are silent.
@@ -296,10 +260,8 @@ struct LevelDifferenceCurve {
     let hop = max(1, Int(0.005 * rate))
     let reach = max(1, Int(Self.window * rate / 2))
     step = Double(hop) / rate
-    let powers = Self.powers(x, hop: hop, reach: reach)
-    let others = Self.powers(y, hop: hop, reach: reach)
-    let greatest = max(powers.max() ?? 0, others.max() ?? 0)
-    let floor = greatest * 1e-4
+    let (powers, others) = (Self.powers(x, hop: hop, reach: reach), Self.powers(y, hop: hop, reach: reach))
+    let floor = max(powers.max() ?? 0, others.max() ?? 0) * 1e-4
     differences = zip(powers, others).map { a, b in max(a, b) > floor ? 10 * log10(max(b, floor) / max(a, floor)) : nil
     }
   }
@@ -308,19 +270,13 @@ struct LevelDifferenceCurve {
   private static func powers(_ samples: [Float], hop: Int, reach: Int) -> [Double] {
     var sums = [0.0]
     sums.reserveCapacity(samples.count + 1)
-    var sum = 0.0
-    for sample in samples {
-      sum += Double(sample) * Double(sample)
-      sums.append(sum)
-    }
+    for sample in samples { sums.append(sums[sums.count - 1] + Double(sample) * Double(sample)) }
     return stride(from: 0, to: samples.count, by: hop).map { center in
-      let start = max(0, center - reach)
-      let end = min(samples.count, center + reach)
+      let (start, end) = (max(0, center - reach), min(samples.count, center + reach))
       return max(0, sums[end] - sums[start]) / Double(max(1, end - start))
     }
   }
 
-  /// The one difference of the whole, where it is the same everywhere.
   var even: Double? {
     let known = differences.compactMap(\.self)
     guard !known.isEmpty else { return 0 }
@@ -336,8 +292,7 @@ struct LevelDifferenceCurve {
     for index in 0...differences.count {
       let value = index < differences.count ? differences[index] ?? 0 : 0
       if let from = start {
-        let isSame = abs(value) > Self.least && (value > 0) == ((differences[from] ?? 0) > 0)
-        if !isSame {
+        if abs(value) <= Self.least || (value > 0) != ((differences[from] ?? 0) > 0) {
           append(from..<index, to: &segments)
           start = nil
         }
@@ -351,12 +306,11 @@ struct LevelDifferenceCurve {
   private func append(_ part: Range<Int>, to segments: inout [LevelSegment]) {
     let values = part.map { differences[$0] ?? 0 }
     guard Double(values.count) * step >= 0.02 else { return }
-    let usual = values.sorted()[values.count / 2]
+    let usual = Samples.median(values)
     let greatest = values.max { abs($0) < abs($1) } ?? usual
     let start = values.firstIndex { abs($0) >= abs(usual) / 2 } ?? 0
     let end = values.lastIndex { abs($0) >= abs(usual) / 2 } ?? 0
     let from = Double(part.lowerBound + start) * step
-    segments.append(
-      LevelSegment(range: from...max(from, Double(part.lowerBound + end) * step), usual: usual, greatest: greatest))
+    segments.append((from...max(from, Double(part.lowerBound + end) * step), usual, greatest))
   }
 }

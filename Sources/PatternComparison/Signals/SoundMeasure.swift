@@ -2,24 +2,16 @@ internal import CMath
 import SignalAnalysis
 
 struct SoundMeasure {
-  let region: ActiveRegion
-  let partner: ActiveRegion
-  /// Seconds the partner comes later.
-  private(set) var time = 0.0
-  /// Decibels the partner is stronger, where that is one figure.
-  private(set) var level = 0.0
+  let (region, partner): (ActiveRegion, ActiveRegion)
+  /// Seconds that the partner comes later, and decibels that it is stronger where that is one figure.
+  private(set) var (time, level) = (0.0, 0.0)
   /// Percent the partner is higher, and both frequencies.
   private(set) var frequency: (percent: Double, before: Double, after: Double)?
-  /// Seconds the partner lasts longer.
   private(set) var duration = 0.0
-  /// Where the level differs by more than the rest, in seconds of the reference.
   private(set) var segments: [LevelSegment] = []
   /// What none of these explains, in dB relative to the sound.
   private(set) var unexplained: Double?
-  /// Whether the shapes are alike, so that time and level are exact.
   private(set) var isExact = true
-  /// Whether the partner has cut peaks.
-  private(set) var isClipped = false
 
   /// Shapes that differ by less of their power are the same.
   private static let sameShape = 1e-3
@@ -29,20 +21,16 @@ struct SoundMeasure {
   static let leastDuration = 0.003
   static let leastPercent = 1.0
 
-  /// - Parameters:
-  ///   - pair: The signals, lying over each other.
-  ///   - noise: The mean square of the noise that the other has and the reference has not.
-  ///   - ceiling: The magnitude at which the other is clipped, or infinity.
+  /// - Parameter noise: The mean square of the noise that the other has and the reference has not.
   init(_ region: ActiveRegion, _ partner: ActiveRegion, of pair: SignalPair, noise: Double, ceiling: Float) {
-    self.region = region
-    self.partner = partner
+    (self.region, self.partner) = (region, partner)
     let rate = pair.rate
     let base = partner.frames.lowerBound - region.frames.lowerBound
     let margin = Int(0.006 * rate)
     let count = max(region.frames.count, partner.frames.count) + 2 * margin
     let x = Self.cut(pair.reference, from: region.frames.lowerBound - margin, count: count)
     let y = Self.cut(pair.other, from: partner.frames.lowerBound - margin, count: count)
-    isClipped = y.contains { abs($0) >= ceiling }
+    let isClipped = y.contains { abs($0) >= ceiling }
     let fit = SignalDistance.alignment(x, y, rate: rate, maximumLag: 0.005)
     let lag = fit.map { $0.correlation > 0.6 ? $0.lag : 0 } ?? 0
     let moved = lag * rate
@@ -50,12 +38,8 @@ struct SoundMeasure {
     let frames = Int(moved.rounded())
     let z = Self.cut(pair.other, from: partner.frames.lowerBound - margin + frames, count: count)
     let noiseEnergy = noise * Double(count)
-    if isClipped {
-      level = Self.gain(x, z, below: ceiling).decibels
-      return
-    }
-    if Self.explained(fit?.correlation ?? 0, z, noiseEnergy) {
-      level = Self.gain(x, z, below: .infinity).decibels
+    if isClipped || Self.explained(fit?.correlation ?? 0, z, noiseEnergy) {
+      level = Self.gain(x, z, below: isClipped ? ceiling : .infinity).decibels
       return
     }
     explain(x, z, margin: margin, rate: rate, noiseEnergy: noiseEnergy)
@@ -75,19 +59,14 @@ struct SoundMeasure {
   }
 
   private static func cut(_ samples: [Float], from start: Int, count: Int) -> [Float] {
-    var piece = [Float](repeating: 0, count: count)
-    for index in max(0, -start)..<max(0, -start, min(count, samples.count - start)) {
-      piece[index] = samples[start + index]
-    }
-    return piece
+    (start..<start + count).map { samples.indices.contains($0) ? samples[$0] : 0 }
   }
 
   /// The factor from one to the other by least squares, over the samples below a ceiling.
-  private static func gain(_ x: [Float], _ y: [Float], below ceiling: Float) -> (decibels: Double, correlation: Double)
-  {
-    var xx = 0.0
-    var xy = 0.0
-    var yy = 0.0
+  private static func gain(_ x: [Float], _ y: [Float], below ceiling: Float = .infinity) -> (
+    decibels: Double, correlation: Double
+  ) {
+    var (xx, xy, yy) = (0.0, 0.0, 0.0)
     for (a, b) in zip(x, y) where abs(b) < ceiling * 0.98 {
       xx += Double(a) * Double(a)
       xy += Double(a) * Double(b)
@@ -105,7 +84,7 @@ struct SoundMeasure {
     if isLonger, !bothTaps {
       // Edges at the end belong to the length; nine tenths of what both have give the rest.
       let part = margin + common * 9 / 10
-      let (decibels, correlation) = Self.gain(Array(x[..<part]), Array(y[..<part]), below: .infinity)
+      let (decibels, correlation) = Self.gain(Array(x[..<part]), Array(y[..<part]))
       duration = change
       if Self.explained(correlation, Array(y[..<part]), noiseEnergy) {
         level = decibels
@@ -122,15 +101,13 @@ struct SoundMeasure {
       let decibels = 20 * log10(Double(max(ratio, 1e-6)))
       if abs(decibels) > 0.3 { level = decibels }
       if frequency == nil, isLonger { duration = change }
-    } else if frequency != nil, abs(duration) < 0.01 {
-      // Another frequency crosses the threshold of silence at another moment.
-      duration = 0
-      findSegments(Array(x[window]), Array(y[window]), rate: rate)
     } else {
+      // Another frequency crosses the threshold of silence at another moment.
+      if frequency != nil, abs(duration) < 0.01 { duration = 0 }
       findSegments(Array(x[window]), Array(y[window]), rate: rate)
     }
     if frequency == nil, duration == 0, segments.isEmpty, abs(level) < 0.3 {
-      let (_, correlation) = Self.gain(x, y, below: .infinity)
+      let correlation = Self.gain(x, y).correlation
       unexplained = 10 * log10(max(1e-12, 1 - correlation * correlation))
     }
   }
@@ -141,21 +118,15 @@ struct SoundMeasure {
       if abs(even) > 0.1 { level = even }
       return
     }
-    segments = line.segments.map { segment in
-      var segment = segment
-      let start = region.start
-      segment.range = (segment.range.lowerBound + start)...(segment.range.upperBound + start)
-      return segment
-    }
+    let start = region.start
+    segments = line.segments.map { ($0.range.lowerBound + start...$0.range.upperBound + start, $0.usual, $0.greatest) }
   }
 }
 
 struct Tones {
-  /// Hertz of the first.
-  let before: Double
-  let after: Double
+  /// Hertz.
+  let (before, after): (Double, Double)
 
-  /// Percent the second is higher.
   var percent: Double { 100 * (after / before - 1) }
 
   /// Above this many hertz nothing counts: what is felt lies below.
@@ -170,11 +141,9 @@ struct Tones {
       (before, after) = tracks
       return
     }
-    guard let before = Self.middle(Spectrum(of: Signal(x, rate: rate))),
-      let after = Self.middle(Spectrum(of: Signal(y, rate: rate)))
-    else { return nil }
-    self.before = before
-    self.after = after
+    let middles = [x, y].compactMap { Self.middle(Spectrum(of: Signal($0, rate: rate))) }
+    guard middles.count == 2 else { return nil }
+    (before, after) = (middles[0], middles[1])
   }
 
   private static func tracked(_ x: [Float], _ y: [Float], rate: Double) -> (Double, Double)? {
@@ -182,22 +151,17 @@ struct Tones {
     let second = FrequencyTrack(of: Signal(y, rate: rate))
     let hertz = Dictionary(
       second.points.map { (Int(($0.time / second.step).rounded()), $0.hertz) }, uniquingKeysWith: { $1 })
-    var before: [Double] = []
-    var after: [Double] = []
-    for point in first.points {
-      guard let other = hertz[Int((point.time / first.step).rounded())] else { continue }
-      before.append(point.hertz)
-      after.append(other)
+    let both = first.points.compactMap { point in
+      hertz[Int((point.time / first.step).rounded())].map { (point.hertz, $0) }
     }
     // Where hardly any moment has a tone in both, the rest says nothing.
-    guard Double(before.count) * first.step > 0.3 * Double(x.count) / rate else { return nil }
-    return (before.sorted()[before.count / 2], after.sorted()[after.count / 2])
+    guard Double(both.count) * first.step > 0.3 * Double(x.count) / rate else { return nil }
+    return (Samples.median(both.map(\.0)), Samples.median(both.map(\.1)))
   }
 
   /// The mean frequency of the spectrum below `highest`, weighted by power.
   static func middle(_ spectrum: Spectrum) -> Double? {
-    var power = 0.0
-    var sum = 0.0
+    var (power, sum) = (0.0, 0.0)
     for (frequency, part) in zip(spectrum.frequencies, spectrum.powers) {
       guard frequency <= highest else { break }
       power += part
