@@ -124,8 +124,6 @@ final class EngineBacking: @unchecked Sendable {
     adopt(EngineBackends.current)
   }
 
-  // MARK: Start and stop
-
   /// Opens the output; does nothing where the engine runs.
   func start() throws {
     // Two threads that start at once must not open two outputs.
@@ -251,8 +249,6 @@ final class EngineBacking: @unchecked Sendable {
     enqueue { self.stop(wasPlaying ? .engineDestroyed : nil) }
   }
 
-  // MARK: Clock, mutes, idleness
-
   var currentTime: Double { with { $0.elapsed + ($0.session?.engine.seconds ?? 0) } }
 
   func setMuted(audio: Bool? = nil, haptics: Bool? = nil) {
@@ -292,8 +288,6 @@ final class EngineBacking: @unchecked Sendable {
       }
     }
   }
-
-  // MARK: Players
 
   func makePlayer(_ pattern: CHHapticPattern) throws -> PlayerBacking {
     if virtual?.hasEnded == false { try takePlace() }

@@ -109,8 +109,6 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     }
   }
 
-  // MARK: Time
-
   package func after(_ seconds: Double, _ body: @escaping @Sendable () -> Void) {
     lock.withLock {
       let due = clock + .seconds(max(0, seconds))
@@ -162,8 +160,6 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
       return due.map(\.body)
     }
   }
-
-  // MARK: Waits of the application
 
   /// Whether what the application waits for follows the device's time; not where its test has ended.
   package var movesWaits: Bool {
@@ -224,8 +220,6 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   /// Waits for what a handler queue is given, before time goes on.
   func noteWork(on queue: DispatchQueue) { lock.withLock { busyQueues[ObjectIdentifier(queue)] = queue } }
 
-  // MARK: Sessions
-
   func catchUp(_ session: VirtualSession) { lock.withLock { session.render(to: now) } }
 
   func noteActivity(_ isActive: Bool, of session: VirtualSession) {
@@ -246,8 +240,6 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
       active[ObjectIdentifier(session)] = nil
     }
   }
-
-  // MARK: Engines
 
   func adopt(_ backing: EngineBacking) -> Int {
     lock.withLock {
@@ -341,8 +333,6 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     settle()
   }
 
-  // MARK: Record
-
   package func note(_ action: EngineNote.Action, engine: Int? = nil, player: Int? = nil) {
     lock.withLock { notes.append(EngineNote(time: now, engine: engine, player: player, action: action)) }
   }
@@ -358,8 +348,6 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
         }
     }
   }
-
-  // MARK: The life of a test
 
   package struct Test: Sendable {
     package var name: String
@@ -505,8 +493,6 @@ package final class VirtualSession: EngineSession, @unchecked Sendable {
     backend?.catchUp(self)
     backend?.lock.withLock { isRecording = false }
   }
-
-  // MARK: Under the lock of the backend
 
   func setActive(_ isActive: Bool) { self.isActive = isActive }
 

@@ -1,3 +1,5 @@
+internal import CMath
+internal import SignalAnalysis
 import HapticModel
 
 /// One thing that differs between two takes.
@@ -149,5 +151,167 @@ extension JustNoticeableDifference {
     case .percent: abs(amount) / percent
     case .count, .none: 3
     }
+  }
+}
+
+/// How far two takes may be apart and still count as equal.
+public struct Tolerance: Equatable, Sendable {
+  /// Differences of level, in decibels.
+  public var decibels: Double
+  /// Differences of time, in seconds.
+  public var seconds: Double
+  /// Differences of frequency, tempo, pan and brightness, in percent.
+  public var percent: Double
+
+  /// Makes a tolerance; what is left out allows nothing.
+  public init(decibels: Double = 0, seconds: Double = 0, percent: Double = 0) {
+    (self.decibels, self.seconds, self.percent) = (decibels, seconds, percent)
+  }
+
+  /// One thing that exceeds a tolerance.
+  public struct Excess: Equatable, Sendable {
+    /// What differs.
+    public var kind: Difference.Kind
+    /// How much, in `unit`; nil for what cannot be measured, such as an event that is missing.
+    public var value: Double?
+    /// The limit it exceeds, in `unit`; nil where there is none for it.
+    public var limit: Double?
+    /// What value and limit count.
+    public var unit: Difference.Unit
+    /// Where, in seconds of the reference.
+    public var range: ClosedRange<Double>
+    /// Whether it is not a difference, but something that the recording cannot show.
+    public var isUnverified: Bool
+    /// Value, limit and place in a line: `level +1.001 dB > 1 dB: first transient at 0.4 s`.
+    public var text: String
+  }
+
+  fileprivate typealias Limit = (value: Double?, limit: Double?, unit: Difference.Unit)
+
+  /// Decibels by which something can change a level to which it is at so many decibels.
+  private static func change(_ share: Double) -> Double { 20 * log10(1 + pow(10, share / 20)) }
+
+  /// The limits that a difference exceeds, each with the value that does.
+  ///
+  /// Noise counts as the change of level it can cause in the reference's loudest sound, and a part of a
+  /// waveform that differs as the one it can cause in the whole. Another tempo counts by its percentage
+  /// and by how far it moves the event it moves most. What comes, goes or cannot be measured exceeds
+  /// any limit.
+  fileprivate func exceeded(by difference: Difference, referencePeak: Double) -> [Limit] {
+    // A limit that is met exactly is met, whatever the last digit of its arithmetic.
+    let slack = 1 + 1e-6
+    func over(_ value: Double, _ limit: Double, _ unit: Difference.Unit) -> [Limit] {
+      abs(value) <= limit * slack ? [] : [(value, limit, unit)]
+    }
+    let amount = difference.amount
+    switch (difference.kind, difference.unit) {
+    case (.missing, _), (.added, _), (_, .count), (_, .none): return [(nil, nil, difference.unit)]
+    case (.spectrum, .decibels): return over(Self.change(amount), decibels, .decibels)
+    case (.tempo, _):
+      return over(amount, percent, .percent) + (difference.largestShift.map { over($0, seconds, .seconds) } ?? [])
+    case (_, .decibels): return over(amount, decibels, .decibels)
+    case (_, .seconds): return over(amount, seconds, .seconds)
+    case (_, .percent): return over(amount, percent, .percent)
+    case (_, .fullScale):
+      guard referencePeak > 0 else { return [(nil, nil, difference.unit)] }
+      return over(Self.change(amount - 20 * log10(referencePeak)), decibels, .decibels)
+    }
+  }
+}
+
+extension Comparison {
+  /// Whether all that differs lies within a tolerance.
+  public func isEqual(within tolerance: Tolerance) -> Bool { excesses(over: tolerance).isEmpty }
+
+  /// Everything that exceeds a tolerance, in the order of the differences.
+  ///
+  /// A difference of one sound adds to that of the whole. A recording whose noise hides changes as small
+  /// as a limit, or whole events, exceeds the tolerance as well: it cannot be verified.
+  public func excesses(over tolerance: Tolerance) -> [Tolerance.Excess] {
+    guard equality != .identical else { return [] }
+    let peak = reference.signal.channels.reduce(0 as Float) { peak, channel in channel.reduce(peak) { max($0, abs($1)) }
+    }
+    let found = differences.flatMap { difference in
+      tolerance.exceeded(by: total(difference), referencePeak: Double(peak)).map { excess(difference, $0) }
+    }
+    return found + unverified(tolerance)
+  }
+
+  /// A difference of one sound with that of the whole, relative to which it was measured.
+  private func total(_ difference: Difference) -> Difference {
+    guard isRelativeToWhole, !difference.isThroughout, difference.kind == .level || difference.kind == .time else {
+      return difference
+    }
+    var total = difference
+    total.amount += differences.filter { $0.isThroughout && $0.kind == difference.kind && $0.unit == difference.unit }
+      .reduce(0) { $0 + $1.amount }
+    return total
+  }
+
+  private func excess(_ difference: Difference, _ exceeded: Tolerance.Limit) -> Tolerance.Excess {
+    let (value, limit, unit) = exceeded
+    let kind = difference.kind
+    let measured = value.flatMap { value in limit.map { " " + Self.measured(value, over: $0, unit) } }
+    let hasPlace = measured != nil || kind == .missing || kind == .added
+    let text = hasPlace ? place(of: difference) : String(difference.sentence.dropLast())
+    return Tolerance.Excess(
+      kind: kind, value: value, limit: limit, unit: unit, range: difference.range, isUnverified: false,
+      text: "\(kind.rawValue)\(measured ?? ""): \(text)")
+  }
+
+  /// `+1.001 dB > 1 dB`, with as many places as show that the limit is exceeded.
+  private static func measured(_ value: Double, over limit: Double, _ unit: Difference.Unit) -> String {
+    let scale = unit == .seconds ? 1_000.0 : 1
+    let name = unit == .seconds ? "ms" : unit.rawValue
+    let bound = SentenceFormatting.number(limit * scale, places: 3)
+    var (size, places) = (bound, 1)
+    while size == bound, places <= 9 {
+      size = SentenceFormatting.number(abs(value) * scale, places: places)
+      places += 1
+    }
+    return "\(value < 0 ? "−" : "+")\(size) \(name) > \(bound) \(name)"
+  }
+
+  /// `first transient at 0.4 s`, `3 events from 0.4 s`, `throughout`.
+  private func place(of difference: Difference) -> String {
+    let isAdded = difference.referenceEvents.isEmpty && difference.kind != .tempo
+    let events = (isAdded ? other : reference).composition.map(ListedEvent.list) ?? []
+    func place(_ event: ListedEvent) -> String {
+      "\(EventNames(events, owner: "").name(event)) at \(SentenceFormatting.moment(event.time))"
+    }
+    // Another tempo moves the last event most.
+    if difference.kind == .tempo, let last = events.last { return place(last) }
+    if difference.isThroughout { return "throughout" }
+    let moment = SentenceFormatting.moment(difference.range.lowerBound)
+    let indices = isAdded ? difference.otherEvents : difference.referenceEvents
+    guard !events.isEmpty, let first = indices.first else { return "at \(moment)" }
+    guard indices.count == 1, let event = events.first(where: { $0.index == first }) else {
+      return "\(indices.count) events from \(moment)"
+    }
+    return place(event)
+  }
+
+  private func unverified(_ tolerance: Tolerance) -> [Tolerance.Excess] {
+    guard let recording, recording.outcome == .found else { return [] }
+    var found: [Tolerance.Excess] = []
+    func add(_ kind: Difference.Kind, _ value: Double, _ limit: Double?, _ unit: Difference.Unit, _ words: String) {
+      found.append(
+        Tolerance.Excess(
+          kind: kind, value: value, limit: limit, unit: unit, range: everything, isUnverified: true,
+          text: "cannot be verified: " + words))
+    }
+    let limits: [(Difference.Kind, Double?, Double, Difference.Unit)] = [
+      (.level, recording.leastDecibels, tolerance.decibels, .decibels),
+      (.time, recording.leastSeconds, tolerance.seconds, .seconds),
+    ]
+    for (kind, least, limit, unit) in limits {
+      guard let least, least > limit * (1 + 1e-6) else { continue }
+      add(kind, least, limit, unit, "\(kind.rawValue) ±\(Self.measured(least, over: limit, unit).dropFirst())")
+    }
+    let (count, all) = (recording.eventCount - recording.judgedCount, recording.eventCount)
+    if count > 0 {
+      add(.missing, Double(count), nil, .count, "\(count) of \(all) events are too weak to be judged in the noise")
+    }
+    return found
   }
 }

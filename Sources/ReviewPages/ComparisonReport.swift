@@ -203,8 +203,6 @@ struct ReportPage {
       ], data: data)
   }
 
-  // MARK: For readers without script
-
   private var names: String {
     takes.indices.map { "<b>\(tag($0)) \(takes[$0].name.escapedForMarkup)</b>" }.joined(separator: " ")
   }
@@ -256,8 +254,6 @@ struct ReportPage {
       }
     }.joined()
   }
-
-  // MARK: For the script
 
   /// `0.5 dB, 5 ms and 2 %`.
   static func limits(of tolerance: Tolerance) -> String {

@@ -1,3 +1,4 @@
+import Glibc
 import SignalPlots
 import Testing
 
@@ -53,5 +54,23 @@ struct PlotThemeTests {
     #expect(ramp.color(at: -1) == ramp.color(at: 0))
     #expect(ramp.color(at: 7) == ramp.color(at: 1))
     #expect(ramp.color(at: .nan) == PlotColor(0x6558E0))
+  }
+}
+
+extension PlotColor {
+  /// The share of white's light that the colour gives off, by WCAG 2.1.
+  fileprivate var luminance: Double {
+    0.2126 * Self.linear(red) + 0.7152 * Self.linear(green) + 0.0722 * Self.linear(blue)
+  }
+
+  /// The contrast to another colour, 1…21, by WCAG 2.1: text needs 4.5, lines 3.
+  fileprivate func contrast(with other: PlotColor) -> Double {
+    let (bright, dark) = (max(luminance, other.luminance), min(luminance, other.luminance))
+    return (bright + 0.05) / (dark + 0.05)
+  }
+
+  /// The light of a part of sRGB, 0…1.
+  private static func linear(_ part: Double) -> Double {
+    part <= 0.04045 ? part / 12.92 : pow((part + 0.055) / 1.055, 2.4)
   }
 }

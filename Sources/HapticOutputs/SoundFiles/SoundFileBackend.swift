@@ -133,3 +133,182 @@ public final class SoundFileSink: AudioSink {
     events.append(SinkEvent(.failed, text: "\(path): \(error.description)"))
   }
 }
+
+/// Empties a recording into a sound file on a thread of its own, so that playing never waits for a disk.
+///
+/// Errors are reported once and do not affect playback.
+public final class RecordingWriter: Sendable {
+  /// What became of a recording.
+  public struct Outcome: Equatable, Sendable {
+    /// Frames in the file.
+    public var frameCount: Int64
+    /// Frames that the writing was too slow for.
+    public var droppedFrameCount: Int64
+    /// Why writing ended early, or was first interrupted; files hold what was written, where they could be completed.
+    public var failure: SoundFileError?
+
+    /// Makes an outcome.
+    public init(frameCount: Int64, droppedFrameCount: Int64 = 0, failure: SoundFileError? = nil) {
+      (self.frameCount, self.droppedFrameCount, self.failure) = (frameCount, droppedFrameCount, failure)
+    }
+  }
+
+  /// Where the next file is due, takes the one before, which is complete, and opens the next; before each write only
+  /// throws where the file must not grow.
+  ///
+  /// Returns the descriptor of the file. After an error nothing is written until the next is due. Called on the writing
+  /// thread.
+  public typealias FileChange = @Sendable (_ isDue: Bool) throws(SoundFileError) -> Int32
+
+  /// Time between two looks at the recording: a small part of what it holds.
+  static let interval = Duration.milliseconds(200)
+  /// Bytes a WAVE can count, without a mebibyte for headers and tags.
+  static let maximumByteCount: Int64 = 0xFFFF_FFFF - 0x10_0000
+
+  private let shared: Shared
+  private let thread: BackgroundThread
+  private let isGivenUp = Atomic<Bool>(false)
+
+  /// What both threads use; one touches the writer, then the other.
+  private final class Shared: @unchecked Sendable {
+    let recording: RecordingBuffer
+    let wake = WakeSignal.ifPossible()
+    let isEnding = Atomic<Bool>(false)
+    /// Frames of a file, and what is reported where there is no other.
+    let limit: (frameCount: Int64, error: SoundFileError)
+    let open: @Sendable (Int32) throws(SoundFileError) -> SoundFileWriter
+    let change: FileChange?
+    let failureHandler: @Sendable (SoundFileError) -> Void
+    var writer: SoundFileWriter
+    var samples: [Float]
+    var outcome = Outcome(frameCount: 0)
+    /// Frames since the file was due, written or not.
+    var passed: Int64 = 0
+    var isStopped = false
+    /// Why it is, or was before the first frame of this file.
+    var failure: SoundFileError?
+
+    init(
+      _ recording: RecordingBuffer, _ descriptor: Int32, limit: (frameCount: Int64, error: SoundFileError),
+      open: @escaping @Sendable (Int32) throws(SoundFileError) -> SoundFileWriter, change: FileChange?,
+      failureHandler: @escaping @Sendable (SoundFileError) -> Void
+    ) throws(SoundFileError) {
+      (self.recording, self.limit, self.open) = (recording, limit, open)
+      (self.change, self.failureHandler) = (change, failureHandler)
+      writer = try open(descriptor)
+      samples = Array(repeating: 0, count: 16_384 * recording.channelCount)
+    }
+
+    func run() {
+      while !isEnding.load(ordering: .acquiring) {
+        empty()
+        var watched = [PollDescriptor(wake.descriptor)]
+        SystemTimeSource().wait(for: &watched, timeout: RecordingWriter.interval)
+      }
+      empty()
+      do { try writer.close() } catch { fail(error) }
+    }
+
+    private func empty() {
+      while true {
+        let count = recording.take(into: &samples) / recording.channelCount
+        if count == 0 { return }
+        var done = 0
+        while done < count, passed < limit.frameCount || beginFile() {
+          let next = min(count, done + Int(limit.frameCount - passed))
+          write(done..<next)
+          passed += Int64(next - done)
+          done = next
+        }
+      }
+    }
+
+    /// Begins the next file; returns false where there is none.
+    private func beginFile() -> Bool {
+      guard let change else {
+        fail(limit.error)
+        return false
+      }
+      do { try writer.close() } catch { fail(error) }
+      isStopped = false
+      do { writer = try open(try change(true)) } catch { fail(error) }
+      passed = 0
+      return true
+    }
+
+    private func write(_ frames: Range<Int>) {
+      guard !isStopped else { return }
+      let count = recording.channelCount
+      do {
+        _ = try change?(false)
+        try writer.write(samples.span.extracting(frames.lowerBound * count..<frames.upperBound * count))
+        outcome.frameCount += Int64(frames.count)
+        failure = nil
+      } catch { fail(error) }
+    }
+
+    private func fail(_ error: SoundFileError) {
+      guard !isStopped else { return }
+      isStopped = true
+      outcome.failure = outcome.failure ?? error
+      // File after file without space is one failure.
+      if failure?.description != error.description { failureHandler(error) }
+      failure = error
+    }
+  }
+
+  /// Starts a file and the thread that fills it.
+  ///
+  /// - Parameters:
+  ///   - descriptor: An open file that can be sought; it stays open.
+  ///   - maximumFrameCount: Frames beyond which nothing is recorded, or the next file is; nil means no limit but the
+  ///     format's.
+  ///   - failureHandler: Called when nothing more is written, on the writing thread: at most once for a file.
+  ///   - change: Opens the next file; nil where there is one. No frame is lost between two.
+  public init(
+    _ recording: RecordingBuffer, rate: Int, to descriptor: Int32, path: String, storedAs format: SoundFileFormat,
+    maximumFrameCount: Int64? = nil, tags: SoundFileTags = SoundFileTags(),
+    failureHandler: @escaping @Sendable (SoundFileError) -> Void = { _ in }, change: FileChange? = nil
+  ) throws(SoundFileError) {
+    let channelCount = recording.channelCount
+    let frameBytes = Int64(channelCount * format.samples.byteCount)
+    let formatLimit = format.container == .wav ? Self.maximumByteCount / frameBytes : .max
+    let limitText =
+      formatLimit < maximumFrameCount ?? .max
+      ? "reached the 4 GiB limit of wav; record to .w64 or .flac" : "reached the limit of the recording"
+    shared = try Shared(
+      recording, descriptor,
+      limit: (
+        min(maximumFrameCount ?? .max, formatLimit), SoundFileError(kind: .tooLong, path: path, description: limitText)
+      ),
+      open: { descriptor throws(SoundFileError) in
+        try SoundFileWriter(
+          descriptor: descriptor, path: path, format: format, rate: rate, channelCount: channelCount, frameCount: 0,
+          tags: tags)
+      }, change: change, failureHandler: failureHandler)
+    let shared = shared
+    do throws(PlaybackError) { thread = try BackgroundThread { shared.run() } } catch {
+      throw SoundFileError(kind: .systemRefused, path: path, description: error.description)
+    }
+  }
+
+  deinit { if !isGivenUp.load(ordering: .relaxed) { finish() } }
+
+  /// Writes what is left and completes the file; every later call answers the same.
+  ///
+  /// To be called when nothing is recorded any more.
+  ///
+  /// - Parameter limit: How long the disk may take; nil means no limit.
+  /// - Returns: What became of it; nil where the disk took longer.
+  @discardableResult public func finish(within limit: Duration? = nil) -> Outcome? {
+    shared.isEnding.store(true, ordering: .releasing)
+    shared.wake.raise()
+    guard thread.wait(within: limit) else {
+      isGivenUp.store(true, ordering: .relaxed)
+      return nil
+    }
+    var outcome = shared.outcome
+    outcome.droppedFrameCount = Int64(shared.recording.droppedSampleCount / shared.recording.channelCount)
+    return outcome
+  }
+}

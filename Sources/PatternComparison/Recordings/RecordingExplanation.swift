@@ -166,8 +166,6 @@ struct RecordingExplanation {
     settle()
   }
 
-  // MARK: How good it is
-
   var coherence: Double {
     var (explained, left) = (0.0, 0.0)
     var isCounted = [Bool](repeating: false, count: residual.count)
@@ -236,8 +234,6 @@ struct RecordingExplanation {
     let left = surplus(sigma)
     return changes.filter { $0.improvement > left && $0.doubt < Self.greatestDoubt }
   }
-
-  // MARK: The clearest cause
 
   private func clearestCause() -> RecordingChange? {
     let free = judged.filter { index in !changes.contains { $0.stem == index } }
@@ -333,8 +329,6 @@ struct RecordingExplanation {
     let (least, near) = (Float(0.02 * original.peak), Float(0.1))
     return levels.indices.map { Float(gain) * max(near * greatest[$0 / block], least) }
   }
-
-  // MARK: Ways to explain what is left around an event
 
   private struct Context {
     var index: Int
@@ -560,8 +554,6 @@ struct RecordingExplanation {
     }
     return atan2(imaginary, real) / (2 * .pi * Double(length) / rate)
   }
-
-  // MARK: Refining and simplifying
 
   /// Refines the place, then the frequencies and times that were found while it was still held by what changed.
   private mutating func refine(rounds: Int) {

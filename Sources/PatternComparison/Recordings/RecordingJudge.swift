@@ -123,8 +123,6 @@ struct RecordingJudge {
     }
   }
 
-  // MARK: Sounds
-
   private func segment(of samples: [Double], at delay: Int) -> [Double] {
     let first = delay - lead
     let known = max(0, first)..<max(0, first, min(samples.count, first + count))
@@ -177,8 +175,6 @@ struct RecordingJudge {
     for bin in spectrum.powers.indices { spectrum.powers[bin] += Self.modelError * own.powers[bin] + least }
     return spectrum.whitener(order: Self.order).map(Double.init)
   }
-
-  // MARK: Places
 
   /// Delays at which some response of 44 ms explains most of the recording.
   private func places(search: Double) -> [Int] {
@@ -245,8 +241,6 @@ struct RecordingJudge {
     branch.energy = Samples.dot(y, y)
     (branch.response, branch.fit) = branch.response.likeliest(x, to: y, rate: rate)
   }
-
-  // MARK: Changes
 
   /// The evidence of a branch with some changes and the response's own values free where it is a resonance.
   private func evidence(_ branch: Branch, _ changes: [Change], y: [Double], isFree: Bool = false) -> Double {
@@ -468,8 +462,6 @@ struct RecordingJudge {
     }
     return changed
   }
-
-  // MARK: Automatic gain
 
   private func logarithm(of gains: [Double], at delay: Int) -> Double {
     segment(of: gains, at: delay).reduce(0) { $0 + ($1 > 0 ? log($1) : 0) }

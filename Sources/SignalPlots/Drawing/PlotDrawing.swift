@@ -166,18 +166,6 @@ public struct PlotColor: Hashable, Sendable {
       blue: blue + (other.blue - blue) * share)
   }
 
-  /// The share of white's light that the colour gives off, by WCAG 2.1.
-  public var luminance: Double { 0.2126 * Self.linear(red) + 0.7152 * Self.linear(green) + 0.0722 * Self.linear(blue) }
-
-  /// The contrast to another colour, 1…21, by WCAG 2.1: text needs 4.5, lines 3.
-  public func contrast(with other: PlotColor) -> Double {
-    let (bright, dark) = (max(luminance, other.luminance), min(luminance, other.luminance))
-    return (bright + 0.05) / (dark + 0.05)
-  }
-
-  /// The light of a part of sRGB, 0…1.
-  static func linear(_ part: Double) -> Double { part <= 0.04045 ? part / 12.92 : pow((part + 0.055) / 1.055, 2.4) }
-
   /// The nearest of the colours 16 to 231 that terminals have: a cube of six steps each way.
   var terminalIndex: Int {
     // The cube's steps, as xterm defines them.

@@ -27,8 +27,6 @@ extension FigureDrawing {
     (plot.span.lowerBound - 1e-9...plot.span.upperBound + 1e-9).contains(seconds)
   }
 
-  // MARK: Intensity
-
   mutating func drawStrength() {
     guard plot.takes.count == 1, let score = plot.takes[0].score else {
       let values = plot.takes.map { take in readings(of: take).map(\.strength) }
@@ -118,8 +116,6 @@ extension FigureDrawing {
     where taken.insert([Int(place.x / (7 * scale)), Int(place.y / (7 * scale))]).inserted { drawHandle(at: place) }
   }
 
-  // MARK: Columns of continuous events
-
   /// How many columns of half a pixel the axis of time has.
   var columnCount: Int { max(1, Int(((layout.right - layout.left) * 2 / scale).rounded(.up))) }
 
@@ -131,8 +127,6 @@ extension FigureDrawing {
   private func columnPlace(_ column: Int) -> Double {
     layout.left + (layout.right - layout.left) * (Double(column) + 0.5) / Double(columnCount)
   }
-
-  // MARK: Sharpness
 
   mutating func drawTone() {
     guard plot.takes.count == 1, let score = plot.takes[0].score else {
@@ -199,8 +193,6 @@ extension FigureDrawing {
     }
   }
 
-  // MARK: Audio events
-
   /// The most audio events that are drawn; a lane with more is full anyway.
   private static let maximumAudioCount = 2_000
 
@@ -226,8 +218,6 @@ extension FigureDrawing {
       }
     }
   }
-
-  // MARK: Takes over one another
 
   private func readings(of take: PlotTake) -> [TakeReading] { take.readings(columns: columnCount, span: plot.span) }
 
@@ -285,8 +275,6 @@ extension FigureDrawing {
       }
     }
   }
-
-  // MARK: Transients
 
   /// Transients at one time are less than so many seconds apart.
   private static let togetherSeconds = 0.000_5

@@ -85,8 +85,6 @@ package final class ListenSession {
     return max(0, left)
   }
 
-  // MARK: -
-
   private func piece(_ command: ListenCommand) throws(ListenError) -> CompiledPattern {
     guard let loaded else { return try loader.piece(command) }
     return try loaded.get()

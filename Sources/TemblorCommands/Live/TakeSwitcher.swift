@@ -51,8 +51,6 @@ final class TakeSwitcher {
   private var isAtEnd: Bool { !isLooping && place >= duration }
   private var beginning: Double { isLooping ? region?.lowerBound ?? 0 : 0 }
 
-  // MARK: What is heard
-
   func setGains(_ gains: [Double]) throws { try group.setGains(gains, over: Self.crossfade) }
 
   /// Moves to other gains through silence, in the same way whatever was heard before.
@@ -71,8 +69,6 @@ final class TakeSwitcher {
   }
 
   private var dipFrame: Int64 { engine.position + FrameConversion.frame(seconds: Self.dipLead, rate: engine.rate) }
-
-  // MARK: The play head
 
   func togglePause() throws {
     if isAtEnd {
@@ -97,8 +93,6 @@ final class TakeSwitcher {
   }
 
   func step(_ count: Double) throws { try move(to: min(place, duration) + count * duration * Self.stepShare) }
-
-  // MARK: What repeats
 
   /// Repeats from the play head to the end of the region, or of the whole where that lies before.
   func beginRegionHere() throws {

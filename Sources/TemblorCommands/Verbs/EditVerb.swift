@@ -138,8 +138,6 @@ enum EditVerb {
     if isChanged { try AtomicFileWriter.write(text, to: path) }
   }
 
-  // MARK: - The listing
-
   private struct Row {
     var path: String
     var time: Double
