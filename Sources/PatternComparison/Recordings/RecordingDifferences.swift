@@ -78,7 +78,7 @@ extension Comparison {
     guard let sides = RecordingSides(reference, other) else { return false }
     var result = RecordingResult(sides, search: options.search, limit: Self.fewDifferences)
     if !result.isClear, let heard = RecordingResult(behindHardware: sides, search: options.search),
-      heard.isJudged && !result.isJudged || heard.doubt < result.doubt
+      heard.isJudged && (!result.isJudged || result.isAtLimit) || heard.doubt < result.doubt
     {
       result = heard
     }
@@ -268,6 +268,7 @@ struct RecordingDifferences {
       change.kind, in: change.range, amount: amount, before: before, after: after, [change.event.index])
     difference.confidence = change.confidence
     difference.standardError = change.standardError
-    found.add(difference, of: [event], detail: detail + (change.isOfEither ? Self.either : ""))
+    let isOfEither = change.isOfEither || change.kind == .time && sides.reference.stems.count == 2
+    found.add(difference, of: [event], detail: detail + (isOfEither ? Self.either : ""))
   }
 }

@@ -99,7 +99,7 @@ struct RecordingJudge {
       for kind in [RecordingResponse.Kind.anyResonance, .filter, .anyRoom] {
         let limit = kind == .anyRoom ? Self.enough.room : Self.enough.other
         if let best, best.left < limit, best.changes.count < 2 { continue }
-        look(searched(placed(kind, at: place)))
+        look(explained(kind, at: place))
       }
     }
     guard let best, best.left > Self.enough.gain || !best.changes.isEmpty else { return }
@@ -114,7 +114,7 @@ struct RecordingJudge {
         let undone = gain.undone(in: plain, rate: rate)
         take = undone.samples
         let cost = logarithm(of: undone.gains, at: branch.delay) + 2 * log(Double(count))
-        start = searched(placed(branch.response.kind.any, at: branch.delay))
+        start = explained(branch.response.kind.any, at: branch.delay)
         start.total -= cost
         start.gain = gain
         take = plain
@@ -282,6 +282,22 @@ struct RecordingJudge {
     .missing: 0, .level: 0.5, .time: 0.5, .frequency: 0.5, .added: 1.5,
   ]
 
+  /// The place and the changes behind a kind of response; what most events have in common is the place.
+  private func explained(_ kind: RecordingResponse.Kind, at place: Int) -> Branch {
+    let start = placed(kind, at: place)
+    let branch = searched(start)
+    let shifts = branch.changes.filter { $0.kind == .time }.map(\.amount)
+    let shift = Samples.median(shifts)
+    guard 2 * shifts.count > reference.stems.count, shifts.allSatisfy({ abs($0 - shift) < 0.002 }) else {
+      return branch
+    }
+    var moved = start
+    moved.delay += Int((shift * rate).rounded())
+    choose(&moved, whitened(sound([], tempo: moved.tempo), by: moved.whitener))
+    let other = searched(moved)
+    return other.price > branch.price ? other : branch
+  }
+
   private func searched(_ start: Branch) -> Branch {
     var branch = start
     let y = whitened(segment(of: take, at: branch.delay), by: branch.whitener)
@@ -427,10 +443,13 @@ struct RecordingJudge {
   func changes(of branch: Branch) -> [RecordingChange] {
     let isPair = reference.stems.count == 2
     let lost = isPair ? branch.changes.first { $0.kind == .missing } : nil
-    // What was added and is no transient of the bank is several of them at once.
+    // What seems added close to another change is what that leaves.
     let distinct = branch.changes.indices.filter { index in
-      branch.changes[index].kind != .added
-        || !branch.changes[..<index].contains { $0.kind == .added && abs($0.time - branch.changes[index].time) < 0.03 }
+      let change = branch.changes[index]
+      return change.kind != .added
+        || !branch.changes[..<index].contains {
+          abs(($0.stem.map { reference.stems[$0].time } ?? $0.time) - change.time) < 0.06
+        }
     }
     return (lost.map { [$0] } ?? distinct.map { branch.changes[$0] }).map { change in
       var change = self.change(change)

@@ -64,7 +64,9 @@ struct RecordingResult {
   /// Whether it was found with nothing to say of it.
   var isClean: Bool { match.outcome == .found && changes.isEmpty }
   /// Whether it leaves nothing but noise, and little is said of it, without doubt.
-  var isClear: Bool { isClean || changes.count < 3 && doubt < 1.25 * Double(changes.count) + 0.1 }
+  var isClear: Bool { isClean || changes.count < 3 && doubt < 1.25 * Double(changes.count) + 0.1 && !isAtLimit }
+  /// A tempo at the limit of usual clocks is what something else made of it.
+  var isAtLimit: Bool { abs(abs(match.tempo / 100) - RecordingFit.usualTempo) < 5e-5 }
 
   init(_ sides: RecordingSides, search: Double, limit: Double = .infinity) {
     let (reference, low) = (sides.reference, sides.recorded)
@@ -200,10 +202,10 @@ extension RecordingResult {
     let (heard, hidden) = (RecordingJudge.least, RecordingThreshold.hidden)
     (match.leastDecibels, match.leastSeconds) =
       isJudged ? (heard.decibels, heard.seconds) : (hidden.decibels, hidden.seconds)
-    let signal = sides.recording.signal
-    let (start, end) = (match.delay - 0.05, match.delay + judge.reference.duration + RecordingJudge.ring)
-    let quiet = signal.mono.indices.filter { !(start...end).contains(Double($0) / signal.rate) }.map { signal.mono[$0] }
-    guard Double(quiet.count) > 0.05 * signal.rate else { return }
+    let (mono, rate) = (sides.recording.signal.mono, sides.recording.signal.rate)
+    let end = match.delay + judge.reference.duration + RecordingJudge.ring
+    let quiet = mono.prefix(max(0, Int((match.delay - 0.05) * rate))) + mono.dropFirst(max(0, Int(end * rate)))
+    guard Double(quiet.count) > 0.05 * rate else { return }
     let mean = quiet.reduce(0.0) { $0 + Double($1) } / Double(quiet.count)
     let power = max(0, SignalPair.power(quiet) - mean * mean)
     if power > AddedSound.leastPower { match.noise = Decibels.of(power: power) }
@@ -235,10 +237,8 @@ public struct RecordingMedium: Equatable, Sendable {
     model = TransducerModel(resonance: mode.hertz, qualityFactor: mode.quality)
     func isNear(_ a: Double, _ b: Double, _ ratio: Double) -> Bool { a < b * ratio && b < a * ratio }
     isKnown =
-      profile.map {
-        isNear($0.resonance, mode.hertz, Self.sameness.hertz)
-          && isNear($0.qualityFactor, mode.quality, Self.sameness.quality)
-      } ?? false
+      isNear(profile?.resonance ?? 0, mode.hertz, Self.sameness.hertz)
+      && isNear(profile?.qualityFactor ?? 0, mode.quality, Self.sameness.quality)
   }
 
   /// What it is like: a resonance that does not ring is a high-pass, of the first order where its poles are far apart.
