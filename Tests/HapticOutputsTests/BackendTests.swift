@@ -12,20 +12,19 @@ import Testing
 
   /// ALSA has a null device of its own, which keeps its name.
   @Test(arguments: ["null", "alsa:null"]) func aNameWithoutASchemeIsADevice(word: String) throws {
-    let output = try outputs.open(outputs.name(word), OutputRequest(channels: .exactly(3)))
+    let output = try outputs.open(word, OutputRequest(channels: .exactly(3)))
     #expect(output.sink is ALSASink)
     #expect(output.name == "null")
     #expect(output.format.channelCount == 3)
   }
 
   @Test func nullWithItsColonIsTheNullOutput() throws {
-    #expect(try outputs.open(outputs.name("null:"), OutputRequest()).sink is NullSink)
+    #expect(try outputs.open("null:", OutputRequest()).sink is NullSink)
   }
 
   @Test func aRequestReachesTheDevice() throws {
     let output = try outputs.open(
-      outputs.name("null"),
-      OutputRequest(rate: 44_100, channels: .exactly(1), encoding: "s24_3", periodSize: 128, bufferSize: 512))
+      "null", OutputRequest(rate: 44_100, channels: .exactly(1), encoding: "s24_3", periodSize: 128, bufferSize: 512))
     #expect(output.encoding == "s24_3")
     #expect(output.format == SinkFormat(rate: 44_100, channelCount: 1, periodSize: 128, bufferSize: 512))
     #expect(!output.isHardware)
@@ -33,7 +32,7 @@ import Testing
 
   private func kind(_ word: String, _ request: OutputRequest = OutputRequest()) -> OutputError.Kind? {
     do throws(OutputError) {
-      _ = try outputs.open(outputs.name(word), request)
+      _ = try outputs.open(word, request)
       return nil
     } catch { return error.kind }
   }

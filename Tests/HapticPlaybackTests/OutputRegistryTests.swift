@@ -37,9 +37,9 @@ private struct NamedOutput: OutputBackend {
 
   @Test func namesLeadToTheirBackend() throws {
     let request = OutputRequest(rate: 8_000, channels: .exactly(3))
-    #expect(try registry.open(registry.name("a"), request).name == "usual a")
-    #expect(try registry.open(registry.name("trial:a"), request).name == "trial a")
-    let null = try registry.open(registry.name("null:"), request)
+    #expect(try registry.open("a", request).name == "usual a")
+    #expect(try registry.open("trial:a", request).name == "trial a")
+    let null = try registry.open("null:", request)
     #expect(null.name == "null")
     #expect(null.format == SinkFormat(rate: 8_000, channelCount: 3, periodSize: 40, bufferSize: 160))
   }
@@ -47,7 +47,7 @@ private struct NamedOutput: OutputBackend {
   @Test(arguments: [
     ("null:x", OutputError.Kind.invalidName), ("trial:", .invalidName), ("trial:none", .notFound), ("none", .notFound),
   ]) func errorsHaveAKind(word: String, kind: OutputError.Kind) {
-    let error = #expect(throws: OutputError.self) { try registry.open(registry.name(word), OutputRequest()) }
+    let error = #expect(throws: OutputError.self) { try registry.open(word, OutputRequest()) }
     #expect(error?.kind == kind)
   }
 
@@ -67,7 +67,7 @@ private struct NamedOutput: OutputBackend {
 
   @Test func aBackendReplacesOneOfItsScheme() throws {
     let other = registry.adding(NamedOutput(scheme: "null", parameter: nil))
-    #expect(try other.open(other.name("null:"), OutputRequest()).name == "null ")
+    #expect(try other.open("null:", OutputRequest()).name == "null ")
     #expect(other.backends.count == 3)
   }
 }

@@ -227,6 +227,11 @@ public struct OutputRegistry: Sendable {
     return OutputName(scheme: scheme, rest: rest)
   }
 
+  /// Opens an output by a word, as `name(_:)` reads it.
+  public func open(_ word: String, _ request: OutputRequest, time: any TimeSource = SystemTimeSource())
+    throws(OutputError) -> sending OpenedOutput
+  { try open(name(word), request, time: time) }
+
   /// Opens an output; the time is the clock of a sink that has none of its own.
   public func open(_ name: OutputName, _ request: OutputRequest, time: any TimeSource = SystemTimeSource())
     throws(OutputError) -> sending OpenedOutput

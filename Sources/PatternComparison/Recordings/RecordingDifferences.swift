@@ -77,10 +77,8 @@ extension Comparison {
   @discardableResult mutating func compareRecording(isBetter: (Double, Double) -> Bool) -> Bool {
     guard let sides = RecordingSides(reference, other) else { return false }
     var result = RecordingResult(sides, search: options.search, limit: Self.fewDifferences)
-    if !result.isClear, let heard = RecordingResult(behindHardware: sides, search: options.search),
-      heard.isJudged && (!result.isJudged || result.isAtLimit) || heard.doubt < result.doubt
-    {
-      result = heard
+    if !result.isClear, let heard = RecordingResult(behindHardware: sides, search: options.search) {
+      result = heard.isBetter(than: result) ? heard : result
     }
     let isPattern = reference.composition != nil || other.composition != nil
     guard result.match.outcome == .found else {

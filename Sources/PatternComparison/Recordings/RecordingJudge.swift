@@ -47,9 +47,7 @@ struct RecordingJudge {
   /// Frames per second; patterns end far below half of it.
   static let rate = 2_000.0
   /// Seconds of a segment around the reference.
-  private static let margin = (before: 0.08, behind: 0.5)
-  /// Seconds in which what was heard fades behind the reference.
-  static var ring: Double { margin.behind }
+  static let margin = (before: 0.08, behind: 0.5)
   /// What a model leaves of an event at best, as a share of its power.
   private static let modelError = 1e-3
   private static let order = 24
@@ -62,8 +60,8 @@ struct RecordingJudge {
   private static let leastShare = 0.2
   /// Decibels, seconds and the logarithm of a ratio that a change has at least.
   static let least = (decibels: 2.5, seconds: 0.006, ratio: 0.1)
-  private static let leastAmounts: [Difference.Kind: Double] = [
-    .level: least.decibels, .time: least.seconds, .frequency: least.ratio,
+  private static let amounts: [Difference.Kind: ClosedRange<Double>] = [
+    .level: least.decibels...40, .time: least.seconds...RecordingExplanation.reach, .frequency: least.ratio...1,
   ]
   /// Decibels below which nothing is left to explain.
   private static let nothing = -27.0
@@ -278,9 +276,7 @@ struct RecordingJudge {
     return evidence
   }
 
-  private static let prices: [Difference.Kind: Double] = [
-    .missing: 0, .level: 0.5, .time: 0.5, .frequency: 0.5, .added: 1.5,
-  ]
+  private static let prices: [Difference.Kind: Double] = [.level: 0.5, .time: 0.5, .frequency: 0.5, .added: 1.5]
 
   /// The place and the changes behind a kind of response; what most events have in common is the place.
   private func explained(_ kind: RecordingResponse.Kind, at place: Int) -> Branch {
@@ -312,7 +308,7 @@ struct RecordingJudge {
       var rated: [(change: Change, plain: Double, rated: Double)] = []
       for (change, _) in tried.prefix(8) {
         let change = refined(change, in: branch, y: y)
-        if abs(change.amount) < Self.leastAmounts[change.kind, default: 0] { continue }
+        guard Self.amounts[change.kind]?.contains(abs(change.amount)) ?? true else { continue }
         var plain = evidence(branch, known + [change], y: y, isFree: true)
         if change.stem == nil, reference.stems.contains(where: { abs($0.time - change.time) < 0.03 }) {
           plain -= 0.3 * (plain - now)

@@ -66,7 +66,11 @@ struct RecordingResult {
   /// Whether it leaves nothing but noise, and little is said of it, without doubt.
   var isClear: Bool { isClean || changes.count < 3 && doubt < 1.25 * Double(changes.count) + 0.1 && !isAtLimit }
   /// A tempo at the limit of usual clocks is what something else made of it.
-  var isAtLimit: Bool { abs(abs(match.tempo / 100) - RecordingFit.usualTempo) < 5e-5 }
+  private var isAtLimit: Bool { abs(abs(match.tempo / 100) - RecordingFit.usualTempo) < 5e-5 }
+  /// Whether it is judged where another is not or leaves much more, or has less to say.
+  func isBetter(than other: Self) -> Bool {
+    isJudged && (!other.isJudged || other.isAtLimit || other.unexplained > unexplained + 6) || doubt < other.doubt
+  }
 
   init(_ sides: RecordingSides, search: Double, limit: Double = .infinity) {
     let (reference, low) = (sides.reference, sides.recorded)
@@ -203,7 +207,7 @@ extension RecordingResult {
     (match.leastDecibels, match.leastSeconds) =
       isJudged ? (heard.decibels, heard.seconds) : (hidden.decibels, hidden.seconds)
     let (mono, rate) = (sides.recording.signal.mono, sides.recording.signal.rate)
-    let end = match.delay + judge.reference.duration + RecordingJudge.ring
+    let end = match.delay + judge.reference.duration + RecordingJudge.margin.behind
     let quiet = mono.prefix(max(0, Int((match.delay - 0.05) * rate))) + mono.dropFirst(max(0, Int(end * rate)))
     guard Double(quiet.count) > 0.05 * rate else { return }
     let mean = quiet.reduce(0.0) { $0 + Double($1) } / Double(quiet.count)

@@ -228,7 +228,7 @@ struct SweepPlayer {
   }
 
   private func open() throws(OutputError) -> any AudioSink {
-    try OutputRegistry.standard.open(OutputRegistry.standard.name(device), request, time: time).sink
+    try OutputRegistry.standard.open(device, request, time: time).sink
   }
 
   /// Hands frames over, with silence behind them, until a count is reached or `isDone` says so, asked after each turn.

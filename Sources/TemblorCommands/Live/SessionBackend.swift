@@ -27,7 +27,7 @@ struct SystemBackend: SessionBackend {
     let thread: BackgroundThread
     do throws(PlaybackError) {
       thread = try BackgroundThread { [outputs, time] in
-        let opened = Result { () throws(OutputError) in try outputs.open(outputs.name(output), request, time: time) }
+        let opened = Result { () throws(OutputError) in try outputs.open(output, request, time: time) }
         box.withLock { $0 = opened }
       }
     } catch { throw OutputError(.other, output: output, error.description) }
