@@ -1,5 +1,5 @@
 public import CoreHaptics
-public import Foundation
+internal import Foundation
 internal import HapticFormats
 internal import HapticModel
 internal import HapticRender
