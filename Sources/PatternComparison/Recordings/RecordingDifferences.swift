@@ -61,11 +61,8 @@ extension Comparison {
       let samples = signal.mono
       let length = max(1, Int(0.02 * signal.rate))
       // An offset is not noise.
-      let powers = stride(from: 0, to: samples.count - length + 1, by: length).map {
-        let block = samples[$0..<$0 + length]
-        let mean = block.reduce(0.0) { $0 + Double($1) } / Double(length)
-        return max(0, SignalPair.power(block) - mean * mean)
-      }.sorted()
+      let powers = stride(from: 0, to: samples.count - length + 1, by: length)
+        .map { SignalPair.powerWithoutOffset(samples[$0..<$0 + length]) }.sorted()
       guard !powers.isEmpty else { return (0, 0) }
       return (powers[powers.count / 10].squareRoot(), Double(SignalPair.peak(samples)))
     }

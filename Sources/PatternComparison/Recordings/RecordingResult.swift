@@ -210,8 +210,7 @@ extension RecordingResult {
     let end = match.delay + judge.reference.duration + RecordingJudge.margin.behind
     let quiet = mono.prefix(max(0, Int((match.delay - 0.05) * rate))) + mono.dropFirst(max(0, Int(end * rate)))
     guard Double(quiet.count) > 0.05 * rate else { return }
-    let mean = quiet.reduce(0.0) { $0 + Double($1) } / Double(quiet.count)
-    let power = max(0, SignalPair.power(quiet) - mean * mean)
+    let power = SignalPair.powerWithoutOffset(quiet)
     if power > AddedSound.leastPower { match.noise = Decibels.of(power: power) }
   }
 }

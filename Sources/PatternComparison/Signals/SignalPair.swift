@@ -44,6 +44,11 @@ struct SignalPair {
     return samples.reduce(0.0) { $0 + Double($1) * Double($1) } / Double(samples.count)
   }
 
+  static func powerWithoutOffset(_ samples: some Collection<Float>) -> Double {
+    let mean = samples.reduce(0.0) { $0 + Double($1) } / Double(max(1, samples.count))
+    return max(0, power(samples) - mean * mean)
+  }
+
   static func silence(_ samples: [Float]) -> Float { max(1e-4, peak(samples) * silentShare) }
 
   /// The first sample that is not silent; 0 where all are.
