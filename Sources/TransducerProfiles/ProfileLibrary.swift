@@ -67,6 +67,35 @@ public struct ProfileLibrary: Equatable, Sendable {
     return named.isEmpty ? found { $1.summary } : named
   }
 
+  /// Returns the profiles of which a text spells whole words, one after the other, of the name or of the product.
+  ///
+  /// Capitals, hyphens and spaces do not count: `BST-1` and `bst1` spell two words of `dayton-bst-1`. A part of a
+  /// word, such as `phon`, spells nothing. Reads every profile.
+  ///
+  /// - Parameter text: At least three letters or digits.
+  public func entries(spelled text: String) -> [ProfileEntry] {
+    let wanted = Self.letters(text)
+    guard wanted.utf8.count > 2 else { return [] }
+    return entries().filter { entry in
+      if Self.spells(wanted, wordsOf: entry.name) { return true }
+      guard let profile = try? ProfileFile.read(text: entry.text(), name: entry.name) else { return false }
+      return Self.spells(wanted, wordsOf: profile.hardware?.product ?? "")
+    }
+  }
+
+  /// Returns true if letters are a run of whole words of a name.
+  private static func spells(_ letters: String, wordsOf name: String) -> Bool {
+    let words = name.lowercased().split { !$0.isLetter && !$0.isNumber }
+    return words.indices.contains { start in
+      var spelled = ""
+      for word in words[start...] {
+        spelled += word
+        if spelled == letters { return true }
+      }
+      return false
+    }
+  }
+
   private static func letters(_ text: some StringProtocol) -> String {
     text.lowercased().filter { $0.isLetter || $0.isNumber }
   }

@@ -68,4 +68,16 @@ import TransducerProfiles
   ]) func wordsLeadToProfiles(words: String, names: [String]) {
     #expect(Self.library.entries(matching: words).map(\.name) == names)
   }
+
+  @Test(
+    "Whole words of a name or a product spell a profile; parts of words and summaries do not",
+    arguments: [
+      ("BST-1", ["dayton-bst-1"]), ("bst1", ["dayton-bst-1"]), ("Dayton BST-1", ["dayton-bst-1"]),
+      ("ButtKicker LFE", ["buttkicker-lfe"]), ("Mini LFE", ["buttkicker-mini-lfe"]),
+      ("lfe", ["buttkicker-lfe", "buttkicker-mini-lfe"]), ("bst", ["dayton-bst-1", "dayton-bst-300ex"]),
+      ("phon", []), ("laptop", []), ("1", []), ("", []), ("-", []), ("zither", []),
+    ]) func wholeWordsSpellAProfile(words: String, names: [String])
+  {
+    #expect(Self.library.entries(spelled: words).map(\.name) == names)
+  }
 }
