@@ -49,7 +49,6 @@ import Testing
     (["completion", "tcsh"], "'SHELL' takes bash, zsh or fish, not 'tcsh'", "completion"),
     (["man", "render"], "unexpected argument 'render'", "man"),
     (["patterns", "a", "b"], "unexpected argument 'b'", "patterns"),
-    (["patterns", "hartbeat"], "unknown pattern 'hartbeat'; did you mean 'heartbeat'?", "patterns"),
     (["profiles", "show", "phoen"], "no profile is called 'phoen'; did you mean 'phone'?", "profiles show"),
     (
       ["check", "--disable", "transient-gaps", "light"],

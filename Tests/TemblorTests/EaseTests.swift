@@ -20,12 +20,40 @@ import Testing
 
   @Test(arguments: [
     ("laptop", "did you mean 'speaker'?"), ("headphones", "did you mean 'phone'?"),
-    ("BST-1", "did you mean 'dayton-bst-1'?"), ("bst1", "did you mean 'dayton-bst-1'?"),
-    ("bst-1", "did you mean 'dayton-bst-1'?"),
+    ("bst", "did you mean 'dayton-bst-1' or 'dayton-bst-300ex'?"), ("phon", "did you mean 'phone'?"),
   ]) func wordsForAProfileLeadToItsName(word: String, hint: String) throws {
     let run = try place.temblor("play", "light", "--profile", word)
     #expect(
       run == .init(64, error: "temblor: no profile is called '\(word)'; \(hint)\nSee 'temblor play --help'.\n"))
+  }
+
+  @Test(
+    "Words of a profile's name or product are accepted by every verb that takes a profile",
+    arguments: ["BST-1", "bst1", "Dayton BST-1"])
+  func wordsOfAProfileAreItsName(words: String) throws {
+    let exact = "dayton-bst-1"
+    for line in ["info light --csv --profile", "check light --json --profile", "profiles show"] {
+      let verb = line.split(separator: " ").map(String.init)
+      let expected = try place.temblor(verb + [exact])
+      #expect(expected.status == 0)
+      #expect(try place.temblor(verb + [words]) == expected, "\(line)")
+    }
+    #expect(try place.temblor("play", "light", "-d", "null", "--profile", words).status == 0)
+    #expect(
+      try place.temblor("play", "light", "-d", "null", "--channel", "1=haptics,profile=\(words)").status == 0)
+    let settings = try place.bash("XDG_CONFIG_HOME=$PWD $TEMBLOR setup --profile '\(words)' --save")
+    #expect(settings.status == 0)
+    let saved = try #require(place.text("temblor/config.json"))
+    #expect(saved.contains(#""profile": "\#(exact)""#))
+  }
+
+  @Test("An unknown pattern name is the same failure for every verb")
+  func unknownPatternsFailAlike() throws {
+    for verb in ["patterns", "play", "info", "render", "check"] {
+      let run = try place.temblor(verb, "hearbeat")
+      #expect(run.status == 1, "\(verb)")
+      #expect(run.error.contains("no shipped pattern has this name; did you mean 'heartbeat'?\n"), "\(verb)")
+    }
   }
 
   /// Momentary loudness of the shipped taps in the order of their intensity; nothing reaches the limiter.

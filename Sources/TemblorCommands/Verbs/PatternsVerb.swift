@@ -15,7 +15,8 @@ enum PatternsVerb {
     try SharedOptions.refuseBoth("--json", "--csv", in: arguments)
     if let name = arguments.value("NAME") {
       guard let text = ShippedPatterns.text(named: name) else {
-        throw UsageError.unknown("pattern", name, among: ShippedPatterns.names)
+        let question = Suggestion.question(name, among: ShippedPatterns.names)
+        throw FileError(name, "no shipped pattern has this name\(question)")
       }
       try terminal.output.write(text.span)
       return .done

@@ -257,12 +257,21 @@ struct ProfileInput {
   }
 
   private static func find(named word: String) throws -> ProfileInput {
-    let library = ProfileLibrary.fromEnvironment()
-    guard let entry = library.entry(named: word) else {
-      throw UsageError("no profile is called \(word.inQuotes)" + hint(at: word, in: library))
-    }
+    let entry = try entry(for: word, in: .fromEnvironment())
     return ProfileInput(
-      name: entry.textName, text: try entry.text(), entry: entry, stem: entry.path == nil ? nil : word)
+      name: entry.textName, text: try entry.text(), entry: entry, stem: entry.path == nil ? nil : entry.name)
+  }
+
+  /// Returns the profile with a name, or else the only profile whose name or product contains the words.
+  ///
+  /// - Parameters:
+  ///   - words: A name, such as `dayton-bst-1`, or words of a name or a product, such as `BST-1`.
+  ///   - library: The profiles to search.
+  static func entry(for words: String, in library: ProfileLibrary) throws(UsageError) -> ProfileEntry {
+    if let entry = library.entry(named: words) { return entry }
+    let found = library.entries(spelled: words)
+    if found.count == 1 { return found[0] }
+    throw UsageError("no profile is called \(words.inQuotes)" + hint(at: words, in: library))
   }
 
   /// Profiles in a hint; more are a list.
