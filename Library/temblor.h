@@ -129,7 +129,8 @@ void temblor_session_close(temblor *host);
 // The program.
 
 // Runs a verb that ends by itself, its words with a zero byte behind each; its exit status. The output is what it prints,
-// and behind a zero byte what it reports.
+// and behind a zero byte what it reports. The settings that 'temblor setup' saves, TEMBLOR_DEVICE and TEMBLOR_PROFILE are not
+// used.
 int32_t temblor_run(temblor *host, const char *words, int32_t length);
 // Runs the program on the process's streams; its exit status. `words[0]` is its name.
 int32_t temblor_program(int32_t count, const char *const *words);

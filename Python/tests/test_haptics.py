@@ -34,7 +34,7 @@ def samples_of(path):
 @pytest.mark.parametrize("name", haptics.shipped())
 def test_samples_are_the_programs(name, tmp_path):
     for profile in haptics.profiles():
-        ran("render", name, "--profile", profile, "--sample-format", "float", "-o", str(tmp_path / "a.wav"), "--no-config")
+        ran("render", name, "--profile", profile, "--sample-format", "float", "-o", str(tmp_path / "a.wav"))
         rendered = haptics.render(haptics.Pattern.shipped(name), profile=profile)
         assert rendered.dtype == numpy.float32
         assert numpy.array_equal(rendered, samples_of(tmp_path / "a.wav")), profile

@@ -54,10 +54,15 @@ package struct CommandDescription: Sendable {
     return nil
   }
 
-  func parse(_ words: [String], optionHints: [String: (option: String, value: String)] = [:]) throws(UsageError)
-    -> ParsedArguments
-  {
-    var reader = WordReader(command: self, words: words, optionHints: optionHints)
+  /// - Parameters:
+  ///   - words: The command line after the verb.
+  ///   - optionHints: The options to name in the message about an unknown option.
+  ///   - acceptedFlags: Flags that have no effect where the verb does not declare them.
+  func parse(
+    _ words: [String], optionHints: [String: (option: String, value: String)] = [:], acceptedFlags: [String] = []
+  ) throws(UsageError) -> ParsedArguments {
+    var reader = WordReader(
+      command: self, words: words, optionHints: optionHints, acceptedFlags: acceptedFlags)
     try reader.readAll()
     let assigned = try assign(reader.positionals)
     return ParsedArguments(
@@ -123,6 +128,7 @@ private struct WordReader {
   let command: CommandDescription
   let words: [String]
   let optionHints: [String: (option: String, value: String)]
+  let acceptedFlags: [String]
   var next = 0
   var given: [String: [String]] = [:]
   var positionals: [String] = []
@@ -148,7 +154,10 @@ private struct WordReader {
   private mutating func readLong(_ word: String) throws(UsageError) {
     let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     let name = String(parts[0])
-    guard let option = command.option(named: name) else { throw unknown(name) }
+    guard let option = command.option(named: name) else {
+      if acceptedFlags.contains(word) { return }
+      throw unknown(name)
+    }
     try record(option, as: name, attached: parts.count > 1 ? String(parts[1]) : nil)
   }
 

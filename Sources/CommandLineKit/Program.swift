@@ -27,6 +27,8 @@ package struct Program: Sendable {
   package var manualSections: [(title: String, body: String)]
   /// What to use instead of words that other programs have as verbs: `diff` for `compare`.
   package var alternatives: [String: String]
+  /// Flags that every verb accepts; a verb that does not declare one is unaffected by it.
+  package var flagsOfEveryVerb: [String]
   /// Completes what a command line says, before it is checked and the verb runs.
   package var prepare: @Sendable (inout ParsedArguments, Terminal) throws -> Void
   /// The options that a verb may have for what other programs call otherwise, and what their values are.
@@ -38,6 +40,7 @@ package struct Program: Sendable {
     _ name: String, version: String, date: String = "", abstract: String, discussion: String = "",
     commands: [CommandEntry], examples: [CommandDescription.Example] = [],
     manualSections: [(title: String, body: String)] = [], alternatives: [String: String] = [:],
+    flagsOfEveryVerb: [String] = [],
     prepare: @escaping @Sendable (inout ParsedArguments, Terminal) throws -> Void = { _, _ in },
     optionHints: [String: (option: String, value: String)] = [:],
     message: @escaping @Sendable (any Error) -> String = { "\($0)" },
@@ -46,6 +49,7 @@ package struct Program: Sendable {
     (self.name, self.version, self.date, self.abstract, self.discussion) = (name, version, date, abstract, discussion)
     entries = commands
     (self.examples, self.manualSections, self.alternatives) = (examples, manualSections, alternatives)
+    self.flagsOfEveryVerb = flagsOfEveryVerb
     (self.prepare, self.optionHints, self.message, self.status) = (prepare, optionHints, message, status)
   }
 
@@ -128,7 +132,7 @@ package struct Program: Sendable {
         try terminal.output.write(command.help(of: program, for: terminal.output, isShort: isShort), wraps: false)
         return .done
       }
-      var arguments = try command.parse(Array(rest), optionHints: optionHints)
+      var arguments = try command.parse(Array(rest), optionHints: optionHints, acceptedFlags: flagsOfEveryVerb)
       try prepare(&arguments, terminal)
       try arguments.checkOutputs()
       return try command.run(arguments, terminal)

@@ -17,19 +17,22 @@ struct Choices: Sendable {
       variables: names.reduce(into: [:]) { $0[$1] = value($1) }.filter { $1 != "" })
   }
 
-  /// Gives options that are left out what was chosen for them, and says at a terminal what comes from the file.
+  /// Fills in omitted options of a verb that plays, and names the saved settings in use on standard error.
+  ///
+  /// The option `--no-config` marks the verbs that play. All other verbs judge or write files: their results depend on
+  /// the command line only, as do those of `fileModes`.
   func complete(_ arguments: inout ParsedArguments, on terminal: Terminal) throws {
     let command = arguments.command
+    guard command.option(named: SharedOptions.noConfig.key) != nil, !Self.worksOnFiles(arguments) else { return }
     func has(_ option: String) -> Bool { command.option(named: option) != nil && !arguments.values(option).isEmpty }
-    guard command.option(named: "--no-config") != nil else { return }
     let saved = has("--no-config") ? SavedChoices() : try read()
     let hasArray = has("--array")
     // Channels and level are those of a device: they are used on no other.
     let device = has("--device") ? arguments.value("--device") : variables["TEMBLOR_DEVICE"] ?? saved.device
-    let isLive = command.option(named: "--device") != nil && device == saved.device
+    let isOnSavedDevice = device == saved.device
     // Other verbs have a '--channel' of another meaning.
     let isRouted =
-      isLive && command.option(named: "--haptics") != nil
+      isOnSavedDevice && command.option(named: "--haptics") != nil
       && !["--array", "--channel", "--haptics"].contains(where: has)
     let haptics = saved.haptics.map(String.init).joined(separator: ",")
     let rows: [(option: String, variable: String?, saved: [String], words: String)] = [
@@ -37,7 +40,7 @@ struct Choices: Sendable {
       ("--profile", "TEMBLOR_PROFILE", hasArray ? [] : saved.profile.map { [$0] } ?? [], "profile"),
       ("--haptics", nil, isRouted && !haptics.isEmpty ? [haptics] : [], "haptics on channel"),
       ("--channel", nil, isRouted ? saved.channels : [], "channel"),
-      ("--strength", nil, isLive ? saved.strength.map { [NumberFormatting.short($0)] } ?? [] : [], "strength"),
+      ("--strength", nil, isOnSavedDevice ? saved.strength.map { [NumberFormatting.short($0)] } ?? [] : [], "strength"),
     ]
     var used: [String] = []
     for row in rows where command.option(named: row.option) != nil && !has(row.option) {
@@ -49,8 +52,22 @@ struct Choices: Sendable {
         used += row.saved.map { "\(row.words) \($0.printable)" }
       }
     }
-    guard !used.isEmpty, terminal.error.isTerminal, !has("--json"), !has("--quiet") else { return }
-    terminal.report("Saved choices: \(used.joined(separator: ", ")) ('--no-config' ignores them)")
+    guard !used.isEmpty, !has("--quiet") else { return }
+    terminal.report("Using saved settings: \(used.joined(separator: ", ")) ('--no-config' ignores them)")
+  }
+
+  /// The options and arguments with which a verb that can play works on files, by the name of the verb.
+  private static let fileModes = [
+    "abx": ["--simulate"],
+    "calibrate": ["RECORDING"],
+    "study": ["--render", "--report", "--simulate"],
+    "sweep": ["--output"],
+  ]
+
+  /// Returns true if a verb that can play works on files with these arguments.
+  private static func worksOnFiles(_ arguments: ParsedArguments) -> Bool {
+    let names = fileModes[arguments.command.name] ?? []
+    return names.contains { !arguments.values($0).isEmpty }
   }
 
   private static func checkProfile(_ word: String, of variable: String) throws {

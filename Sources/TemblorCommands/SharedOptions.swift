@@ -10,7 +10,8 @@ enum SharedOptions {
 
   static let profile = Option(
     "--profile", value: "PROFILE",
-    help: "Profile that maps intensity and sharpness to sound: a name from 'temblor profiles' or a file.",
+    help:
+      "Profile that maps intensity and sharpness to sound: a name from 'temblor profiles', words of one such as 'BST-1', or a file.",
     defaultText: TransducerProfile.phone.name, completion: profileNames)
 
   static let profileNames = Completion(query: "profiles --names", paths: .files(endings: ["json"]))
@@ -65,7 +66,18 @@ enum SharedOptions {
     return (from ?? 0)...(to ?? .infinity)
   }
 
-  static let noConfig = Option("--no-config", help: "Ignore the choices saved by 'temblor setup'.")
+  /// An option of every verb that plays: its declaration makes a verb use the saved settings.
+  static let noConfig = Option(
+    "--no-config",
+    help:
+      "Ignore the settings saved by 'temblor setup'. Without it, a line on standard error names the settings in use.")
+
+  /// A sentence in the help of verbs that judge or write files.
+  static let withoutSettings = """
+    The result depends on the inputs and the options only: the settings saved by 'temblor setup' and the variable \
+    TEMBLOR_PROFILE are not used.
+    """
+
   static let json = Option("--json", help: "Print the result as JSON.")
   static let csv = Option("--csv", help: "Print the result as CSV: a row of column names, then the rows.")
 

@@ -65,10 +65,11 @@ public enum TemblorProgram {
 
           A profile NAME is searched as $XDG_CONFIG_HOME/temblor/profiles/NAME.json (XDG_CONFIG_HOME defaults to ~/.config), then as temblor/profiles/NAME.json in each folder of XDG_CONFIG_DIRS (default /etc/xdg), then among the shipped profiles. Relative paths in these variables are ignored.
 
-          What 'temblor setup' saves is $XDG_CONFIG_HOME/temblor/config.json. An option outranks the variables TEMBLOR_DEVICE and TEMBLOR_PROFILE, these outrank the file, and --no-config ignores the file. Channels and strength of the file are used on the device of the file only.
+          What 'temblor setup' saves is $XDG_CONFIG_HOME/temblor/config.json. Verbs that play use it and name what they use on standard error, unless --quiet is given. Verbs that judge or write files use neither it nor the variables below. Where a verb plays, an option outranks the variables TEMBLOR_DEVICE and TEMBLOR_PROFILE, these outrank the file, and --no-config, which every verb accepts, ignores the file. Channels and strength of the file are used on the device of the file only.
           """
         ),
-      ], alternatives: alternatives, prepare: choices.complete(_:on:), optionHints: optionHints,
+      ], alternatives: alternatives, flagsOfEveryVerb: [SharedOptions.noConfig.key],
+      prepare: choices.complete(_:on:), optionHints: optionHints,
       message: Failure.message(_:), status: Failure.status(of:))
   }
 

@@ -16,8 +16,10 @@ public func temblorProgram(_ count: Int32, _ words: UnsafePointer<UnsafePointer<
 
 /// Runs a verb that ends by itself, its words with a zero byte behind each: `render`, `compare`, `convert`, `info`.
 ///
-/// The output is what it prints, with what it reports behind a zero byte; the exit status. Choices that were saved and the
-/// keyboard are not regarded.
+/// The output is the standard output, a zero byte, and the standard error. The settings saved by `temblor setup`, the
+/// variables `TEMBLOR_DEVICE` and `TEMBLOR_PROFILE`, and the keyboard are not used.
+///
+/// - Returns: The exit status.
 @_cdecl("temblor_run")
 public func temblorRun(_ host: Handle, _ words: Bytes?, _ length: Int32) -> Int32 {
   let words = unsafe bytes(words, length).split(separator: 0, omittingEmptySubsequences: false).dropLast()

@@ -16,7 +16,7 @@ def rendered(temblor, pattern, rate):
     """The one channel, as numbers of −1…1."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "due.wav")
-        command = [temblor, "render", pattern, "--rate", rate, "--sample-format", "float", "--no-config", "-o", path]
+        command = [temblor, "render", pattern, "--rate", rate, "--sample-format", "float", "-o", path]
         subprocess.run(command, check=True, capture_output=True)
         with open(path, "rb") as file:
             data = file.read()

@@ -21,7 +21,7 @@ import Testing
   /// The samples of a file rendered at 8 kHz, and what was said.
   private func render(_ file: String, _ options: String...) throws -> (samples: [Float], error: String) {
     let sound = place("sound.wav")
-    let words = ["render", file, "--no-config", "--sample-format", "float", "--rate", "8000", "-q", "-o", sound]
+    let words = ["render", file, "--sample-format", "float", "--rate", "8000", "-q", "-o", sound]
     let done = run(words + options)
     #expect(done.status == .done, "\(file): \(done.error)")
     return (try Sound(contentsOf: sound).interleaved, run(words.filter { $0 != "-q" } + options).error)

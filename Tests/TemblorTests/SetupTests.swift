@@ -32,20 +32,20 @@ import Testing
     try save(text)
     let refusal = Workplace.Result(2, error: "temblor: @/config/temblor/config.json:\(message)\(Self.remedy)")
     for line in [
-      "play light --device null", "tap 1 0.5", "render light", "info light", "compare light heavy", "plot light",
-      "setup --show", "setup --strength 1 --save",
+      "play light --device null", "tap 1 0.5", "setup --show", "setup --strength 1 --save",
     ] { #expect(try temblor(line) == refusal, "\(line)") }
-    // What reads no choices goes on.
-    #expect(try temblor("check light").status == 0)
-    #expect(try temblor("info light --no-config").status == 0)
+    // Verbs that judge or write files do not read it.
+    for line in ["render light", "info light", "compare light heavy", "plot light", "check light"] {
+      #expect(try temblor(line).status == 0, "\(line)")
+    }
+    #expect(try temblor("tap 1 0.5 --device null --no-config").status == 0)
     #expect(try temblor("setup --forget") == .init(0, output: "@/config/temblor/config.json: removed\n"))
-    #expect(try temblor("info light").status == 0)
   }
 
   @Test func aFolderInThePlaceOfTheFileIsNamed() throws {
     try place.makeFolder("config/temblor/config.json")
     #expect(
-      try temblor("info light") == .init(1, error: "temblor: @/config/temblor/config.json: is not a file; remove it\n"))
+      try temblor("tap 1 0.5") == .init(1, error: "temblor: @/config/temblor/config.json: is not a file; remove it\n"))
   }
 
   @Test func aPlaceThatCannotBeWrittenIsNamed() throws {
@@ -75,7 +75,8 @@ import Testing
     try save(#"{"device": "gone"}"#)
     let reason = "temblor: gone: no such device; run 'temblor devices' to list devices; "
     let advice = " names it: connect it, or use 'temblor setup' or '--device'\n"
-    #expect(try temblor("tap 1 0.5") == .init(1, error: reason + "@/config/temblor/config.json" + advice))
+    let notice = "Using saved settings: device gone ('--no-config' ignores them)\n"
+    #expect(try temblor("tap 1 0.5") == .init(1, error: notice + reason + "@/config/temblor/config.json" + advice))
     #expect(
       try temblor("tap 1 0.5 --no-config", variables: "TEMBLOR_DEVICE=gone")
         == .init(1, error: reason + "TEMBLOR_DEVICE" + advice))
@@ -85,13 +86,17 @@ import Testing
         == "temblor: gone: no such device; run 'temblor devices' to list devices\n")
   }
 
-  /// In a pipe nothing is said of it.
+  private static let notice =
+    "Using saved settings: device wav:a.wav, profile dayton-bst-1, haptics on channel 2, strength 0.5 "
+    + "('--no-config' ignores them)\n"
+
+  /// The settings are named in a pipe, too.
   @Test func whatIsSavedIsUsed() throws {
     #expect(
       try temblor("setup --device wav:a.wav --profile BST-1 --haptics 2 --strength 0.5 --save")
         == .init(0, output: "@/config/temblor/config.json: written\n"))
     #expect(place.names(below: "config/temblor") == ["config/temblor/config.json"])
-    #expect(try temblor("tap 1 0.5") == .init(0))
+    #expect(try temblor("tap 1 0.5") == .init(0, error: Self.notice))
     #expect(
       try temblor("tap 1 0.5 -d wav:b.wav --profile dayton-bst-1 --haptics 2 --strength 0.5 --no-config") == .init(0))
     // How much silence is before a tap, and with it the dither, depends on when each thread got its turn.
@@ -100,10 +105,18 @@ import Testing
     }
     let (saved, given) = (try energy("a.wav"), try energy("b.wav"))
     #expect(given > 0.1 && abs(saved / given - 1) < 0.001, "\(saved), \(given)")
-    #expect(try temblor("render light -qo c.wav") == .init(0))
-    #expect(try temblor("render light -qo d.wav --no-config", variables: "TEMBLOR_PROFILE=dayton-bst-1") == .init(0))
-    #expect(place.bytes("c.wav") == place.bytes("d.wav"))
-    #expect(try temblor("render light -qo e.wav --profile phone") == .init(0))
-    #expect(place.bytes("c.wav") != place.bytes("e.wav"))
+  }
+
+  @Test("A verdict is the same before and after setup")
+  func aVerdictDoesNotDependOnSetup() throws {
+    #expect(try temblor("render light -qo golden.wav") == .init(0))
+    let before = try temblor("compare --tolerance 0.5dB,5ms,2% golden.wav light")
+    #expect(before.status == 0)
+    #expect(try temblor("setup --profile dayton-bst-1 --strength 0.2 --save").status == 0)
+    #expect(try temblor("compare --tolerance 0.5dB,5ms,2% golden.wav light") == before)
+    #expect(
+      try temblor("compare --tolerance 0.5dB,5ms,2% golden.wav light", variables: "TEMBLOR_PROFILE=speaker") == before)
+    #expect(try temblor("render light -qo again.wav") == .init(0))
+    #expect(place.bytes("again.wav") == place.bytes("golden.wav"))
   }
 }

@@ -26,8 +26,7 @@ enum SweepVerb {
     let options = try SweepOptions(arguments)
     try options.checkLimits()
     let output = arguments.value("--output")
-    // A saved device plays where no file is asked for.
-    let hasDevice = arguments.value("--device") != nil && (output == nil || arguments.origins["--device"] == nil)
+    let hasDevice = arguments.value("--device") != nil
     guard (output == nil) == hasDevice else { throw UsageError("use either '--output' or '--device'") }
     if let output {
       let rate = try arguments[SharedOptions.rate]
@@ -101,7 +100,8 @@ struct SweepOptions {
     Option("--level", value: "DB", help: "Peak level in dBFS, -40 to -3.", defaultText: text(SweepSignal.defaultLevel)))
 
   static let profile = Option(
-    "--profile", value: "PROFILE", help: "Profile of the transducer: a name from 'temblor profiles' or a file.",
+    "--profile", value: "PROFILE",
+    help: "Profile of the transducer: a name from 'temblor profiles', words of one such as 'BST-1', or a file.",
     completion: SharedOptions.profileNames)
 
   static let quick = Option("--quick", help: "Check resonance and Q factor of a profile with a signal of 5 s.")

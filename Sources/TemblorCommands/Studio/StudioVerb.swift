@@ -8,6 +8,8 @@ enum StudioVerb {
         The page has the renderer in it, works offline in any current browser, and plays a pattern while it is changed. Without a pattern it is empty; files are dropped on it. Saving downloads the file, or writes it again where the browser supports that.
 
         With --serve, the page is served to browsers on this machine alone, under an address that contains a secret, until Ctrl-C. Saving then writes the file itself; if the file has changed in the meantime, nothing is written and the page offers both versions.
+
+        \(SharedOptions.withoutSettings)
         """,
       arguments: [
         Argument(
@@ -18,7 +20,7 @@ enum StudioVerb {
       options: [
         PageOutput.option(usualOutput),
         Option("--serve", help: "Serve the page on this machine, and save to the files."), port.option,
-        SharedOptions.profile, SharedOptions.noConfig, PageOutput.open, LiveOptions.quiet,
+        SharedOptions.profile, PageOutput.open, LiveOptions.quiet,
       ],
       examples: [
         .init("temblor studio mine.ahap --open", "Write studio.html with a pattern and show it."),

@@ -11,6 +11,8 @@ enum CheckVerb {
 
         With --profile, the pattern is rendered for the hardware of the profile, and check reports frequencies that are noticeably moved into its band and where excursion, temperature or level will be limited.
 
+        \(SharedOptions.withoutSettings)
+
         A file can suppress a warning or note, with a reason:
 
           "Metadata": { "AllowedRules": { "transient-count": "the aftershocks of an earthquake" } }

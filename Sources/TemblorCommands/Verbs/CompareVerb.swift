@@ -24,6 +24,8 @@ enum CompareVerb {
 
         Documentation/comparison.schema.json describes the output of --json. Times are those of the files, whatever the alignment.
 
+        \(SharedOptions.withoutSettings)
+
         With --output, also write an HTML page that compares any two of up to \(ComparisonReport.maximumTakeCount) takes: the differences marked in the picture and heard in turn, measurements, the sources, the verdict of --tolerance and a blind test.
         """,
       arguments: [
@@ -39,7 +41,7 @@ enum CompareVerb {
           help: "Also write a self-contained HTML page with players, plots and a blind test.",
           completion: .file(endingIn: "html"), writes: OutputNames.pageEndings), PageOutput.open, PageOutput.studio,
         Option("--all", help: "List all differences, not only the largest."), SharedOptions.profile,
-        SharedOptions.noConfig, SharedOptions.rate, SharedOptions.curveTimes, SharedOptions.json,
+        SharedOptions.rate, SharedOptions.curveTimes, SharedOptions.json,
       ] + SharedOptions.soundOptions,
       examples: [
         .init("temblor compare old.ahap new.ahap", "See what an edit changed."),

@@ -25,6 +25,8 @@ enum ConvertVerb {
         Sound files that a pattern names, and that its new format can name, are copied to the same paths below the folder of the output. One that is missing is reported as dropped, as is every event that plays sound in a format of haptics alone. With --output - no sound files are copied.
 
         Everything that is not kept is printed as PLACE: approximated: MESSAGE or PLACE: dropped: MESSAGE, with the size of the difference where it is known. 'temblor formats FROM TO' shows what to expect.
+
+        \(SharedOptions.withoutSettings)
         """, arguments: [SharedOptions.pattern(formats)],
       options: [
         Option(

@@ -12,11 +12,13 @@ enum GalleryVerb {
         The page is self-contained and works offline. Every pattern is drawn on one scale of time and has a player, a detail with its values and source, downloads, and a comparison with any other. The page has search and keyboard shortcuts. Small speakers cannot reproduce the haptic band, so each pattern is included twice: rendered with the chosen profile and with the profile speaker.
 
         Patterns that cannot be read are reported and skipped. The same patterns and options give an identical page.
+
+        \(SharedOptions.withoutSettings)
         """, arguments: [SharedOptions.pattern(formats)],
       options: [
         PageOutput.option(usualOutput),
         Option("--title", value: "TITLE", help: "Title of the page.", defaultText: usualTitle), SharedOptions.profile,
-        SharedOptions.noConfig, PageOutput.open, PageOutput.studio, SharedOptions.curveTimes, LiveOptions.quiet,
+        PageOutput.open, PageOutput.studio, SharedOptions.curveTimes, LiveOptions.quiet,
       ] + SharedOptions.soundOptions,
       examples: [
         .init("temblor gallery Patterns -o index.html", "Write a page of a folder."),

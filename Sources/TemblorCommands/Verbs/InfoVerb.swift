@@ -2,6 +2,7 @@ enum InfoVerb {
   static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {
     CommandDescription(
       "info", abstract: "Show the contents and levels of patterns and sound files.",
+      discussion: SharedOptions.withoutSettings,
       arguments: [
         Argument(
           "PATTERN",
@@ -10,7 +11,7 @@ enum InfoVerb {
           completion: .takes(formats), isRepeatable: true)
       ],
       options: [
-        SharedOptions.profile, SharedOptions.noConfig, SharedOptions.rate, SharedOptions.curveTimes,
+        SharedOptions.profile, SharedOptions.rate, SharedOptions.curveTimes,
         Option(
           "--weighting", value: "NAME",
           help:

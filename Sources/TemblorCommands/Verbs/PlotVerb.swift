@@ -20,6 +20,8 @@ enum PlotVerb {
         With --overlay, all inputs share one picture, its axes and its scales: what all have is grey, what only one has is in its colour.
 
         An SVG follows the colour scheme of the page that shows it, unless --theme sets one.
+
+        \(SharedOptions.withoutSettings)
         """,
       arguments: [
         Argument(
@@ -34,7 +36,7 @@ enum PlotVerb {
           help: "Panels to draw: \(PlotPart.allCases.map(\.rawValue).joinedWithOr), or several separated by commas "
             + "between.", defaultText: "all", completion: .words(PlotPart.allCases.map(\.rawValue))),
         Option("--overlay", help: "Draw two to \(Plot.maximumSubjectCount) inputs over one another for comparison."),
-        SharedOptions.from, SharedOptions.to, SharedOptions.profile, SharedOptions.noConfig, SharedOptions.curveTimes,
+        SharedOptions.from, SharedOptions.to, SharedOptions.profile, SharedOptions.curveTimes,
       ] + SharedOptions.soundOptions,
       examples: [
         .init("temblor plot heartbeat", "Look at a pattern in the terminal."),

@@ -25,6 +25,8 @@ enum RenderVerb {
         Each sound file is named after its pattern and written to the current folder, or to the file or folder given by --output. Files are replaced atomically. Folders are searched recursively, without following links to folders, and the output keeps their structure.
 
         The file extension selects the format: wav, flac, aiff, w64, rf64, caf or ogg. The same pattern and options give identical files, except for the serial number of an ogg stream.
+
+        \(SharedOptions.withoutSettings)
         """, arguments: [SharedOptions.pattern(formats)],
       options: [
         OutputNames.option("patterns"), RenderOutputs.container, sampleFormat, SharedOptions.rate, channels,
@@ -32,7 +34,7 @@ enum RenderVerb {
       ],
       groups: [
         OptionGroup(
-          "Sound", SharedOptions.profile, SharedOptions.noConfig, SharedOptions.strength,
+          "Sound", SharedOptions.profile, SharedOptions.strength,
           Option("--normalize", help: "Scale the peak to -1 dBFS."),
           Option(
             "--acceleration",

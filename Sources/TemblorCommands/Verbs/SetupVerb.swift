@@ -6,19 +6,19 @@ enum SetupVerb {
 
   static func description(_ choices: Choices) -> CommandDescription {
     CommandDescription(
-      "setup", abstract: "Choose device, profile, channel and level once, for all verbs.",
+      "setup", abstract: "Choose device, profile, channel and level once, for all verbs that play.",
       discussion: """
         At a terminal, setup asks for the device and the profile, then taps on one channel after the other, weak at first. Keys choose the channel and raise the level until a tap is clearly felt. What an option gives is not asked for.
 
-        The choices are saved in $XDG_CONFIG_HOME/temblor/config.json (default ~/.config/temblor/config.json). An option outranks the variables TEMBLOR_DEVICE and TEMBLOR_PROFILE, which outrank the file. Channels and strength are used on the saved device only.
+        The settings are saved in $XDG_CONFIG_HOME/temblor/config.json (default ~/.config/temblor/config.json). Verbs that play use them and name them on standard error. Verbs that judge or write files do not use them: name a profile with --profile there. An option outranks the variables TEMBLOR_DEVICE and TEMBLOR_PROFILE, which outrank the file. Channels and strength are used on the saved device only.
         """,
       options: [
         DeviceOptions.device,
         Option(
           "--profile", value: "WORDS",
-          help: "Profile of the transducer: its name or file, or words of its name or maker, such as 'BST-1'.",
+          help: "Profile of the transducer: a name from 'temblor profiles', words of one such as 'BST-1', or a file.",
           completion: SharedOptions.profileNames), haptics, RoutingOptions.channel, strength,
-        Option("--save", help: "Save what the options give, without questions; other choices stay."),
+        Option("--save", help: "Save what the options give, without questions; other settings stay."),
         Option("--show", help: "Show what is saved."), Option("--forget", help: "Remove what is saved."),
       ],
       examples: [
@@ -82,7 +82,7 @@ enum SetupVerb {
       let questions = SetupQuestions(terminal: terminal, answer: answer)
       let hasChannels = channels != nil || !routed.isEmpty
       let found = try questions.choices(given, hasChannels: hasChannels, outputs: outputs, on: backend)
-      guard let found, let path = choices.path, questions.confirms("Save these choices in \(path.printable)?") else {
+      guard let found, let path = choices.path, questions.confirms("Save these settings in \(path.printable)?") else {
         terminal.report("Nothing was saved.")
         return .done
       }
@@ -125,11 +125,7 @@ enum SetupVerb {
       _ = try SharedOptions.profile(named: words)
       return FileSystem.realPath(words) ?? words
     }
-    if library.entry(named: words) != nil { return words }
-    let found = library.entries(matching: words)
-    if found.count == 1 { return found[0].name }
-    _ = try ProfileInput.find(words)
-    return words
+    return try ProfileInput.entry(for: words, in: library).name
   }
 }
 

@@ -33,6 +33,8 @@ enum TraceVerb {
         A sound may have 72 million samples: 12 minutes of 48 kHz stereo.
 
         Printed for each sound: what it was taken for, the transients, continuous events and control points of the pattern, and how well its rendering agrees with the sound: the correlation of both levels, and their distance in decibels. 'temblor compare SOUND PATTERN' shows both.
+
+        \(SharedOptions.withoutSettings)
         """,
       arguments: [
         Argument(
@@ -52,7 +54,7 @@ enum TraceVerb {
         Option(
           "--profile", value: "PROFILE",
           help: "Profile that the vibration was made with, or that the pattern is for: a name or a file.",
-          defaultText: TransducerProfile.phone.name, completion: SharedOptions.profileNames), SharedOptions.noConfig,
+          defaultText: TransducerProfile.phone.name, completion: SharedOptions.profileNames),
         Option("--plot", help: "Draw sound and pattern as text."), SharedOptions.json,
         Option("-q", "--quiet", help: "Do not print what was found."),
       ],

@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test func figuresAreATable() throws {
-    let (status, output, error) = run(["info", "light", "medium", "--no-config", "--profile", "phone", "--csv"])
+    let (status, output, error) = run(["info", "light", "medium", "--profile", "phone", "--csv"])
     #expect(status == .done)
     #expect(error == "")
     let table = try CSVTable(Array(output.utf8))

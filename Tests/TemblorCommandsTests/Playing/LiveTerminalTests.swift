@@ -91,13 +91,13 @@ import Testing
     terminal.type("\n")
     try terminal.wait(for: "channel 1, -30 dB")
     terminal.type("\r")
-    try terminal.wait(for: "Save these choices in \(folder("temblor/config.json"))? [Y/n] ")
+    try terminal.wait(for: "Save these settings in \(folder("temblor/config.json"))? [Y/n] ")
     #expect(terminal.hasUsualModes)
     terminal.type("\n")
     try terminal.wait(for: "\(folder("temblor/config.json")): written\n")
     try terminal.wait(
       for:
-        "Saved choices: device null, profile dayton-bst-1, haptics on channel 1, strength\n  0.032 ('--no-config' ignores them)\n"
+        "Using saved settings: device null, profile dayton-bst-1, haptics on channel 1,\n  strength 0.032 ('--no-config' ignores them)\n"
     )
     #expect(terminal.finish() == 0)
   }

@@ -255,10 +255,10 @@ import TransducerProfiles
 
   /// The values of options, and the notice, of a command line with the file above and some variables.
   private func completed(
-    _ command: CommandDescription, _ words: [String], variables: [String: String] = [:], isTerminal: Bool = true
+    _ command: CommandDescription, _ words: [String], variables: [String: String] = [:]
   ) throws -> (values: [String?], notice: String) {
     try place.write(Self.file, to: "config.json")
-    let recorded = RecordedTerminal(isTerminal: isTerminal, width: 200)
+    let recorded = RecordedTerminal(isTerminal: true, width: 200)
     var arguments = try command.parse(words)
     try Choices(path: place("config.json"), variables: variables).complete(&arguments, on: recorded.terminal)
     let values = ["--device", "--profile", "--haptics", "--strength"].map { option in
@@ -289,24 +289,14 @@ import TransducerProfiles
     #expect(try completed(PlayVerb.description(), ["light"] + words, variables: variables).values == values)
   }
 
-  @Test func filesHaveTheProfileAlone() throws {
-    let found = try completed(RenderVerb.description(), ["light"])
-    #expect(found.values == [nil, "dayton-bst-1", nil, nil])
-    #expect(found.notice == "Saved choices: profile dayton-bst-1 ('--no-config' ignores them)\n")
-    #expect(try completed(CheckVerb.description(), ["light"]).values == [nil, nil, nil, nil])
-  }
-
-  @Test func savedChoicesAreNamedOnceOnATerminal() throws {
+  @Test func savedSettingsAreNamedOnce() throws {
     #expect(
       try completed(PlayVerb.description(), ["light"]).notice
-        == "Saved choices: device hw:1, profile dayton-bst-1, haptics on channel 2, strength 0.5 ('--no-config' ignores them)\n"
+        == "Using saved settings: device hw:1, profile dayton-bst-1, haptics on channel 2, strength 0.5 ('--no-config' ignores them)\n"
     )
     #expect(
       try completed(PlayVerb.description(), ["light", "--profile", "phone", "-d", "hw:9"]).notice == "")
-    for words in [["light", "--json"], ["light", "-q"]] {
-      #expect(try completed(PlayVerb.description(), words).notice == "")
-    }
-    #expect(try completed(PlayVerb.description(), ["light"], isTerminal: false).notice == "")
+    #expect(try completed(PlayVerb.description(), ["light", "-q"]).notice == "")
   }
 
   @Test func aVariableThatNamesNoProfileIsNamed() throws {

@@ -1,0 +1,173 @@
+import Reading
+import SystemSupport
+import TestSupport
+import Testing
+
+@testable import CommandLineKit
+@testable import TemblorCommands
+
+/// The verbs that use the settings saved by `temblor setup`, and the verbs that do not.
+@Suite struct SavedSettingsTests {
+  private static let variables = ["TEMBLOR_DEVICE": "null", "TEMBLOR_PROFILE": "buttkicker-lfe"]
+  private let place: Scratch
+
+  /// Saved settings that change level, band and channel of whatever uses them.
+  private var choices: Choices { Choices(path: place("config.json"), variables: [:]) }
+
+  init() throws {
+    place = try Scratch()
+    try place.write(
+      #"{"device": "hw:9", "profile": "dayton-bst-1", "haptics": [2], "strength": 0.25}"#, to: "config.json")
+  }
+
+  /// A run of the program, and the bytes of the file that it wrote.
+  private struct Run: Equatable {
+    var status: CommandLineKit.ExitStatus
+    var output: String
+    var error: String
+    var file: [UInt8]?
+  }
+
+  /// Runs the program with settings and variables; `@` is the scratch folder.
+  private func run(_ line: String, writing name: String? = nil, with choices: Choices, isTerminal: Bool = false) throws
+    -> Run
+  {
+    let recorded = RecordedTerminal(isTerminal: isTerminal, width: 200)
+    let words = line.replacing("@", with: place.path).split(separator: " ").map(String.init)
+    let status = TemblorProgram.program(choices: choices).run(words, on: recorded.terminal)
+    let file = try name.map { try FileSystem.read(place($0)) }
+    return Run(status: status, output: recorded.output, error: recorded.error, file: file)
+  }
+
+  // MARK: - Verbs that judge or write files
+
+  private static let fileLines: [(line: String, file: String?)] = [
+    ("render heartbeat -o @/a.wav", "a.wav"),
+    ("plot heartbeat", nil),
+    ("plot heartbeat -o @/a.svg", "a.svg"),
+    ("info heartbeat", nil),
+    ("info heartbeat --json", nil),
+    ("gallery heartbeat light -o @/a.html", "a.html"),
+    ("studio heartbeat -o @/a.html", "a.html"),
+    ("trace @/golden.wav --json -o @/a.ahap", "a.ahap"),
+    ("convert heartbeat -o @/a.haptic", "a.haptic"),
+    ("check heartbeat --json", nil),
+    ("compare heartbeat light --json", nil),
+    ("compare heartbeat light -o @/a.html", "a.html"),
+    ("compare --tolerance 0.5dB,5ms,2% @/golden.wav heartbeat", nil),
+    ("sweep --profile phone -o @/a.wav", "a.wav"),
+    ("study @/steps.csv --render @/sounds", "sounds/strong.wav"),
+    ("study @/steps.csv --simulate -20 --save @/a.csv", nil),
+    ("abx light heavy --simulate right --seed 1 --json", nil),
+  ]
+
+  @Test("A verb that judges or writes files gives the same result with saved settings", arguments: fileLines)
+  func resultsDependOnTheCommandLineOnly(line: String, file: String?) throws {
+    try place.write(
+      "id,intensity,sharpness,level\nweak,0.3,0.5,-30\nstrong,0.9,0.5,-20\n", to: "steps.csv")
+    let golden = try run("render heartbeat -q -o @/golden.wav", with: .none)
+    try #require(golden.status == .done)
+
+    func clean(_ run: Run) throws -> Run {
+      // A study resumes a results file.
+      if line.contains("a.csv") { try? FileSystem.remove(place("a.csv")) }
+      var run = run
+      // The time of day of a record.
+      run.output = run.output.replacing(/"startTime": "[^"]*"/, with: "")
+      return run
+    }
+    let expected = try clean(try run(line, writing: file, with: .none))
+    #expect(expected.status == .done)
+    #expect(try clean(try run(line, writing: file, with: choices)) == expected)
+
+    let variables = Choices(path: place("config.json"), variables: Self.variables)
+    #expect(try clean(try run(line, writing: file, with: variables)) == expected)
+
+    // On a terminal, progress differs from run to run.
+    let shown = try run(line, writing: file, with: choices, isTerminal: true)
+    #expect(shown.file == expected.file)
+    #expect(!shown.error.contains("settings"))
+  }
+
+  @Test("A damaged settings file does not stop a verb that judges or writes files")
+  func aDamagedFileIsNotRead() throws {
+    try place.write("{", to: "config.json")
+    for line in ["info light", "check light", "compare light heavy", "plot light", "render light -q -o @/b.wav"] {
+      #expect(try run(line, with: choices).status == .done, "\(line)")
+    }
+    #expect(try run("tap 1 0.5 --device null", with: choices).status == .invalidInput)
+  }
+
+  @Test("A calibration of a recording requires the name of the profile")
+  func calibrationOfARecordingNamesItsProfile() throws {
+    let run = try run("calibrate @/take.wav", with: choices)
+    #expect(run.status == .usage)
+    #expect(run.error.hasPrefix("temblor: missing '--profile'"))
+  }
+
+  @Test("Every verb accepts --no-config, so that scripts can give it to all")
+  func everyVerbAcceptsNoConfig() throws {
+    for line in ["info light", "check light", "compare light heavy", "patterns", "render light -q -o @/b.wav"] {
+      #expect(try run("\(line) --no-config", with: choices) == run(line, with: choices), "\(line)")
+    }
+    #expect(try run("info light --no-config=1", with: .none).status == .usage)
+  }
+
+  // MARK: - Verbs that play
+
+  private static let liveVerbs: [(verb: String, words: String)] = [
+    ("play", "light"), ("watch", "a.ahap"), ("tap", "1 0.5"), ("follow", ""), ("rumble", ""), ("listen", ""),
+    ("audition", "light heavy"), ("abx", "light heavy"), ("study", "a.csv"), ("latency", ""), ("sweep", ""),
+    ("calibrate", "--by-hand"),
+  ]
+
+  private static let notice = "Using saved settings: device hw:9, profile dayton-bst-1"
+  private static let remedy = " ('--no-config' ignores them)\n"
+
+  @Test("A verb that plays uses saved settings and names them, off a terminal and with --json", arguments: liveVerbs)
+  func verbsThatPlayNameTheSettings(verb: String, words: String) throws {
+    let command = try TemblorProgram.program().find(verb)
+    let hasJSON = command.option(named: "--json") != nil
+    for more in [[], ["--json"]] where more.isEmpty || hasJSON {
+      for isTerminal in [false, true] {
+        let recorded = RecordedTerminal(isTerminal: isTerminal, width: 200)
+        var arguments = try command.parse(words.split(separator: " ").map(String.init) + more)
+        try choices.complete(&arguments, on: recorded.terminal)
+        #expect(arguments.value("--device") == "hw:9")
+        #expect(arguments.value("--profile") == "dayton-bst-1")
+        let isRouted = command.option(named: "--haptics") != nil
+        let rest = isRouted ? ", haptics on channel 2, strength 0.25" : ""
+        #expect(recorded.error == Self.notice + rest + Self.remedy)
+        #expect(recorded.output == "")
+      }
+    }
+  }
+
+  @Test("The settings of a verb that plays are not named with --quiet, --no-config or options for all of them")
+  func settingsThatAreNotUsedAreNotNamed() throws {
+    for more in ["-q", "--no-config", "-d null --profile phone"] {
+      let recorded = RecordedTerminal()
+      var arguments = try PlayVerb.description().parse(["light"] + more.split(separator: " ").map(String.init))
+      try choices.complete(&arguments, on: recorded.terminal)
+      #expect(recorded.error == "", "\(more)")
+    }
+  }
+
+  // MARK: - Help
+
+  @Test("The help of every verb says in one sentence if saved settings are used")
+  func helpStatesTheRule() {
+    let live = Set(Self.liveVerbs.map(\.verb))
+    let files = ["compare", "render", "plot", "info", "gallery", "studio", "trace", "convert", "check"]
+    for command in TemblorProgram.program().commands {
+      // Help is broken into lines.
+      let help = command.help(of: "temblor", for: RecordedTerminal().terminal.output)
+        .split { $0.isWhitespace }.joined(separator: " ")
+      #expect((command.option(named: "--no-config") != nil) == live.contains(command.name), "\(command.name)")
+      #expect(
+        help.contains("a line on standard error names the settings in use") == live.contains(command.name),
+        "\(command.name)")
+      #expect(help.contains(SharedOptions.withoutSettings) == files.contains(command.name), "\(command.name)")
+    }
+  }
+}
