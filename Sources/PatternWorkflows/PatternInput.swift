@@ -153,6 +153,14 @@ public struct PatternInput: Equatable, Sendable {
     name.unicodeScalars.contains("\u{FFFD}") ? "the file name is not valid UTF-8; rename the file" : nil
   }
 
+  /// Refuses to rewrite a file through a link that was found in a folder: the user did not name its target.
+  ///
+  /// - Throws: A `FileError` that names the link.
+  package func checkRewriting() throws(FileError) {
+    guard case .file(let path) = origin, isFromFolder, FileSystem.isLink(path) else { return }
+    throw FileError(path, "is a link in a folder and is not rewritten; name the file that it leads to")
+  }
+
   /// The content, not yet read as any format.
   public func file() throws(FileError) -> SourceFile {
     let bytes =
@@ -199,6 +207,9 @@ public enum TakeInput: Equatable, Sendable {
 
   /// The file that it is read from, if it is one.
   public var path: String? { if case .file(let path) = input.origin { path } else { nil } }
+
+  /// A Boolean value that indicates whether it is a pattern that was found in a folder that the user named.
+  package var isFromFolder: Bool { input.isFromFolder }
 
   /// The files that it is made from, sounds of a pattern included; what cannot be read names none.
   package var sources: [String] { if case .pattern(let input) = self { input.sources } else { [name] } }
@@ -401,6 +412,25 @@ package enum WaveformFiles {
     do throws(SoundFileError) { return try soundFolder(folder, waveform.path).file(at: waveform.path) } catch {
       throw InputError(finding(error, of: waveform, in: folder))
     }
+  }
+
+  /// The real path of a sound file that a pattern names, once the file has been decoded as a sound.
+  ///
+  /// Some kinds of sound files begin with text, so that a script can be one. Therefore, the file must also begin with
+  /// the mark of a common kind.
+  package static func soundFile(_ waveform: Examination.SoundReference, in folder: String?)
+    throws(InputError) -> String
+  {
+    do throws(SoundFileError) {
+      let sounds = try soundFolder(folder, waveform.path)
+      let path = try sounds.file(at: waveform.path)
+      _ = try sounds.sound(at: waveform.path)
+      guard TakeInput.isSound(path) else {
+        throw SoundFileError(
+          kind: .notSound, path: waveform.path, description: "is not a sound file of a common kind")
+      }
+      return path
+    } catch { throw InputError(finding(error, of: waveform, in: folder)) }
   }
 
   private static func finding(_ error: SoundFileError, of waveform: Examination.SoundReference, in folder: String?)

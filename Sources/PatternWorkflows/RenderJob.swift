@@ -128,6 +128,21 @@ public struct RenderJob: Sendable {
     return statistics
   }
 
+  /// Renders a pattern's plans as the bytes of a WAV file.
+  package func bytes(of plans: [RenderPlan], title: String) throws -> [UInt8] {
+    guard let spool = unsafe tmpfile() else {
+      throw FileError.system(title, "no space for a temporary file")
+    }
+    defer { unsafe fclose(spool) }
+    let descriptor = unsafe fileno(spool)
+    _ = try write(plans, title: title, to: descriptor, path: title, container: .wav, progress: { _ in })
+    let size = Int(lseek(descriptor, 0, SEEK_END))
+    lseek(descriptor, 0, SEEK_SET)
+    var bytes: [UInt8] = []
+    _ = try FileSystem.append(to: &bytes, size, of: descriptor, name: title)
+    return bytes
+  }
+
   /// Renders block by block, with the frames of each and those that are left; throws `interrupted` where it is cancelled.
   func render(
     _ rendering: consuming OfflineRenderer, interrupted: FileError,

@@ -70,7 +70,10 @@ package struct AtomicFileWriter: ~Copyable {
 
   /// Gives the file its name. Flushed bytes are on the disk before they replace an old file, so that not even a power
   /// failure loses both; needless for what can be made again.
-  package mutating func commit(isFlushed: Bool = true) throws(FileError) {
+  ///
+  /// - Parameter replaces: False to fail if a file of the name exists by now.
+  package mutating func commit(isFlushed: Bool = true, replaces: Bool = true) throws(FileError) {
+    guard replaces else { return try commitNew() }
     let replaces = unsafe access(target, F_OK) == 0
     if replaces, isFlushed, fsync(descriptor) != 0, errno != EINVAL { throw .system(path, "cannot be written") }
     if hidden == nil {
@@ -80,6 +83,14 @@ package struct AtomicFileWriter: ~Copyable {
     guard let name = hidden, unsafe rename(name, target) == 0 else { throw .system(path, "cannot be written") }
     hidden = nil
     if replaces, isFlushed { Self.flush(FileSystem.folder(of: target)) }
+  }
+
+  /// Gives the file its name unless another file has it, in one step of the system.
+  private mutating func commitNew() throws(FileError) {
+    let isNamed =
+      if let hidden { HiddenFile.rename(hidden, toFree: target) } else { HiddenFile.link(descriptor, to: target) }
+    guard isNamed else { throw .system(path, "cannot be written") }
+    hidden = nil
   }
 
   private static func flush(_ folder: String) {
@@ -139,6 +150,18 @@ enum HiddenFile {
   /// Gives an open file without a name one that is free.
   static func link(_ descriptor: Int32, to path: String) -> Bool {
     unsafe linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0
+  }
+
+  /// Renames a file unless the new name is in use; false, with `errno`, otherwise.
+  static func rename(_ name: String, toFree target: String) -> Bool {
+    if unsafe Glibc.link(name, target) == 0 { return unsafe unlink(name) == 0 }
+    guard errno != EEXIST else { return false }
+    // Some file systems have no second names.
+    guard unsafe access(target, F_OK) != 0 else {
+      errno = EEXIST
+      return false
+    }
+    return unsafe Glibc.rename(name, target) == 0
   }
 
   /// Tries names until one is free.

@@ -37,6 +37,7 @@ struct RenderOutputs: Sendable {
         let ending = place.path.lastIndex(of: ".").map { String(place.path[$0...]) } ?? ""
         let beside = FileSystem.join(FileSystem.folder(of: place.path), stem + suffix + ending)
         let path = hasStems && !place.isFolder ? beside : place.file(stem + suffix, container.rawValue)
+        if input.isFromFolder { try place.checkLinks(to: path) }
         items.append(.init(input: input, destination: .file(path: path), container: container, buses: buses))
       }
     }
@@ -92,6 +93,15 @@ struct OutputPlace {
   }
 
   func file(_ stem: String, _ ending: String) -> String { isFolder ? FileSystem.join(path, stem + "." + ending) : path }
+
+  /// Refuses to write an output through a link below the folder.
+  ///
+  /// - Parameter file: The output of a file that was found in a folder, so that the user did not name it.
+  func checkLinks(to file: String) throws(FileError) {
+    guard isFolder else { return }
+    let name = path.isEmpty ? file : String(file.dropFirst(path.count))
+    try ReceivedPath.checkLinks(to: name, below: path)
+  }
 }
 
 enum OutputNames {
@@ -188,7 +198,7 @@ struct PlotOutputs: Sendable {
 
   private(set) var items: [Item] = []
 
-  init(_ output: String, format asked: PlotFormat?, groups: [[TakeInput]], missing: Int) throws(UsageError) {
+  init(_ output: String, format asked: PlotFormat?, groups: [[TakeInput]], missing: Int) throws {
     let count = groups.count + missing
     if output == OutputNames.standardOutput {
       guard count == 1 else { throw UsageError("'--output -' requires a single picture") }
@@ -201,7 +211,9 @@ struct PlotOutputs: Sendable {
         named: PlotFormat(ofName: output), asked: asked, usual: .png, option: "--format",
         extensions: ".png, .svg or .pdf")
       let stem = inputs.map(\.outputStem).joined(separator: "-")
-      items.append((inputs, place.file(stem, format.rawValue), format))
+      let path = place.file(stem, format.rawValue)
+      if inputs.contains(where: \.isFromFolder) { try place.checkLinks(to: path) }
+      items.append((inputs, path, format))
     }
     // Two pictures of one name would overwrite one another, and one must not replace what it shows.
     try OutputNames.refuseClashes(items.compactMap { item in item.inputs.first.map { ($0.name, item.path) } })

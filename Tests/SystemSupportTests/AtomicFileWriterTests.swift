@@ -26,6 +26,21 @@ import Testing
     return names.sorted()
   }
 
+  @Test(arguments: [true, false]) func aNewFileReplacesNone(mayBeUnnamed: Bool) throws {
+    for old in [nil, "old"] {
+      var file = try AtomicFileWriter(scratch("a"), mayBeUnnamed: mayBeUnnamed)
+      try file.write(Array("new".utf8))
+      // Another process is faster.
+      if let old { try scratch.write(old, to: "a") }
+      let isRefused = (try? file.commit(replaces: false)) == nil
+      #expect(isRefused == (old != nil))
+      #expect(text("a") == old ?? "new")
+      _ = consume file
+      #expect(names == ["a"])
+      scratch.remove("a")
+    }
+  }
+
   @Test(arguments: [true, false]) func aFileTakesItsNameWhenItIsComplete(mayBeUnnamed: Bool) throws {
     for old in [nil, "old"] {
       if let old { try scratch.write(old, to: "a") }

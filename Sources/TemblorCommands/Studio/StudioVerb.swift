@@ -7,7 +7,7 @@ enum StudioVerb {
       discussion: """
         The page has the renderer in it, works offline in any current browser, and plays a pattern while it is changed. Without a pattern it is empty; files are dropped on it. Saving downloads the file, or writes it again where the browser supports that.
 
-        With --serve, the page is served to browsers on this machine alone, under an address that contains a secret, until Ctrl-C. Saving then writes the file itself; if the file has changed in the meantime, nothing is written and the page offers both versions.
+        With --serve, the page is served to browsers on this machine alone, under an address that contains a secret, until Ctrl-C. Saving then writes the file itself; if the file has changed in the meantime, nothing is written and the page offers both versions. A link that is found in a folder is not served.
 
         \(SharedOptions.withoutSettings)
         """,
@@ -74,6 +74,7 @@ enum StudioVerb {
     _ inputs: [PatternInput], _ page: StudioPage, _ arguments: ParsedArguments, _ terminal: Terminal,
     _ work: inout BatchWork
   ) throws {
+    for input in inputs { try input.checkRewriting() }
     let paths = try inputs.map { input throws(UsageError) -> String in
       guard case .file(let path) = input.origin else {
         throw UsageError("'--serve' saves to files, and \(input.name.inQuotes) is not one")

@@ -34,7 +34,9 @@ enum StudyVerb {
           "--save", value: "FILE", help: "The results.", defaultText: "study-TABLE-PARTICIPANT.csv",
           completion: .file(endingIn: "csv"), writes: ["csv"]),
         Option(
-          "--render", value: "FOLDER", help: "Write the stimuli as WAV files with their levels, and play nothing."),
+          "--render", value: "FOLDER",
+          help:
+            "Write the stimuli as WAV files with their levels, and play nothing. A file that exists is never replaced."),
         Option(
           "--simulate", value: "ANSWERS",
           help: "Simulate the answers, without a device: right, wrong, random, or the value from which they are right."),
@@ -111,28 +113,50 @@ enum StudyVerb {
     return .done
   }
 
+  /// Writes each stimulus to a file that is named after it.
+  ///
+  /// The names come from the table. So a file that exists is kept: it must be equal to its stimulus.
   private static func render(_ table: StudyTable, _ job: RenderJob, to folder: String, _ terminal: Terminal) throws
     -> ExitStatus
   {
-    try FileSystem.makeFolder(folder)
-    var lines: [[String]] = []
+    var paths: [ReceivedPath] = []
+    var existing: Set<Int> = []
     for stimulus in table.stimuli {
-      let rendering = try table.rendering(of: stimulus, for: [job.profile], job: job)
-      var job = job
-      if let profile = stimulus.profile { job.profile = profile }
-      job.strength = rendering.gain
-      let path = "\(folder)/\(stimulus.id).wav"
-      var file = try AtomicFileWriter(path)
-      _ = try job.write(
-        [rendering.plans[0]], title: stimulus.id, to: file.descriptor, path: path, container: .wav, progress: { _ in })
-      try file.commit()
-      lines.append([
-        path.printable, "\(NumberFormatting.fixed(rendering.levels.rmsDecibels, places: 2)) dBFS RMS",
-        "peak \(NumberFormatting.fixed(Decibels.of(amplitude: rendering.levels.samplePeak), places: 2)) dBFS",
-      ])
+      let path = try ReceivedPath("\(stimulus.id).wav", in: folder)
+      if try path.state() == .occupied { existing.insert(paths.count) }
+      paths.append(path)
+    }
+    var lines = [[String]](repeating: [], count: paths.count)
+    // Nothing is written before all existing files are compared.
+    for index in existing.sorted() {
+      let sound = try sound(of: table.stimuli[index], in: table, job)
+      let path = paths[index].path
+      guard try FileSystem.read(path) == sound.bytes else {
+        throw FileError(path, "exists and is not the stimulus of this table; choose another '--render'")
+      }
+      lines[index] = [path.printable] + sound.levels
+    }
+    for index in paths.indices where !existing.contains(index) {
+      let sound = try sound(of: table.stimuli[index], in: table, job)
+      try paths[index].create(sound.bytes)
+      lines[index] = [paths[index].path.printable] + sound.levels
     }
     try terminal.output.write(ColumnText.text(lines))
     return .done
+  }
+
+  /// Renders a stimulus as the bytes of a WAV file, and states its levels.
+  private static func sound(of stimulus: StudyTable.Stimulus, in table: StudyTable, _ job: RenderJob) throws
+    -> (bytes: [UInt8], levels: [String])
+  {
+    let rendering = try table.rendering(of: stimulus, for: [job.profile], job: job)
+    var job = job
+    if let profile = stimulus.profile { job.profile = profile }
+    job.strength = rendering.gain
+    let bytes = try job.bytes(of: [rendering.plans[0]], title: stimulus.id)
+    let rms = NumberFormatting.fixed(rendering.levels.rmsDecibels, places: 2)
+    let peak = NumberFormatting.fixed(Decibels.of(amplitude: rendering.levels.samplePeak), places: 2)
+    return (bytes, ["\(rms) dBFS RMS", "peak \(peak) dBFS"])
   }
 }
 

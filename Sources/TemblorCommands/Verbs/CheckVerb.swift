@@ -29,7 +29,8 @@ enum CheckVerb {
           help: "Disable a rule that is not an error, or a category; --list-rules lists them.",
           completion: .words(categories + knownRules(formats).filter { $0.severity < .error }.map(\.id.text)),
           isRepeatable: true), Option("--all", help: "Print every finding, also repeated ones."),
-        Option("--fix", help: "Correct mechanical mistakes in the files first."),
+        Option(
+          "--fix", help: "Correct mechanical mistakes in the files first, but not in links that a folder contains."),
         Option("--no-notes", help: "Do not print notes."),
         Option("--list-rules", help: "List the rules with explanations and exit."),
         SharedOptions.json, Option("--sarif", help: "Print the result as SARIF 2.1.0, for code hosts."),
@@ -93,6 +94,7 @@ enum CheckVerb {
       guard case .file(let path) = input.origin else {
         throw FileError(input.name, "cannot be fixed; it is not a file")
       }
+      try input.checkRewriting()
       let file = try input.file()
       let format = try input.formats.format(of: file)
       guard let fixed = try? format.fixed(file), fixed != file.bytes else { return nil }

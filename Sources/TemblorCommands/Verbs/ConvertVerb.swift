@@ -22,7 +22,7 @@ enum ConvertVerb {
       discussion: """
         Each file is named after its pattern and written to the current folder, or to the file or folder given by --output, whose ending selects the format unless --to does. The format of a pattern is recognized by its content. Files are replaced atomically; inputs are never replaced.
 
-        Sound files that a pattern names, and that its new format can name, are copied to the same paths below the folder of the output. One that is missing is reported as dropped, as is every event that plays sound in a format of haptics alone. With --output - no sound files are copied.
+        Sound files that a pattern names, and that its new format can name, are copied to the same paths below the folder of the output, and each copy is printed. A file that is missing, that is not a sound file, or whose path has a part that starts with a dot is not copied but reported as dropped, as is every event that plays sound in a format of haptics alone. A copy never replaces a file and never follows a link: if a file of its name exists with other content, nothing is written and the exit status is 1. With --output - no sound files are copied.
 
         Everything that is not kept is printed as PLACE: approximated: MESSAGE or PLACE: dropped: MESSAGE, with the size of the difference where it is known. 'temblor formats FROM TO' shows what to expect.
 
@@ -66,7 +66,8 @@ enum ConvertVerb {
         arguments, inputs: inputs.map(TakeInput.pattern), problemCount: problems.count, formats: formats,
         isFound: inputs.contains(where: \.isFromFolder))
       var conversion = try conversion(arguments, to: outputs.format, formats)
-      var (fields, sounds): ([JSONMembers], CopiedSounds) = ([], CopiedSounds())
+      var plan = OutputPlan(inputs: outputs.inputs)
+      var conversions: [PlannedConversion] = []
       for (input, path) in zip(inputs, outputs.paths) {
         try work.attempt { work in
           let isStream = path == OutputNames.standardOutput
@@ -78,12 +79,13 @@ enum ConvertVerb {
               terminal.report("\(finding)".printable)
             }
           }
-          let found = CopiedSounds.find(result.sounds, of: input)
-          let losses = result.losses + found.losses
-          for loss in losses { terminal.report(loss.text.printable) }
-          var files: [String] = []
-          if arguments.flag("--strict"), !losses.isEmpty {
-            let count = "\(losses.count) \(losses.count == 1 ? "loss" : "losses")"
+          let folder = isStream ? nil : FileSystem.folder(of: path)
+          let sounds = SoundCopy.find(result.sounds, of: input, to: folder)
+          var planned = PlannedConversion(
+            input: input, source: result.source, losses: result.losses + sounds.losses)
+          for loss in planned.losses { terminal.report(loss.text.printable) }
+          if arguments.flag("--strict"), !planned.losses.isEmpty {
+            let count = "\(planned.losses.count) \(planned.losses.count == 1 ? "loss" : "losses")"
             work.fail("\(input.name): not converted: \(count) with '--strict'".printable, .invalidInput)
           } else if isStream {
             guard result.files.count == 1 else {
@@ -92,15 +94,19 @@ enum ConvertVerb {
             let bytes = result.files[0].bytes
             try terminal.output.write(bytes.span)
           } else {
-            let folder = FileSystem.folder(of: path)
-            try sounds.check(found.files, folder: folder, inputs: outputs.inputs)
-            files = try outputs.write(result.files, to: path)
-            files += try sounds.copy(found.files, to: folder)
+            planned.files.outputs = outputs.files(result.files, at: path)
+            for file in planned.files.outputs { plan.add(output: file.path) }
+            planned.files.copies = sounds.copies.compactMap { plan.add($0) }
           }
-          fields.append([
-            "input": input.name, "from": result.source.id, "to": conversion.target.id, "files": files,
-            "losses": losses.map(\.fields),
-          ])
+          conversions.append(planned)
+        }
+      }
+      for conflict in plan.conflicts { work.fail(conflict.description, .failure) }
+      var fields: [JSONMembers] = []
+      for planned in conversions {
+        try work.attempt { _ in
+          let paths = plan.conflicts.isEmpty ? try planned.files.write(on: terminal) : []
+          fields.append(planned.fields(to: conversion.target, files: paths))
         }
       }
       if arguments.flag("--json") { try terminal.output.write(json: ["conversions": fields]) }
@@ -173,6 +179,9 @@ struct ConvertOutputs {
     let ending = format.endings.first ?? format.id
     paths = inputs.map { place.file($0.outputStem, ending) }
     try OutputNames.refuseClashes(zip(inputs, paths).map { ($0.name, $1) })
+    if isFound {
+      for path in paths { try place.checkLinks(to: path) }
+    }
     self.inputs = OutputGuard(reading: inputs.flatMap(\.sources))
     for path in paths where path != OutputNames.standardOutput {
       guard !self.inputs.isInput(path) else {
@@ -181,19 +190,16 @@ struct ConvertOutputs {
     }
   }
 
-  /// Writes the files of one pattern and answers their paths.
-  func write(_ files: [Writing.File], to path: String) throws -> [String] {
+  /// The files of one pattern with their paths.
+  func files(_ files: [Writing.File], at path: String) -> [PlannedFiles.File] {
     let folder = FileSystem.folder(of: path)
     let name = FileSystem.name(of: path)
     let stem = FileSystem.stem(of: name)
     let ending = name.utf8.count > stem.utf8.count ? String(name.dropFirst(stem.count)) : ""
-    try FileSystem.makeFolder(folder)
-    let paths = files.map { file in
-      FileSystem.join(folder, stem + file.suffix + (file.ending.map { ".\($0)" } ?? ending))
+    return files.map { file in
+      let fileName = stem + file.suffix + (file.ending.map { ".\($0)" } ?? ending)
+      return PlannedFiles.File(path: FileSystem.join(folder, fileName), bytes: file.bytes)
     }
-    for path in paths where inputs.isInput(path) { throw FileError(path, "is an input; choose another '--output'") }
-    for (file, path) in zip(files, paths) { try AtomicFileWriter.write(file.bytes, to: path) }
-    return paths
   }
 
   private static func format(
@@ -219,55 +225,17 @@ struct ConvertOutputs {
   }
 }
 
-/// The sound files that converted patterns name, copied so that each output finds its own.
-struct CopiedSounds {
-  typealias File = (name: String, source: String)
+/// A converted pattern whose files are not written yet.
+struct PlannedConversion {
+  let input: PatternInput
+  let source: HapticFormat
+  let losses: [PatternConversion.PlacedLoss]
+  var files = PlannedFiles()
 
-  private var sources: [String: String] = [:]
-
-  static func find(_ references: [Examination.SoundReference], of input: PatternInput) -> (
-    files: [File], losses: [PatternConversion.PlacedLoss]
-  ) {
-    var files: [File] = []
-    var losses: [PatternConversion.PlacedLoss] = []
-    for reference in references {
-      do throws(InputError) {
-        let source = try WaveformFiles.file(reference, in: input.folder)
-        files.append((reference.path, source))
-      } catch {
-        let hint = error.finding.suggestion.map { "; \($0)" } ?? ""
-        losses.append(.init(loss: Loss(.dropped, .composition, error.finding.message + hint), place: reference.place))
-      }
-    }
-    return (files, losses)
-  }
-
-  func check(_ files: [File], folder: String, inputs: OutputGuard) throws(FileError) {
-    for (file, path) in copies(of: files, in: folder) {
-      if inputs.isInput(path) { throw FileError(path, "is an input; choose another '--output'") }
-      if let other = sources[OutputGuard.place(of: path)], other != file.source {
-        throw FileError(
-          path,
-          "would be a copy of \(other.inQuotes) and of \(file.source.inQuotes); "
-            + "convert their patterns to different folders")
-      }
-    }
-  }
-
-  mutating func copy(_ files: [File], to folder: String) throws(FileError) -> [String] {
-    var paths: [String] = []
-    for (file, path) in copies(of: files, in: folder) {
-      try FileSystem.makeFolder(FileSystem.folder(of: path))
-      guard sources.updateValue(file.source, forKey: OutputGuard.place(of: path)) == nil else { continue }
-      try AtomicFileWriter.write(FileSystem.read(file.source), to: path)
-      paths.append(path)
-    }
-    return paths
-  }
-
-  private func copies(of files: [File], in folder: String) -> [(file: File, path: String)] {
-    files.map { ($0, FileSystem.join(folder, $0.name)) }.filter {
-      FileIdentity($0.1) == nil || FileIdentity($0.1) != FileIdentity($0.0.source)
-    }
+  func fields(to target: HapticFormat, files paths: [String]) -> JSONMembers {
+    [
+      "input": input.name, "from": source.id, "to": target.id, "files": paths,
+      "losses": losses.map(\.fields),
+    ]
   }
 }

@@ -135,6 +135,7 @@ enum EditVerb {
     guard case .file(let path) = input.origin else {
       throw FileError(input.name, "cannot be changed; it is not a file; name one with '--output'")
     }
+    try input.checkRewriting()
     if isChanged { try AtomicFileWriter.write(text, to: path) }
   }
 

@@ -84,7 +84,7 @@ enum FormatVerb {
     CommandDescription(
       "format", abstract: "Rewrite patterns in canonical form.",
       discussion: """
-        Each file keeps its format. In AHAP, keys are sorted into a fixed order, event parameters and control points are written one per line, and numbers as short as possible; other formats are set alike. Unknown keys are kept. Without options, the result goes to standard output; use --in-place to rewrite files.
+        Each file keeps its format. In AHAP, keys are sorted into a fixed order, event parameters and control points are written one per line, and numbers as short as possible; other formats are set alike. Unknown keys are kept. Without options, the result goes to standard output; use --in-place to rewrite files. A link that is found in a folder is not rewritten.
         """, arguments: [SharedOptions.pattern(formats)],
       options: [
         Option("-i", "--in-place", help: "Rewrite files that change."),
@@ -109,6 +109,7 @@ enum FormatVerb {
             guard case .file(let path) = input.origin else {
               throw FileError(input.name, "cannot be rewritten; it is not a file")
             }
+            try input.checkRewriting()
             if file.bytes != canonical { try AtomicFileWriter.write(canonical, to: path) }
           } else {
             try terminal.output.write(canonical.span)

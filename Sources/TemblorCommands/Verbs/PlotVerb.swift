@@ -13,7 +13,7 @@ enum PlotVerb {
     CommandDescription(
       "plot", abstract: "Draw patterns and sounds.",
       discussion: """
-        Without --output, the plot is drawn as text for a terminal or a log. With --output, a file is written; its extension selects png, svg or pdf. Several plots are written to the folder given by --output. Files are replaced atomically.
+        Without --output, the plot is drawn as text for a terminal or a log. With --output, a file is written; its extension selects png, svg or pdf. Several plots are written to the folder given by --output; those of a folder are not written through links below it. Files are replaced atomically.
 
         A score shows the events as designed: height is intensity, colour is sharpness, after curves. A sound file has level and frequency instead, and no band of a profile, unless --profile names the one that made it.
 

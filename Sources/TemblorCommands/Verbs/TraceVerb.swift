@@ -28,7 +28,7 @@ enum TraceVerb {
       discussion: """
         A recording of vibration becomes the transients and continuous events whose rendering it is. Any other sound becomes a pattern of its onsets, its level and its brightness.
 
-        Each file is named after its sound and written to the current folder, or to the file or folder given by --output, whose ending selects the format unless --format does. Files are replaced atomically; inputs are never replaced.
+        Each file is named after its sound and written to the current folder, or to the file or folder given by --output, whose ending selects the format unless --format does. Files are replaced atomically; inputs are never replaced. The copy that --with-sound makes is printed. It never replaces a file and never follows a link: if a file of its name exists with other content, nothing is written and the exit status is 1.
 
         A sound may have 72 million samples: 12 minutes of 48 kHz stereo.
 
@@ -84,11 +84,18 @@ enum TraceVerb {
         kind: try arguments[kind], style: try arguments[style], eventLimit: try arguments[events],
         tolerance: try arguments[tolerance], threshold: try arguments[threshold],
         parts: arguments.flag("--taps-only") ? .transients : arguments.flag("--hums-only") ? .continuous : .all)
+      let copies =
+        arguments.flag("--with-sound") ? TracedSoundCopies(of: paths, outputs: outputs) : nil
+      var work = BatchWork(on: terminal, problems: problems)
+      if let copies, !copies.conflicts.isEmpty {
+        for conflict in copies.conflicts { work.fail(conflict.description, .failure) }
+        return work.status
+      }
       var run = TraceRun(
         job: RenderJob(profile: try SharedOptions.profile(arguments)), options: options,
         part: try SharedOptions.part(arguments), channel: try arguments[channel], outputs: outputs,
-        copiesSound: arguments.flag("--with-sound"), plots: arguments.flag("--plot"),
-        isQuiet: arguments.flag("--quiet"), terminal: terminal, work: BatchWork(on: terminal, problems: problems))
+        copies: copies?.copies, plots: arguments.flag("--plot"), isQuiet: arguments.flag("--quiet"),
+        terminal: terminal, work: work)
       var line = ProgressLine(on: terminal)
       for (index, (path, output)) in zip(paths, outputs.paths).enumerated() {
         line.show(paths.count == 1 ? "\(path.printable): tracing" : "\(index) of \(paths.count) sounds")
@@ -128,24 +135,57 @@ enum TraceVerb {
   }
 }
 
+/// The copies of sounds that traced patterns play, planned before the first sound is traced.
+struct TracedSoundCopies {
+  /// The copies by the path of their sound.
+  private(set) var copies: [String: SoundCopy] = [:]
+  /// The reasons why nothing must be written.
+  private(set) var conflicts: [FileError] = []
+
+  init(of sounds: [String], outputs: ConvertOutputs) {
+    guard Self.namesSounds(outputs.format) else { return }
+    var plan = OutputPlan(inputs: outputs.inputs)
+    for output in outputs.paths { plan.add(output: output) }
+    for (sound, output) in zip(sounds, outputs.paths) {
+      let folder = FileSystem.folder(of: output)
+      let name = FileSystem.name(of: sound)
+      if SoundCopy.isInPlace(name, folder, sound) { continue }
+      do throws(FileError) {
+        let copy = SoundCopy(source: sound, destination: try ReceivedPath(name, in: folder))
+        copies[sound] = plan.add(copy)
+      } catch { conflicts.append(error) }
+    }
+    conflicts += plan.conflicts
+  }
+
+  /// Returns whether a format keeps an event that plays a sound file.
+  private static func namesSounds(_ format: HapticFormat) -> Bool {
+    let event = HapticEvent(
+      kind: .audioCustom, time: 0, waveform: AudioWaveform(path: "sound.wav"))
+    let composition = HapticComposition(HapticPattern(events: [event]))
+    guard let written = try? format.write(composition, options: WritingOptions()) else { return false }
+    return written.losses.allSatisfy { $0.kind != .dropped }
+  }
+}
+
 private struct TraceRun {
   let job: RenderJob
   let options: TracingOptions
   let part: ClosedRange<Double>?
   let channel: Int?
   let outputs: ConvertOutputs
-  let copiesSound, plots, isQuiet: Bool
+  /// The copies by the path of their sound; nil where the pattern alone is played.
+  let copies: [String: SoundCopy]?
+  let plots, isQuiet: Bool
   let terminal: Terminal
   var work: BatchWork
   var fields: [JSONMembers] = []
-  var copied = CopiedSounds()
-
   mutating func trace(_ path: String, to output: String, _ done: () -> Void) throws {
     do {
       let signal = try signal(of: path)
       let trace = try SoundTrace(of: signal, profile: job.profile, options: options)
       var pattern = trace.pattern
-      if copiesSound {
+      if copies != nil {
         pattern.events.append(
           HapticEvent(kind: .audioCustom, time: 0, waveform: AudioWaveform(path: FileSystem.name(of: path))))
       }
@@ -159,12 +199,10 @@ private struct TraceRun {
         let bytes = written.files[0].bytes
         try terminal.output.write(bytes.span)
       } else {
-        let own = copiesSound ? [(FileSystem.name(of: path), path)] : []
-        try copied.check(own, folder: FileSystem.folder(of: output), inputs: outputs.inputs)
-        files = try outputs.write(written.files, to: output)
-        if written.losses.allSatisfy({ $0.kind != .dropped }) {
-          files += try copied.copy(own, to: FileSystem.folder(of: output))
-        }
+        let copy = copies.flatMap { $0[path] }
+        let planned = PlannedFiles(
+          outputs: outputs.files(written.files, at: output), copies: copy.map { [$0] } ?? [])
+        files = try planned.write(on: terminal)
       }
       let losses = written.losses.map {
         PatternConversion.PlacedLoss(loss: $0, place: $0.place ?? SourcePlace(name: isStream ? path : output))

@@ -1,0 +1,95 @@
+internal import Glibc
+
+/// An output path below a folder that the content of an input determines.
+///
+/// The input may come from anyone. Therefore, the path stays below the folder, none of its components begins with a
+/// dot, no link below the folder is followed, and no existing file is replaced. The folder itself is the user's choice
+/// and may be a link.
+package struct ReceivedPath: Equatable, Sendable {
+  /// The state of a path before a file is written to it.
+  package enum State {
+    /// Nothing exists at the path; a file can be created.
+    case free
+    /// A regular file exists at the path.
+    case occupied
+  }
+
+  private let folder: String
+  private let components: [String]
+
+  /// The whole path, without repeated slashes.
+  package var path: String { Self.join(folder, components[...]) }
+
+  /// Validates a name that an input states.
+  ///
+  /// - Parameters:
+  ///   - name: A path relative to the folder.
+  ///   - folder: The output folder; empty for the current one.
+  /// - Throws: A `FileError` that names the rule that the name breaks.
+  package init(_ name: String, in folder: String) throws(FileError) {
+    guard !name.hasPrefix("/") else {
+      throw FileError(name, "is an absolute path; a file of that name is not written")
+    }
+    let components = name.split(separator: "/").map(String.init)
+    guard !components.isEmpty, !name.hasSuffix("/"), !name.utf8.contains(0) else {
+      throw FileError(name, "is not the name of a file; a file of that name is not written")
+    }
+    guard !components.contains(where: { $0.hasPrefix(".") }) else {
+      throw FileError(name, "has a part that starts with a dot; a file of that name is not written")
+    }
+    self.folder = folder
+    self.components = components
+  }
+
+  /// Checks that neither a link nor a file is in the way, and returns whether a file exists at the path.
+  ///
+  /// - Throws: A `FileError` that names the obstacle.
+  package func state() throws(FileError) -> State {
+    try Self.checkLinks(to: components.joined(separator: "/"), below: folder)
+    for index in components.indices {
+      let part = Self.join(folder, components[...index])
+      let isLast = index == components.count - 1
+      switch FileSystem.entry(at: part) {
+      case .nothing: return .free
+      case .folder where isLast: throw FileError(part, "is a folder; choose another output folder")
+      case .folder: continue
+      case .file where isLast: return .occupied
+      case .file, .other: throw FileError(part, "is in the way of a file; choose another output folder")
+      }
+    }
+    return .free
+  }
+
+  /// Refuses a path that leads through a link below a folder, or ends at one.
+  ///
+  /// - Parameters:
+  ///   - name: A path relative to the folder.
+  ///   - folder: The output folder; empty for the current one.
+  /// - Throws: A `FileError` that names the first link.
+  package static func checkLinks(to name: String, below folder: String) throws(FileError) {
+    let components = name.split(separator: "/").map(String.init)
+    for index in components.indices {
+      let part = join(folder, components[...index])
+      guard FileSystem.isLink(part) else { continue }
+      throw FileError(
+        part, "is a link, which is not followed for a name from an input; choose another output folder")
+    }
+  }
+
+  /// Creates the file and the folders that are missing.
+  ///
+  /// - Throws: A `FileError` if something exists at the path by now; that remains as it is.
+  package func create(_ bytes: [UInt8]) throws(FileError) {
+    guard try state() == .free else {
+      throw FileError(path, "already exists; choose another output folder")
+    }
+    try FileSystem.makeFolder(FileSystem.folder(of: path))
+    var file = try AtomicFileWriter(path)
+    try file.write(bytes)
+    try file.commit(replaces: false)
+  }
+
+  private static func join(_ folder: String, _ components: ArraySlice<String>) -> String {
+    FileSystem.join(folder, components.joined(separator: "/"))
+  }
+}

@@ -1,0 +1,134 @@
+/// A sound file that a converted or traced pattern plays, and the path of its copy.
+struct SoundCopy {
+  let source: String
+  let destination: ReceivedPath
+
+  /// Finds the sound files of a pattern that have to be copied for its output.
+  ///
+  /// - Parameters:
+  ///   - references: The sound files that the output names.
+  ///   - input: The pattern.
+  ///   - folder: The folder of the output, or nil for a stream, which gets no copies.
+  /// - Returns: The copies, and a loss for each sound file that is missing, is no sound, or has a name that is not
+  ///   written.
+  static func find(
+    _ references: [Examination.SoundReference], of input: PatternInput, to folder: String?
+  ) -> (copies: [SoundCopy], losses: [PatternConversion.PlacedLoss]) {
+    var copies: [SoundCopy] = []
+    var losses: [PatternConversion.PlacedLoss] = []
+    func drop(_ reference: Examination.SoundReference, _ message: String) {
+      let loss = Loss(.dropped, .composition, message)
+      losses.append(.init(loss: loss, place: reference.place))
+    }
+    for reference in references {
+      do {
+        let source = try WaveformFiles.file(reference, in: input.folder)
+        guard let folder, !isInPlace(reference.path, folder, source) else { continue }
+        let destination = try ReceivedPath(reference.path, in: folder)
+        _ = try WaveformFiles.soundFile(reference, in: input.folder)
+        copies.append(SoundCopy(source: source, destination: destination))
+      } catch let error as InputError {
+        let hint = error.finding.suggestion.map { "; \($0)" } ?? ""
+        drop(reference, error.finding.message + hint)
+      } catch let error as FileError {
+        drop(reference, "the sound file \(reference.path.inQuotes) \(error.reason)")
+      } catch {
+        drop(reference, "the sound file \(reference.path.inQuotes) cannot be copied: \(error)")
+      }
+    }
+    return (copies, losses)
+  }
+
+  /// Returns whether an output in a folder already finds a sound file by its name.
+  static func isInPlace(_ name: String, _ folder: String, _ source: String) -> Bool {
+    guard let identity = FileIdentity(FileSystem.join(folder, name)) else { return false }
+    return identity == FileIdentity(source)
+  }
+}
+
+/// Every file that a command is about to write, checked before the first file is written.
+///
+/// The names of copied sounds come from the content of inputs. A copy replaces no file: not an input, not an output,
+/// and no other file unless it has the same content already.
+struct OutputPlan {
+  private enum Owner: Equatable { case output, copy(of: String) }
+
+  private let inputs: OutputGuard
+  private var owners: [String: Owner] = [:]
+  /// The reasons why the command must not write anything.
+  private(set) var conflicts: [FileError] = []
+
+  init(inputs: OutputGuard) { self.inputs = inputs }
+
+  /// Plans to write or replace the output of a pattern.
+  mutating func add(output path: String) {
+    if inputs.isInput(path) { return conflict(path, "is an input; choose another '--output'") }
+    switch owners.updateValue(.output, forKey: OutputGuard.place(of: path)) {
+    case nil: break
+    case .output: conflict(path, "would be written twice; convert the patterns to different folders")
+    case .copy(let source): conflict(path, Self.clash(with: source))
+    }
+  }
+
+  /// Plans a copy, and returns it unless the same copy is planned or exists.
+  mutating func add(_ copy: SoundCopy) -> SoundCopy? {
+    let path = copy.destination.path
+    if inputs.isInput(path) {
+      conflict(path, "is an input; choose another '--output'")
+      return nil
+    }
+    switch owners[OutputGuard.place(of: path)] {
+    case .output:
+      conflict(path, Self.clash(with: copy.source))
+      return nil
+    case .copy(let other):
+      guard other != copy.source else { return nil }
+      conflict(
+        path,
+        "would be a copy of \(other.inQuotes) and of \(copy.source.inQuotes); "
+          + "convert their patterns to different folders")
+      return nil
+    case nil: owners[OutputGuard.place(of: path)] = .copy(of: copy.source)
+    }
+    do throws(FileError) {
+      if try copy.destination.state() == .free { return copy }
+      if try FileSystem.read(path) == FileSystem.read(copy.source) { return nil }
+      conflict(
+        path, "exists and differs from the sound file \(copy.source.inQuotes); choose another '--output'")
+    } catch { conflicts.append(error) }
+    return nil
+  }
+
+  private mutating func conflict(_ path: String, _ reason: String) {
+    conflicts.append(FileError(path, reason))
+  }
+
+  private static func clash(with source: String) -> String {
+    "would be an output and a copy of \(source.inQuotes); choose another '--output'"
+  }
+}
+
+/// The files of one pattern, which are written once the whole plan has no conflict.
+struct PlannedFiles {
+  /// A pattern file, or a sound file made from a signal.
+  struct File {
+    let path: String
+    let bytes: [UInt8]
+  }
+
+  var outputs: [File] = []
+  var copies: [SoundCopy] = []
+
+  /// Writes the outputs and the copies, reports each copy, and returns the paths.
+  func write(on terminal: Terminal) throws(FileError) -> [String] {
+    for output in outputs {
+      try FileSystem.makeFolder(FileSystem.folder(of: output.path))
+      try AtomicFileWriter.write(output.bytes, to: output.path)
+    }
+    for copy in copies {
+      try copy.destination.create(FileSystem.read(copy.source))
+      terminal.report("\(copy.destination.path): copied from \(copy.source.inQuotes)".printable)
+    }
+    return outputs.map(\.path) + copies.map(\.destination.path)
+  }
+}
