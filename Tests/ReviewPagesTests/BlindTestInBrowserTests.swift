@@ -1,5 +1,6 @@
-@testable import ReviewPages
+import HapticModel
 import Reading
+@testable import ReviewPages
 import Testing
 
 extension InBrowser {
@@ -127,15 +128,78 @@ extension InBrowser {
       #expect(!seeds.contains { $0.contains("address") })
     }
 
-    @Test func levelsAreMatchedInTheTestAndAsBeforeBehindIt() throws {
-      let page = try BrowserPage(Pages.twoTakeReport())
+    /// Starts a test with matched levels.
+    private func startMatched(_ page: BrowserPage) throws {
+      try page.press("t")
+      try page.evaluate("document.getElementById('blind-match').selectedIndex = 1")
+      try page.click("#blind-form .main")
+    }
+
+    @Test("Levels are unchanged in a test unless they are matched, and afterward as before")
+    func levelsAreMatchedOnRequest() throws {
+      let page = try BrowserPage(Pages.twoTakeReport(), preparation: Self.keeping)
+      let pressed = "document.getElementById('match').ariaPressed"
       try start(page, trials: 5)
       try page.wait(for: "document.body.classList.contains('playing')")
-      #expect(try page.string("document.getElementById('match').ariaPressed") == "true")
+      #expect(try page.string(pressed) == "false")
       try page.press("Escape")
-      #expect(try page.string("document.getElementById('match').ariaPressed") == "false")
+      try startMatched(page)
+      try page.wait(for: "document.body.classList.contains('playing')")
+      #expect(try page.string(pressed) == "true")
+      try page.press("1")
+      try page.press("Enter")
+      try page.press("Escape")
+      #expect(try page.string(pressed) == "false")
+      #expect(try text(page, "levels") == "levels matched by loudness")
+      try page.click("#blind-save")
+      try page.wait(for: "window.saved")
+      let saved = try JSONDocument(
+        text: Array((page.string("window.saved") ?? "").utf8), name: "record"
+      ).root
+      #expect(saved["match"]?.string == "loudness")
+      #expect(saved["strength"]?.number == 1)
+      let gains = ["a", "b"].compactMap { saved[$0]?["gain"]?.number }
+      #expect(gains.count == 2 && gains.max() == 1 && gains.min() != 1)
+      try page.press("Escape")
+      try page.press("t")
+      #expect(try page.string("document.getElementById('blind-match').value") == "none")
+      try page.press("Escape")
       #expect(try page.string("document.querySelector('#hear [aria-checked=true]').dataset.hear") == "turns")
       try page.wait(for: "!document.body.classList.contains('playing')")
+    }
+
+    @Test("A test of takes that differ in level only does not start with matched levels")
+    func matchingThatLeavesNoDifferenceIsRefused() throws {
+      let takes = try [0.5, 1].map { (intensity: Float) in
+        let event = HapticEvent(
+          kind: .hapticContinuous, time: 0, duration: 1, parameters: [.hapticIntensity: intensity])
+        return try Pages.take("intensity \(intensity)", HapticPattern(events: [event]))
+      }
+      let page = try BrowserPage(Pages.report(takes), query: "?seed=7", preparation: Self.keeping)
+      try startMatched(page)
+      try page.wait(for: "document.getElementById('blind-refusal').textContent !== ''")
+      #expect(
+        try text(page, "refusal")
+          == "After matching, A and B are identical; choose “No matching”.")
+      #expect(try text(page, "progress") == "Blind test")
+      try page.evaluate("document.getElementById('blind-match').selectedIndex = 0")
+      try page.click("#blind-form .main")
+      #expect(try text(page, "progress") == "Trial 1 of 16")
+      try answer(page, seed: 7, rights: [true])
+      try page.press("Escape")
+      #expect(try text(page, "levels") == "levels not matched")
+      #expect(try !text(page, "sentence").contains("identical"))
+      #expect(page.complaints == [])
+    }
+
+    @Test("The result of identical takes is void, as in the terminal")
+    func identicalTakesGiveNoResult() throws {
+      let takes = [try Pages.take("one"), try Pages.take("two")]
+      let page = try BrowserPage(Pages.report(takes), query: "?seed=7")
+      try start(page, trials: 1)
+      try answer(page, seed: 7, rights: [true])
+      let result = ABXResult(correctCount: 1, trialCount: 1, plannedCount: 1, isVoid: true)
+      #expect(try text(page, "sentence") == result.sentence)
     }
   }
 }

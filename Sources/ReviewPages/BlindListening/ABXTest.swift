@@ -288,6 +288,8 @@ public struct ABXRecord: Sendable {
   public var match: String
   /// The profile that patterns were rendered with.
   public var profile: String
+  /// The factor on both takes, 0 to 1.
+  public var strength: Double
   /// The program with its version.
   public var program: String
   /// The version of the rendering model.
@@ -301,10 +303,11 @@ public struct ABXRecord: Sendable {
 
   /// Makes a record.
   public init(
-    test: ABXTest, a: Take, b: Take, match: String, profile: String, program: String, renderingModel: Int,
-    startTime: String?, device: String?, isSimulated: Bool
+    test: ABXTest, a: Take, b: Take, match: String, profile: String, strength: Double,
+    program: String, renderingModel: Int, startTime: String?, device: String?, isSimulated: Bool
   ) {
     (self.test, self.a, self.b, self.match, self.profile) = (test, a, b, match, profile)
+    self.strength = strength
     (self.program, self.renderingModel) = (program, renderingModel)
     (self.startTime, self.device, self.isSimulated) = (startTime, device, isSimulated)
   }
@@ -316,12 +319,16 @@ public struct ABXRecord: Sendable {
     return json.finish()
   }
 
-  /// The trials as rows, with the seed, so that records of several tests can be joined; times in seconds.
+  /// The trials as rows, with the seed and the conditions, so that records of several tests can be
+  /// joined; times in seconds.
   package var table: CSVTable {
     var table = CSVTable(columns: [
       "a", "b", "seed", "trial", "x", "answer", "correct", "heardA", "heardB", "heardX", "onset", "answered",
-      "responseTime",
+      "responseTime", "match", "gainA", "gainB", "strength", "profile", "device", "program",
+      "simulated",
     ])
+    let levels = [a.gain, b.gain, strength].map(NumberFormatting.short)
+    let conditions = [match] + levels + [profile, device ?? "", program, "\(isSimulated)"]
     for (index, trial) in test.trials.enumerated() {
       let (onset, end) = (Self.milliseconds(trial.start), Self.milliseconds(trial.end))
       let heard = trial.switchCounts
@@ -329,7 +336,7 @@ public struct ABXRecord: Sendable {
       table.append(
         [a.name, b.name, "\(test.seed)", "\(index + 1)", trial.x.rawValue, trial.answer.rawValue] + [
           "\(trial.isCorrect)", "\(heard.a)", "\(heard.b)", "\(heard.x)",
-        ] + times)
+        ] + times + conditions)
     }
     return table
   }
@@ -341,8 +348,9 @@ public struct ABXRecord: Sendable {
     let result = test.result
     return [
       "formatVersion": Self.formatVersion, "test": "abx", "program": program, "renderingModel": renderingModel,
-      "startTime": startTime, "device": device, "simulated": isSimulated, "profile": profile, "match": match,
-      "a": fields(a), "b": fields(b), "seed": Int(test.seed),
+      "startTime": startTime, "device": device, "simulated": isSimulated, "profile": profile,
+      "strength": strength,
+      "match": match, "a": fields(a), "b": fields(b), "seed": Int(test.seed),
       "plannedTrials": test.plannedCount?.json ?? JSONPiece.null,
       "trials": test.trials.map { trial -> JSONPiece in
         .row([

@@ -35,7 +35,12 @@ function percentText(chance) {
 }
 
 /** What a score means: `conclusion` for programs, `sentence` for people. */
-function meaningOf(rightCount, trialCount, plannedCount) {
+function meaningOf(rightCount, trialCount, plannedCount, isVoid) {
+  if (isVoid) {
+    return {
+      conclusion: "identical", sentence: "A and B are identical, sample for sample: the result is void.",
+    };
+  }
   if (trialCount === 0) {
     return { conclusion: "nothing", sentence: "No trials were answered; there is no result." };
   }
@@ -64,6 +69,30 @@ function meaningOf(rightCount, trialCount, plannedCount) {
   return { conclusion, sentence };
 }
 
+/** The largest difference between samples of identical sounds, relative to the peak: 60 dB below it. */
+const rounding = 0.001;
+
+/** Returns true if two tracks sound the same at two gains: exactly, or except for rounding. */
+function areIdentical([one, other], gains, isRounded) {
+  if (one.buffer.sampleRate !== other.buffer.sampleRate) return false;
+  const count = one.buffer.numberOfChannels;
+  if (count !== other.buffer.numberOfChannels) return false;
+  const shift = Math.round((other.delay - one.delay) * one.buffer.sampleRate);
+  const peakOf = (samples) => samples.reduce((peak, sample) => Math.max(peak, Math.abs(sample)), 0);
+  for (let channel = 0; channel < count; channel++) {
+    const first = one.buffer.getChannelData(channel);
+    const second = other.buffer.getChannelData(channel);
+    const peak = Math.max(gains[0] * peakOf(first), gains[1] * peakOf(second));
+    const tolerance = isRounded ? rounding * peak : 0;
+    const last = Math.max(first.length, second.length - shift);
+    for (let index = Math.min(0, -shift); index < last; index++) {
+      const difference = gains[0] * (first[index] ?? 0) - gains[1] * (second[index + shift] ?? 0);
+      if (Math.abs(difference) > tolerance) return false;
+    }
+  }
+  return true;
+}
+
 /** The dialog that asks, and shows the result: dark, without a picture, a clock or a colour. */
 class BlindTest {
   #draws;
@@ -71,13 +100,16 @@ class BlindTest {
 
   /**
    * @param {object} host What the page does for the test: `hear(side)` with 0 for A and 1 for B,
-   *   `begin()`, `end()`, `isPlaying()`, `togglePlay()`, `about()`, which is what the record says of the
-   *   takes, and `conditions()`.
+   *   `begin(isMatched)`, `end()`, `isPlaying()`, `togglePlay()`, `about()`, which is what the record says of
+   *   the takes, `conditions()`, the `measure` by which it matches levels, `areIdentical()`, and
+   *   `differOnlyInLevel()`, a promise that is true if matching leaves no difference.
    */
   constructor(host) {
     this.host = host;
     this.dialog = find("#blind");
     this.stage = "closed";
+    const match = { loudness: "Match loudness (LUFS)", felt: "Match felt energy" }[host.measure];
+    find("#blind-match").add(new Option(match, host.measure));
     find("#blind-end").addEventListener("click", () => this.leave());
     this.dialog.addEventListener("cancel", (event) => {
       event.preventDefault();
@@ -92,6 +124,8 @@ class BlindTest {
   open() {
     if (this.dialog.open) return;
     this.show("intro");
+    find("#blind-match").value = "none";
+    find("#blind-refusal").textContent = "";
     this.dialog.showModal();
     find("#blind-trials").focus();
   }
@@ -118,7 +152,13 @@ class BlindTest {
     find("#blind-progress").textContent = { intro: "Blind test", result: "Result" }[stage] ?? "";
   }
 
-  begin(plannedCount) {
+  /** Starts a test, unless matched levels leave nothing to tell A and B apart. */
+  async begin(plannedCount) {
+    const isMatched = find("#blind-match").value !== "none";
+    const isRefused = isMatched && await this.host.differOnlyInLevel();
+    find("#blind-refusal").textContent =
+      isRefused ? "After matching, A and B are identical; choose “No matching”." : "";
+    if (isRefused || !this.dialog.open) return;
     this.plannedCount = clamp(Math.round(plannedCount) || 16, 1, 200);
     this.trials = [];
     // A fixed order is noted in the result and in the record.
@@ -132,7 +172,9 @@ class BlindTest {
     this.trialStart = 0;
     this.show("trial");
     find("#blind-dots").innerHTML = "<i></i>".repeat(Math.min(50, this.plannedCount));
-    this.host.begin();
+    this.host.begin(isMatched);
+    this.conditions = this.host.conditions();
+    this.takes = this.host.about();
     this.ask();
   }
 
@@ -195,7 +237,10 @@ class BlindTest {
     const right = this.rightCount;
     const count = this.trials.length;
     find("#blind-score").innerHTML = `${right}<small> of ${count} correct</small>`;
-    find("#blind-sentence").textContent = meaningOf(right, count, this.plannedCount).sentence;
+    this.isVoid = this.host.areIdentical();
+    find("#blind-sentence").textContent = meaningOf(right, count, this.plannedCount, this.isVoid).sentence;
+    const measure = { none: "not matched", loudness: "matched by loudness", felt: "matched by felt energy" };
+    find("#blind-levels").textContent = `levels ${measure[this.conditions.match]}`;
     find("#blind-chance").textContent = chanceOfAtLeast(right, count).toPrecision(3);
     find("#blind-seed").textContent = String(this.seed) + (this.isSeedChosen ? ", from the URL" : "");
     find("#blind-results").innerHTML = this.trials.map((trial, index) => {
@@ -211,11 +256,11 @@ class BlindTest {
   get record() {
     const right = this.rightCount;
     const count = this.trials.length;
-    const [a, b] = this.host.about();
+    const [a, b] = this.takes;
     const milliseconds = (seconds) => Math.round(seconds * 1000) / 1000;
     return {
-      test: "abx", form: 2, ...data.origin, startTime: this.startTime, device: "browser",
-      simulated: false, ...this.host.conditions(), a, b,
+      formatVersion: 2, test: "abx", ...data.origin, startTime: this.startTime, device: "browser",
+      simulated: false, ...this.conditions, a, b,
       seed: Number(this.seed), plannedTrials: this.plannedCount,
       trials: this.trials.map((trial) => ({
         x: trial.x, answer: trial.answer, correct: trial.x === trial.answer,
@@ -224,7 +269,7 @@ class BlindTest {
       result: {
         correctCount: right, trials: count, complete: count === this.plannedCount,
         pValue: chanceOfAtLeast(right, count),
-        ...meaningOf(right, count, this.plannedCount),
+        ...meaningOf(right, count, this.plannedCount, this.isVoid),
       },
     };
   }

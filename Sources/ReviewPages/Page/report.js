@@ -12,11 +12,16 @@ async function loadDeck() {
   await deck.load(tracks.map(({ take, delay }) => ({ id: soundId(take, output), delay })));
 }
 
-/** Levels as they are, or equal: the stronger take is attenuated. */
-function setGains() {
+/** The gains that make both takes equally strong: the stronger take is attenuated. */
+function matchedGains() {
   const gains = [one(), other()].map((take) => take.gains[Math.min(output, take.gains.length - 1)] ?? 1);
-  const greatest = Math.max(...gains) || 1;
-  deck.levels = state.isMatched ? gains.map((gain) => gain / greatest) : [1, 1];
+  const maximum = Math.max(...gains) || 1;
+  return gains.map((gain) => gain / maximum);
+}
+
+/** Sets the levels: unchanged, or matched. */
+function setGains() {
+  deck.levels = state.isMatched ? matchedGains() : [1, 1];
   deck.steer();
 }
 
@@ -209,18 +214,27 @@ addEventListener("afterprint", () => {
 let before = null;
 
 const blindTest = new BlindTest({
-  conditions: () => ({ profile: data.profile.name, match: data.levelMatch }),
-  about: () => [state.one, state.other].map((index) => {
-    const { name, sha256, gains, duration } = data.takes[index];
-    return { name, ...(sha256 ? { sha256 } : {}), gain: gains[output] ?? gains[0], seconds: duration };
+  measure: data.levelMatch,
+  conditions: () => ({
+    profile: data.profile.name, strength: deck.volume, match: state.isMatched ? data.levelMatch : "none",
   }),
+  about: () => [state.one, state.other].map((index, side) => {
+    const { name, sha256, duration } = data.takes[index];
+    return { name, ...(sha256 ? { sha256 } : {}), gain: deck.levels[side], seconds: duration };
+  }),
+  areIdentical: () => deck.tracks.length === 2 && areIdentical(deck.tracks, [1, 1], false),
+  async differOnlyInLevel() {
+    if (deck.tracks.length !== 2) await loadDeck();
+    const gains = matchedGains();
+    return gains[0] !== gains[1] && areIdentical(deck.tracks, gains, true);
+  },
   isPlaying: () => deck.isPlaying,
   togglePlay,
   hear: (side) => deck.chooseCovered(side),
-  begin() {
+  begin(isMatched) {
     before ??= { hear: state.hear, isMatched: state.isMatched, isLooping: state.isLooping };
     deck.pause();
-    setMatched(true);
+    setMatched(isMatched);
     setHear("0", { isQuiet: true });
     setLoop(state.loop, true);
     deck.play(deck.from);

@@ -91,6 +91,34 @@ struct PreparedTakes: Sendable {
   var duration: Double { pieces.map(\.duration).max() ?? 0 }
   var areEqual: Bool { signals.count > 1 && signals.allSatisfy { $0.channels == signals[0].channels } }
 
+  /// The largest difference between samples of identical takes, relative to the peak: 60 dB below
+  /// it. Files of 16 bits differ by their quantization.
+  private static let rounding: Float = 0.001
+
+  /// A Boolean value that indicates whether gains make the first two takes identical, except for
+  /// rounding.
+  ///
+  /// A take that ends before the other continues with silence.
+  func areIdentical(at gains: [Double]) -> Bool {
+    guard signals.count > 1, signals[0].channels.count == signals[1].channels.count else {
+      return false
+    }
+    let gains = gains.map(Float.init)
+    return zip(signals[0].channels, signals[1].channels).allSatisfy { first, second in
+      let peaks = [Self.peak(of: first) * gains[0], Self.peak(of: second) * gains[1]]
+      let tolerance = Self.rounding * max(peaks[0], peaks[1])
+      let count = min(first.count, second.count)
+      let isShared = (0..<count).allSatisfy {
+        abs(first[$0] * gains[0] - second[$0] * gains[1]) <= tolerance
+      }
+      return isShared
+        && first.dropFirst(count).allSatisfy { abs($0 * gains[0]) <= tolerance }
+        && second.dropFirst(count).allSatisfy { abs($0 * gains[1]) <= tolerance }
+    }
+  }
+
+  private static func peak(of samples: [Float]) -> Float { samples.reduce(0) { max($0, abs($1)) } }
+
   /// The factors by which a match makes all as strong as the weakest.
   func levels(by match: LevelMatch) -> MatchedLevels {
     let gains = match.gains(for: signals)

@@ -37,7 +37,8 @@ struct LiveOptions {
   /// The profile of channels that have none of their own.
   let profile: TransducerProfile
   private let hasChosenProfile: Bool
-  private let strength: Double
+  /// The factor on everything, 0 to 1.
+  let strength: Double
   private let keepsAwake: Bool
   private let recordPath: String?
   private let replacesAnyFile: Bool

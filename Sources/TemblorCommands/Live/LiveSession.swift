@@ -27,6 +27,9 @@ final class LiveSession {
   /// Whether somebody can press keys; from the first look on they are taken for the session.
   var hasKeys: Bool { keyboard != nil }
 
+  /// The device that is open, or nil before it was opened.
+  var device: DeviceSummary? { outcome.device }
+
   /// Ends a wait of the session: [any thread].
   var wake: WakeSignal { inbox.wake }
 
@@ -41,12 +44,12 @@ final class LiveSession {
     let inbox = self.inbox
     let output = try backend.open(options.device, options.request)
     let device = DeviceSummary(output)
+    outcome.device = device
     let (engine, task) = try prepare(device)
     let tone = keepsAwake ? try KeepAwakeTone(engine) : nil
     let recording = try path.map {
       try LiveRecording(to: $0, device: device, upTo: seconds, rotation: rotation) { inbox.put(.notice($0)) }
     }
-    outcome.device = device
     let playing = Playing(engine: engine, task: task, tone: tone, recording: recording)
     let driver = try backend.play(engine, through: output, recording: recording?.recording) { inbox.put($0) }
     do { outcome.ending = try perform(playing, driver, notice) } catch {
@@ -177,9 +180,11 @@ final class LiveSession {
     let peaks = takePeaks(engine)
     let voiceCount = max(0, engine.voiceCount - (playing.tone?.voiceCount ?? 0))
     return PlaybackStatus(
-      state: engine.isMuted ? .muted : task.state, position: position, duration: duration,
+      state: engine.isMuted ? .muted : task.state, position: task.hasClock ? position : nil,
+      duration: duration,
       peaks: task.isBlind ? [] : peaks, voiceCount: task.title == nil ? voiceCount : nil,
-      underrunCount: outcome.tally.underrunCount, strength: Double(engine.strength), title: task.title,
+      underrunCount: outcome.tally.underrunCount,
+      strength: task.hasFixedLevel ? nil : Double(engine.strength), title: task.title,
       protection: task.isBlind ? nil : takeProtection(engine))
   }
 
@@ -187,13 +192,20 @@ final class LiveSession {
     if try playing.task.press(key) { return false }
     switch key {
     case .character("q"), .character("Q"), .control("d"): return true
+    case .character("?"), .character("h"): showKeys(of: playing.task)
+    default: if !playing.task.hasFixedLevel { changeLevel(key, playing) }
+    }
+    return false
+  }
+
+  /// Changes the strength or mutes, if the key asks for it.
+  private func changeLevel(_ key: KeyPress, _ playing: Playing) {
+    switch key {
     case .character("+"), .character("="), .up: changeStrength(by: 1, playing)
     case .character("-"), .character("_"), .down: changeStrength(by: -1, playing)
     case .character("m"), .character("M"): playing.engine.isMuted.toggle()
-    case .character("?"), .character("h"): showKeys(of: playing.task)
     default: break
     }
-    return false
   }
 
   private func changeStrength(by step: Float, _ playing: Playing) {
@@ -203,7 +215,8 @@ final class LiveSession {
   }
 
   private func showKeys(of task: any SessionTask) {
-    let usual: [KeyHelp] = [("+ -", "strength"), ("m", "mute"), ("q", "quit"), ("?", "these keys")]
+    let levels: [KeyHelp] = task.hasFixedLevel ? [] : [("+ -", "strength"), ("m", "mute")]
+    let usual = levels + [("q", "quit"), ("?", "these keys")]
     console.showKeys(task.keys + usual.filter { key in !task.keys.contains { $0.key == key.key } })
   }
 }
@@ -259,6 +272,11 @@ protocol SessionTask: AnyObject {
   var title: SessionTitle? { get }
   /// Whether the live line must show nothing of the sound itself, its level and its voices.
   var isBlind: Bool { get }
+  /// A Boolean value that indicates whether the level is part of an experiment, so that no key
+  /// changes the strength or mutes.
+  var hasFixedLevel: Bool { get }
+  /// A Boolean value that indicates whether the live line shows the time of `place`.
+  var hasClock: Bool { get }
 
   func perform(at now: Duration) throws -> SessionStep
 
@@ -287,6 +305,8 @@ extension SessionTask {
   var state: PlaybackStatus.State { .playing }
   var title: SessionTitle? { nil }
   var isBlind: Bool { false }
+  var hasFixedLevel: Bool { false }
+  var hasClock: Bool { true }
   func press(_ key: KeyPress) throws -> Bool { false }
   func note(_ records: [BlockTiming]) {}
 }

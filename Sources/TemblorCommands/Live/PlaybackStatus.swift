@@ -9,8 +9,8 @@ struct PlaybackStatus: Equatable, Sendable {
   }
 
   var state = State.playing
-  /// Seconds from the start of the pattern, or of listening.
-  var position: Double
+  /// Seconds from the start of the pattern, or of listening; nil where no time is shown.
+  var position: Double?
   /// Seconds of the pattern; nothing where there is no end.
   var duration: Double?
   /// The highest sample of each channel since the last line, 0 to 1.
@@ -18,8 +18,8 @@ struct PlaybackStatus: Equatable, Sendable {
   /// Voices that sound; nothing where it is not to be shown.
   var voiceCount: Int? = 0
   var underrunCount = 0
-  /// The factor on everything, 0 to 1.
-  var strength = 1.0
+  /// The factor on everything, 0 to 1; nil where it is fixed and not shown.
+  var strength: Double? = 1
   var title: SessionTitle?
   var protection: ProtectionSummary?
 
@@ -71,21 +71,25 @@ struct PlaybackStatus: Equatable, Sendable {
     let alarms = underrunCount > 0 ? [underruns] : []
     let voices = voiceCount.map { [(text: words($0, "voice", detail), isAlarm: false)] } ?? []
     let held = protection.map { [(text: $0.text, isAlarm: $0.cause != nil)] } ?? []
-    let percent = "\(Int((min(1, max(0, strength)) * 100).rounded()))%"
-    let times = [time(position)] + (duration.map { ["/", time($0)] } ?? [])
+    let percent = strength.map { "\(Int((min(1, max(0, $0)) * 100).rounded()))%" }
+    let strengthWords = percent.map { [(text: "strength \($0)", isAlarm: false)] } ?? []
+    let strengthFigure = percent.map { [(text: $0, isAlarm: false)] } ?? []
+    let now = position.map { [time($0)] } ?? []
+    let times = now + (duration.map { ["/", time($0)] } ?? [])
     let short = [state.rawValue] + (title.map { [$0.short] } ?? [])
     let long = [state.rawValue] + (title.map { [$0.long] } ?? [])
     let remarks = title.map { $0.remarks.map { "  \($0)" } } ?? []
     switch detail {
     case .words:
       return Parts(
-        times: long + times + remarks, counts: voices + [("strength \(percent)", false)] + held + [underruns])
+        times: long + times + remarks, counts: voices + strengthWords + held + [underruns])
     case .letters:
       return Parts(
-        times: short + times + remarks, counts: voices + [(percent, false)] + held.filter(\.isAlarm) + alarms)
+        times: short + times + remarks,
+        counts: voices + strengthFigure + held.filter(\.isAlarm) + alarms)
     case .strengthless: return Parts(times: short + times + remarks, counts: alarms)
-    case .position: return Parts(times: short + [time(position)] + remarks.prefix(1), counts: alarms)
-    case .urgent: return Parts(times: short + [time(position)], counts: alarms)
+    case .position: return Parts(times: short + now + remarks.prefix(1), counts: alarms)
+    case .urgent: return Parts(times: short + now, counts: alarms)
     }
   }
 

@@ -1,40 +1,104 @@
 import Glibc
 
 enum StudyReport {
+  /// A row of one of the files.
+  private struct Answer {
+    let path: String
+    let line: Int
+    let fields: [String: String]
+  }
+
   static func run(_ arguments: ParsedArguments, _ terminal: Terminal) throws -> ExitStatus {
-    let rows = try arguments.values("TABLE").flatMap { path in
-      try StudyResults(path, bytes: FileSystem.read(path)).rows.map { (path, $0.line, $0.fields) }
-    }
-    guard let first = rows.first else { throw FileError("results", "hold no answers") }
-    let procedure = StudyProcedure(rawValue: first.2["procedure"] ?? "") ?? .abx
-    var seen: Set<[String?]> = []
-    for (path, line, fields) in rows {
-      for key in ["study", "procedure"] where fields[key] != first.2[key] {
-        throw StudyResults.error(path, line, "is of another \(key) than \(first.0.inQuotes)")
-      }
-      if !seen.insert(["participant", "seed", "trial"].map { fields[$0] }).inserted {
-        throw StudyResults.error(path, line, "is a trial that was given before")
-      }
-      let answer = fields["answer"].flatMap(Double.init)
-      guard let answer, procedure.takes(answer), !procedure.hasTwoAnswers || ["1", "2"].contains(fields["right"]) else {
-        throw StudyResults.error(path, line, "has an answer that '\(procedure.rawValue)' does not take")
+    let answers = try arguments.values("TABLE").flatMap { path in
+      try StudyResults(path, bytes: FileSystem.read(path)).rows.map { row in
+        Answer(path: path, line: row.line, fields: row.fields)
       }
     }
-    let lines = try summary(rows.map(\.2), procedure)
+    guard let first = answers.first else { throw FileError("results", "hold no answers") }
+    let procedure = StudyProcedure(rawValue: first.fields["procedure"] ?? "") ?? .abx
+    try checkTrials(answers, procedure)
+    try checkConditions(answers, terminal)
+    let lines = try summary(answers.map(\.fields), procedure)
+    let simulated = first.fields["simulated"] ?? ""
     if arguments.flag("--json") {
-      try terminal.output.write(json: ["procedure": first.2["procedure"] ?? "", "stimuli": lines.map(\.fields)])
+      let fields: JSONMembers = [
+        "procedure": procedure.rawValue, "simulated": Bool(simulated),
+        "stimuli": lines.map(\.fields),
+      ]
+      try terminal.output.write(json: fields)
     } else if arguments.flag("--csv") {
-      var table = CSVTable(columns: ["stimulus", "count", "figure", "low", "high", "pValue"])
+      var table = CSVTable(columns: [
+        "stimulus", "count", "figure", "low", "high", "pValue", "simulated",
+      ])
       for line in lines {
-        table.append(
-          [line.stimulus, "\(line.count)", line.figure.map { "\($0)" } ?? ""]
-            + [line.low, line.high, line.pValue].map { $0.map { "\($0)" } ?? "" })
+        let figures = [line.figure, line.low, line.high, line.pValue].map {
+          $0.map { "\($0)" } ?? ""
+        }
+        table.append([line.stimulus, "\(line.count)"] + figures + [simulated])
       }
       try terminal.output.write(table.text, wraps: false)
     } else {
+      if simulated == "true" { try terminal.output.line("Simulated answers:") }
       try terminal.output.write(ColumnText.text(lines.map { [$0.stimulus, $0.sentence] }))
     }
     return .done
+  }
+
+  /// Refuses answers of several studies, answers that are given twice, and answers that the
+  /// procedure does not take.
+  private static func checkTrials(_ answers: [Answer], _ procedure: StudyProcedure) throws {
+    guard let first = answers.first else { return }
+    var seen: Set<[String?]> = []
+    for row in answers {
+      for key in ["study", "procedure"] where row.fields[key] != first.fields[key] {
+        throw StudyResults.error(
+          row.path, row.line, "is of another \(key) than \(first.path.inQuotes)")
+      }
+      if !seen.insert(["participant", "seed", "trial"].map { row.fields[$0] }).inserted {
+        throw StudyResults.error(row.path, row.line, "is a trial that was given before")
+      }
+      let answer = row.fields["answer"].flatMap(Double.init)
+      let hasRight = !procedure.hasTwoAnswers || ["1", "2"].contains(row.fields["right"])
+      guard let answer, procedure.takes(answer), hasRight else {
+        throw StudyResults.error(
+          row.path, row.line, "has an answer that '\(procedure.rawValue)' does not take")
+      }
+    }
+  }
+
+  /// Refuses to pool simulated with other answers, and answers at different strengths; reports the
+  /// files without conditions.
+  private static func checkConditions(_ answers: [Answer], _ terminal: Terminal) throws {
+    func origin(_ row: Answer) -> String {
+      switch row.fields["simulated"] {
+      case "true": "simulated answers"
+      case "false": "answers of a person"
+      default: "answers that may be simulated"
+      }
+    }
+    let simulated = answers.first { $0.fields["simulated"] == "true" }
+    if let simulated, let other = answers.first(where: { $0.fields["simulated"] != "true" }) {
+      throw StudyResults.error(
+        other.path, other.line,
+        "has \(origin(other)), and \(simulated.path.inQuotes) has simulated answers; "
+          + "report them separately")
+    }
+    let played = answers.filter { !($0.fields["strength"] ?? "").isEmpty }
+    let strength = played.first?.fields["strength"]
+    if let first = played.first,
+      let other = played.first(where: { $0.fields["strength"] != strength })
+    {
+      throw StudyResults.error(
+        other.path, other.line,
+        "was played at strength \(other.fields["strength"] ?? ""), and \(first.path.inQuotes) at "
+          + "\(strength ?? ""); report them separately")
+    }
+    var named: Set<String> = []
+    for row in answers
+    where (row.fields["simulated"] ?? "").isEmpty && named.insert(row.path).inserted {
+      terminal.report(
+        "\(row.path.printable): does not record strength, or whether its answers were simulated")
+    }
   }
 
   /// What was found of one stimulus, or, by a staircase, of one participant.

@@ -22,6 +22,15 @@ enum StudyProcedure: String, CaseIterable {
     }
   }
 
+  /// The answers that the procedure takes, in words.
+  var answerText: String {
+    switch self {
+    case .abx, .twoChoices, .staircase: "1 or 2"
+    case .magnitude: "a number above 0"
+    case .rating: "a number from 0 to 100"
+    }
+  }
+
   func takes(_ answer: Double) -> Bool {
     switch self {
     case .abx, .twoChoices, .staircase: answer == 1 || answer == 2
@@ -135,32 +144,56 @@ struct Staircase {
   }
 }
 
-/// What a participant answered, a row for each trial, as it is saved.
+/// The answers of a participant with their conditions, a row for each trial, as they are saved.
 struct StudyResults {
-  static let columns = [
+  /// A row of the file, and the line on which it begins.
+  struct Row {
+    let line: Int
+    let fields: [String: String]
+  }
+
+  /// The columns of files that have no conditions; their answers may be simulated.
+  private static let firstColumns = [
     "study", "participant", "seed", "procedure", "profile", "trial", "intervals", "tested", "value", "answer", "right",
     "time", "seconds",
   ]
+  static let columns = firstColumns + ["strength", "device", "program", "simulated"]
   private static let rule = Rule.error("study-results", "study", "Results must be those of the study.")
 
-  private(set) var table: CSVTable
+  private(set) var rows: [Row] = []
 
-  init() { table = CSVTable(columns: Self.columns) }
+  init() {}
 
+  /// Reads results; in a file without conditions, these are empty.
   init(_ path: String, bytes: [UInt8]) throws {
+    let table: CSVTable
     do throws(CSVTable.Problem) { table = try CSVTable(bytes) } catch {
       throw Self.error(path, error.line, error.reason)
     }
-    guard table.columns == Self.columns else { throw Self.error(path, 1, "is not a file of results") }
+    guard [Self.columns, Self.firstColumns].contains(table.columns) else {
+      throw Self.error(path, 1, "is not a file of results")
+    }
+    rows = table.rows.map { row in
+      Row(line: row.line, fields: Dictionary(uniqueKeysWithValues: zip(table.columns, row.fields)))
+    }
+    for row in rows where !["true", "false", ""].contains(row.fields["simulated"] ?? "") {
+      throw Self.error(path, row.line, "column 'simulated' must be true or false")
+    }
   }
 
   static func error(_ path: String, _ line: Int, _ message: String) -> InputError {
     InputError(Finding(rule, place: SourcePlace(name: path, position: .text(line: line, column: 1)), message))
   }
 
-  mutating func append(_ fields: [String]) { table.append(fields) }
+  /// Adds an answer, by its columns.
+  mutating func append(_ fields: [String: String]) {
+    rows.append(Row(line: rows.count + 2, fields: fields))
+  }
 
-  var rows: [(line: Int, fields: [String: String])] {
-    table.rows.map { ($0.line, Dictionary(uniqueKeysWithValues: zip(Self.columns, $0.fields))) }
+  /// The file.
+  var text: String {
+    var table = CSVTable(columns: Self.columns)
+    for row in rows { table.append(Self.columns.map { row.fields[$0] ?? "" }) }
+    return table.text
   }
 }

@@ -13,13 +13,15 @@ enum StudyVerb {
     CommandDescription(
       "study", abstract: "Run an experiment from a table of stimuli.",
       discussion: """
-        TABLE is a CSV file with a row for each stimulus: 'id', and either 'file', a pattern beside the table, or 'intensity', 'sharpness', 'duration' (none for a tap), 'attack', 'decay', 'release'; then 'level', the RMS level in dBFS that it is played at, to 0.01 dB, and 'profile' where rows differ. The stimulus called reference, or else the first, is what others are held against.
+        TABLE is a CSV file with one row per stimulus. Columns: 'id', a unique name; either 'file', a pattern file in the table's folder, or 'intensity', 'sharpness', 'duration' (empty for a tap), 'attack', 'decay' and 'release' of an event; 'level', the RMS playback level in dBFS, accurate to 0.01 dB at strength 1; and 'profile', if the rows use different profiles. The reference is the stimulus with the id 'reference' or, if there is none, the first row.
 
-        Each answer is saved at once, with its time. The same command goes on where it ended. Trials follow from the seed, which the results hold. A staircase goes from the strongest stimulus one step down after two right answers and one up after a wrong one, ends after eight reversals, and finds where 70.7 % are right.
+        Each answer is saved immediately, with its time, strength, device, profile and program version. To resume a study, run the same command again. The trial order depends on the seed, which is stored in the results. A staircase starts at the strongest stimulus, decreases one step after two correct answers, increases one step after a wrong one, ends after eight reversals, and estimates the 70.7 % point.
 
-        The report has, of procedures with a right answer, how many were right for each stimulus and how often guessing does as well; of a staircase the threshold of each participant; of magnitudes the geometric mean, of ratings the mean, each with an interval of 95 %.
+        No key changes the strength or mutes during a study. If a strength is saved by 'temblor setup', the study stops: give --strength 1 to play the levels of the table, or another strength, which scales all stimuli and is stored in the results.
 
-        Ask the people who take part what they may feel, begin weak, and let them stop: q ends at once.
+        The report lists the number of correct answers per stimulus and how often guessing does as well; for a staircase the threshold of each participant; for magnitudes the geometric mean, and for ratings the mean, with their 95 % confidence intervals. Simulated answers are not pooled with those of people, nor results at different strengths.
+
+        Tell participants what they may feel, begin with weak stimuli, and let them stop at any time: q stops immediately.
         """,
       arguments: [
         Argument(
@@ -31,7 +33,8 @@ enum StudyVerb {
         ABXOptions.seedOption, breakEvery, AuditionVerb.gap,
         Option("--question", value: "TEXT", help: "What to ask instead.", defaultText: "by the procedure"),
         Option(
-          "--save", value: "FILE", help: "The results.", defaultText: "study-TABLE-PARTICIPANT.csv",
+          "--save", value: "FILE", help: "Results file.",
+          defaultText: "study-TABLE-PARTICIPANT.csv; none with --simulate",
           completion: .file(endingIn: "csv"), writes: ["csv"]),
         Option(
           "--render", value: "FOLDER",
@@ -39,7 +42,10 @@ enum StudyVerb {
             "Write the stimuli as WAV files with their levels, and play nothing. A file that exists is never replaced."),
         Option(
           "--simulate", value: "ANSWERS",
-          help: "Simulate the answers, without a device: right, wrong, random, or the value from which they are right."),
+          help:
+            "Simulate the answers without a device: right, wrong, random, or the value from which "
+            + "they are right. "
+            + "Results are written only with --save."),
         Option("--report", help: "Pool results instead of running a study: several files of one."),
         Option("--json", help: "Print the report as JSON."), Option("--csv", help: "Print the report as a table."),
         LiveOptions.quiet,
@@ -80,18 +86,27 @@ enum StudyVerb {
       throw FileError(path, "needs a reference and another stimulus for '\(kind.rawValue)'")
     }
     if kind == .staircase { try table.checkStaircase(reference: reference) }
-    let save = arguments.value("--save") ?? "study-\(FileSystem.stem(of: path))-\(participant).csv"
-    try OutputGuard(reading: [path]).check(save, option: "--save")
-    let past = FileSystem.entry(at: save) == .file ? try StudyResults(save, bytes: FileSystem.read(save)) : nil
+    let simulation = arguments.value("--simulate")
+    let defaultPath =
+      simulation == nil ? "study-\(FileSystem.stem(of: path))-\(participant).csv" : nil
+    let save = arguments.value("--save") ?? defaultPath
+    let past = try save.flatMap { try pastResults(at: $0, reading: path) }
+    if simulation == nil { try refuseSavedStrength(live.strength, arguments) }
     let known = past?.rows.first?.fields["seed"].flatMap { UInt64($0) }
     let number = try arguments[ABXOptions.seedOption].map { UInt64($0) } ?? known ?? seed()
     let run = StudyRun(
       kind, values: table.stimuli.map(\.value), reference: reference, repeats: try arguments[repeats], seed: number)
-    var record = StudyRecord(
-      run: run, table: table, participant: participant, seed: number, profile: live.profile.name, path: save, now: now)
-    if let past { try record.resume(past) }
-    if let word = arguments.value("--simulate") {
-      try record.simulate(word)
+    let conditions = StudyConditions(
+      participant: participant, seed: number, profile: live.profile.name,
+      strength: simulation == nil ? live.strength : nil)
+    var record = StudyRecord(run: run, table: table, conditions: conditions, path: save, now: now)
+    if let past, let save { try record.resume(past, from: save) }
+    guard record.run.trial != nil else {
+      try terminal.output.line("\(record.sentence); already complete, nothing was played")
+      return .done
+    }
+    if let simulation {
+      try record.simulate(simulation)
     } else {
       let session = live.session(on: backend, terminal)
       guard session.hasKeys else {
@@ -101,6 +116,7 @@ enum StudyVerb {
         var job = job
         job.rate = Int(engine.rate)
         let renderings = try table.stimuli.map { try table.rendering(of: $0, for: engine.profiles, job: job) }
+        record.note(device: session.device?.name)
         return try StudyTask(
           record, renderings, on: engine, gap: try arguments[AuditionVerb.gap],
           question: arguments.value("--question") ?? kind.question, breakEvery: try arguments[breakEvery],
@@ -111,6 +127,25 @@ enum StudyVerb {
     }
     try terminal.output.line(record.sentence)
     return .done
+  }
+
+  /// The results that a file holds so far, or nil if there is no file.
+  private static func pastResults(at path: String, reading table: String) throws -> StudyResults? {
+    try OutputGuard(reading: [table]).check(path, option: "--save")
+    guard FileSystem.entry(at: path) == .file else { return nil }
+    return try StudyResults(path, bytes: FileSystem.read(path))
+  }
+
+  /// Refuses a strength that the command line does not name, because it would change the levels
+  /// of the table.
+  private static func refuseSavedStrength(_ strength: Double, _ arguments: ParsedArguments)
+    throws(UsageError)
+  {
+    guard strength != 1, let origin = arguments.origins["--strength"] else { return }
+    let text = NumberFormatting.short(strength)
+    throw UsageError(
+      "\(origin.printable) sets the strength to \(text), which changes the levels of the study; "
+        + "use '--strength 1' to play them exactly, or '--strength \(text)' to scale and record them")
   }
 
   /// Writes each stimulus to a file that is named after it.
@@ -160,59 +195,100 @@ enum StudyVerb {
   }
 }
 
-/// A study with what it is saved with: a row for each answer, in a file that is whole after each.
+/// The conditions under which answers are given.
+struct StudyConditions {
+  let participant: String
+  let seed: UInt64
+  /// The name of the profile that maps stimuli without a profile of their own.
+  let profile: String
+  /// The factor on all stimuli; nil for simulated answers, since nothing plays.
+  let strength: Double?
+  /// The device that plays; nil until it is open, and for simulated answers.
+  var device: String?
+
+  /// A Boolean value that indicates whether no person answers.
+  var isSimulated: Bool { strength == nil }
+}
+
+/// A study with its results: a row for each answer, in a file that is complete after each of them.
 struct StudyRecord {
   private(set) var run: StudyRun
   private let table: StudyTable
-  private let participant: String
-  private let seed: UInt64
-  private let profile: String
-  private let path: String
+  private var conditions: StudyConditions
+  /// The file of the results, or nil if they are not saved.
+  private let path: String?
   private let now: () -> CalendarTime
   private var results = StudyResults()
 
   init(
-    run: StudyRun, table: StudyTable, participant: String, seed: UInt64, profile: String, path: String,
+    run: StudyRun, table: StudyTable, conditions: StudyConditions, path: String?,
     now: @escaping () -> CalendarTime
   ) {
-    (self.run, self.table, self.participant, self.seed) = (run, table, participant, seed)
-    (self.profile, self.path, self.now) = (profile, path, now)
+    self.run = run
+    self.table = table
+    self.conditions = conditions
+    self.path = path
+    self.now = now
   }
 
-  private func fields(_ trial: StudyRun.Trial, _ answer: Double, _ time: String, _ seconds: Double) -> [String] {
+  /// The columns of a trial that follow from the study, its participant and the answers before.
+  private func identity(of trial: StudyRun.Trial) -> [String: String] {
     let stimuli = table.stimuli
     return [
-      String(table.hash.prefix(16)), participant, "\(seed)", run.procedure.rawValue, profile,
-      "\(run.answers.count + 1)", trial.intervals.map { stimuli[$0].id }.joined(separator: " "),
-      stimuli[trial.tested].id, stimuli[trial.tested].value.map { "\($0)" } ?? "", Self.text(answer),
-      trial.right.map(Self.text) ?? "", time, NumberFormatting.fixed(seconds, places: 3),
+      "study": String(table.hash.prefix(16)), "participant": conditions.participant,
+      "seed": "\(conditions.seed)",
+      "procedure": run.procedure.rawValue, "trial": "\(run.answers.count + 1)",
+      "intervals": trial.intervals.map { stimuli[$0].id }.joined(separator: " "),
+      "tested": stimuli[trial.tested].id,
+      "value": stimuli[trial.tested].value.map { "\($0)" } ?? "",
+      "right": trial.right.map(Self.text) ?? "",
+      "strength": conditions.strength.map(Self.text) ?? "",
+      "simulated": "\(conditions.isSimulated)",
     ]
   }
 
   private static func text(_ number: Double) -> String { number == number.rounded() ? "\(Int(number))" : "\(number)" }
 
-  /// Goes on behind answers that were saved; they must be those of this study.
-  mutating func resume(_ past: StudyResults) throws {
-    for (line, row) in past.rows {
-      guard let trial = run.trial, let answer = row["answer"].flatMap(Double.init), run.procedure.takes(answer) else {
-        throw StudyResults.error(path, line, "is beyond the end of this study; save to another file")
-      }
-      let fields = fields(trial, answer, row["time"] ?? "", row["seconds"].flatMap(Double.init) ?? 0)
-      for (column, field) in zip(StudyResults.columns, fields) where column != "profile" && row[column] != field {
+  /// Continues after saved answers, which must be those of this study.
+  mutating func resume(_ past: StudyResults, from path: String) throws {
+    for row in past.rows {
+      let answer = row.fields["answer"].flatMap(Double.init)
+      guard let trial = run.trial, let answer, run.procedure.takes(answer) else {
         throw StudyResults.error(
-          path, line,
-          "has \((row[column] ?? "").inQuotes) as \(column), and this study \(field.inQuotes); save to another file")
+          path, row.line, "is beyond the end of this study; save to another file")
       }
-      results.append(fields)
+      let identity = identity(of: trial)
+      for column in StudyResults.columns {
+        let found = row.fields[column] ?? ""
+        guard let wanted = identity[column], found != wanted else { continue }
+        // A file of a former version has no conditions.
+        let isCondition = column == "strength" || column == "simulated"
+        if isCondition, found.isEmpty, !conditions.isSimulated { continue }
+        throw StudyResults.error(
+          path, row.line,
+          "has \(found.inQuotes) as \(column), and this study \(wanted.inQuotes); "
+            + "save to another file")
+      }
+      results.append(row.fields)
       run.answer(answer)
     }
   }
 
+  /// Notes the device that plays from now on.
+  mutating func note(device: String?) { conditions.device = device }
+
   mutating func answer(_ answer: Double, after seconds: Double) throws {
     guard let trial = run.trial else { return }
-    results.append(fields(trial, answer, now().text, seconds))
+    var fields = identity(of: trial)
+    fields["answer"] = Self.text(answer)
+    fields["profile"] = conditions.profile
+    fields["time"] = now().text
+    fields["seconds"] = NumberFormatting.fixed(seconds, places: 3)
+    fields["device"] = conditions.device ?? ""
+    fields["program"] = "temblor \(temblorVersion)"
+    results.append(fields)
     run.answer(answer)
-    try AtomicFileWriter.write(Array(results.table.text.utf8), to: path)
+    if let path { try AtomicFileWriter.write(Array(results.text.utf8), to: path) }
   }
 
   mutating func simulate(_ word: String) throws {
@@ -220,7 +296,7 @@ struct StudyRecord {
     guard threshold != nil || ["right", "wrong", "random"].contains(word) else {
       throw UsageError.takes("--simulate", "right, wrong, random or a number", not: word)
     }
-    var chance = SplitMix64(seed: seed ^ 0x5eed)
+    var chance = SplitMix64(seed: conditions.seed ^ 0x5eed)
     while let trial = run.trial {
       guard let right = trial.right else {
         let value = table.stimuli[trial.tested].value ?? 0.5
@@ -236,14 +312,25 @@ struct StudyRecord {
     }
   }
 
+  /// The number of trials and the result so far, after the name of the file.
   var sentence: String {
-    let count = "\(run.answers.count)\(run.plannedCount.map { " of \($0)" } ?? "") trials"
-    let right = run.answers.count { $0.answer == $0.trial.right }
-    let found =
-      run.procedure == .staircase
-      ? run.staircase.threshold.map { "threshold \(NumberFormatting.fixed($0, places: 2))" } ?? "no threshold yet"
-      : run.procedure.hasTwoAnswers ? "\(right) right" : "answers"
-    return "\(path.printable): \(count), \(found)"
+    let count = run.answers.count
+    let noun = (conditions.isSimulated ? "simulated " : "") + "trial"
+    let planned = run.plannedCount.map { "\(count) of \($0.counted(noun))" }
+    let file = path.map { "\($0.printable): " } ?? ""
+    return file + ([planned ?? count.counted(noun)] + findings).joined(separator: ", ")
+  }
+
+  private var findings: [String] {
+    switch run.procedure {
+    case .abx, .twoChoices: return ["\(run.answers.count { $0.answer == $0.trial.right }) right"]
+    case .staircase:
+      let threshold = run.staircase.threshold.map {
+        "threshold \(NumberFormatting.fixed($0, places: 2))"
+      }
+      return [threshold ?? (run.trial == nil ? "no threshold" : "no threshold yet")]
+    case .magnitude, .rating: return []
+    }
   }
 }
 
@@ -259,25 +346,47 @@ final class StudyTask: SessionTask {
   private var end: Int64 = 0
   private var typed = ""
   private var isResting = false
+  /// A line that the participant reads next.
+  private var announcement: String?
 
   init(
     _ record: StudyRecord, _ renderings: [StudyTable.Rendering], on engine: PlaybackEngine, gap: Double,
     question: String, breakEvery: Int?, console: LiveConsole
   ) throws {
-    (self.record, self.renderings, self.engine, self.gap) = (record, renderings, engine, gap)
-    (self.question, self.breakEvery, self.console) = (question, breakEvery, console)
-    try play()
+    self.record = record
+    self.renderings = renderings
+    self.engine = engine
+    self.gap = gap
+    self.question = question
+    self.breakEvery = breakEvery
+    self.console = console
+    try begin()
   }
 
-  var keys: [KeyHelp] { [("0-9", "the answer"), ("enter", "confirm it"), ("r", "play again")] }
+  var keys: [KeyHelp] {
+    let digits = record.run.procedure.hasTwoAnswers ? "1 2" : "0-9"
+    return [(digits, "the answer"), ("enter", "confirm it"), ("r", "play again")]
+  }
+
   var state: PlaybackStatus.State { engine.position < end ? .playing : .idle }
   var place: (position: Double, duration: Double?) { (0, nil) }
+  var hasClock: Bool { false }
   var isBlind: Bool { true }
+  var hasFixedLevel: Bool { true }
+
+  private var number: String {
+    "\(record.run.answers.count + 1)" + (record.run.plannedCount.map { " of \($0)" } ?? "")
+  }
 
   var title: SessionTitle? {
-    let number = "trial \(record.run.answers.count + 1)" + (record.run.plannedCount.map { " of \($0)" } ?? "")
-    if isResting { return SessionTitle(long: "Rest; any key goes on", short: "rest", remarks: [number]) }
-    return SessionTitle(long: "\(question): \(typed)", short: typed, remarks: [number])
+    let answer = isResting ? "break" : "answer: \(typed)"
+    return SessionTitle(long: answer, short: answer, remarks: ["trial \(number)"])
+  }
+
+  /// Plays the next trial and asks.
+  private func begin() throws {
+    announcement = "Trial \(number): \(question)"
+    try play()
   }
 
   private func play() throws {
@@ -297,12 +406,17 @@ final class StudyTask: SessionTask {
     end = frame
   }
 
-  func perform(at now: Duration) throws -> SessionStep { record.run.trial == nil ? .over : .wait(nil) }
+  func perform(at now: Duration) throws -> SessionStep {
+    guard record.run.trial != nil else { return .over }
+    if let announcement { console.remark(announcement) }
+    announcement = nil
+    return .wait(nil)
+  }
 
   func press(_ key: KeyPress) throws -> Bool {
     if isResting, key != .character("q") {
       isResting = false
-      try play()
+      try begin()
       return true
     }
     switch key {
@@ -320,12 +434,19 @@ final class StudyTask: SessionTask {
   private func confirm() throws {
     guard let answer = Double(typed), record.run.procedure.takes(answer) else {
       typed = ""
-      return console.remark("\(question), then enter.")
+      return console.remark("Type \(record.run.procedure.answerText), then press Enter.")
     }
-    guard engine.position >= end else { return console.remark("Answer when all has been played.") }
+    guard engine.position >= end else {
+      return console.remark("Answer after the last stimulus has ended.")
+    }
     typed = ""
     try record.answer(answer, after: Double(engine.position - end) / engine.rate)
     guard record.run.trial != nil else { return }
-    if let breakEvery, record.run.answers.count % breakEvery == 0 { isResting = true } else { try play() }
+    if let breakEvery, record.run.answers.count % breakEvery == 0 {
+      isResting = true
+      announcement = "Break: press any key to continue."
+    } else {
+      try begin()
+    }
   }
 }

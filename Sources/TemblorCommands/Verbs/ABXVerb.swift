@@ -3,11 +3,13 @@ enum ABXVerb {
     CommandDescription(
       "abx", abstract: "Run a blind test: can anybody tell two patterns or recordings apart?",
       discussion: """
-        In each trial, X is A or B at random, independently of earlier trials. Press a, b and x to listen as often as you like, 1 or 2 to answer, and Enter to confirm; confirmed answers are final. The other keys are those of 'temblor audition'. Switching inserts a short silence, so that only the sound gives X away.
+        In each trial, X is A or B, chosen at random and independently of earlier trials. Press a, b and x to listen as often as you like, 1 (X is A) or 2 (X is B) to answer, and Enter to confirm. A confirmed answer is final. The keys that move the play head and set the loop are those of 'temblor audition'; no key changes the strength or mutes. A short silence separates the sounds, so that the switch itself gives no clue.
 
-        The result is shown at the end, with its p-value: the probability that guessing would do as well. Fix the number of trials in advance: stopping early inflates the result. If you quit or the device is lost, the answers so far are reported and saved as an incomplete test. If A and B are identical, sample for sample, the result is void.
+        The result includes a p-value: the probability that guessing would do at least as well. Choose the number of trials in advance, because stopping early inflates the result. If you quit or the device disconnects, the answers so far are saved as an incomplete test. If A and B are identical, sample for sample, the result is void.
 
-        Levels are matched by loudness unless --match is given, because a difference in level alone can be heard. If a take is too quiet for a loudness measurement, both are matched by weighted energy. Recordings play as in 'temblor audition'.
+        A and B play at their own levels, so that a difference in level is part of the test. Use --match to hide a difference in level that you do not want to test, such as that of two recordings: loudness matches perceived loudness (LUFS), which describes hearing and gives little weight to 20 to 40 Hz, where shakers work; felt matches weighted vibrotactile energy. If a take is too quiet for a loudness measurement, both are matched by vibrotactile energy. If matching makes A and B identical, the test stops.
+
+        A strength, saved or given, scales A and B alike; the record contains it. Recordings play as in 'temblor audition'.
         """,
       arguments: [
         Argument(
@@ -22,7 +24,9 @@ enum ABXVerb {
       groups: [LiveOptions.unrecordedSoundGroup, RoutingOptions.group, DeviceOptions.group],
       examples: [
         .init("temblor abx old.ahap new.ahap", "Find out whether an edit can be heard or felt."),
-        .init("temblor abx a.wav b.wav --match none --trials 10", "Ten trials at the levels of the files."),
+        .init(
+          "temblor abx a.wav b.wav --match loudness --trials 10",
+          "Run ten trials of two recordings whose levels differ by chance."),
       ]
     ) { arguments, terminal in
       try run(arguments, terminal, on: SystemBackend(), formats: formats, seed: ABXTest.randomSeed, now: { .now })
@@ -64,10 +68,19 @@ enum ABXVerb {
       (outcome, _) = try live.play(in: session, recordingsOf: takes.channelCounts) { engine in
         prepared = try takes.prepared(for: engine)
         let levels = prepared.levels(by: options.match)
-        Self.report(levels, on: session.console)
         var test = test
         test.isVoid = prepared.areEqual
-        if test.isVoid { session.console.report(test.result.sentence) }
+        guard
+          test.isVoid || levels.gains[0] == levels.gains[1]
+            || !prepared.areIdentical(at: levels.gains)
+        else {
+          throw NoDifferenceLeft()
+        }
+        Self.report(levels, on: session.console)
+        if test.isVoid {
+          session.console.remark(
+            "A and B are identical, sample for sample; the result will be void.")
+        }
         let audition = try ABXTask(
           test, prepared, gains: levels.gains, on: engine, region: try part.region(of: prepared.duration), gap: gap,
           session: session)
@@ -104,8 +117,9 @@ enum ABXVerb {
     }
     return ABXRecord(
       test: test, a: sides[0], b: sides[1], match: levels.match.rawValue, profile: live.profile.name,
-      program: "temblor \(temblorVersion)", renderingModel: RenderPlan.modelVersion, startTime: nil, device: nil,
-      isSimulated: options.listener != nil)
+      strength: live.strength, program: "temblor \(temblorVersion)",
+      renderingModel: RenderPlan.modelVersion,
+      startTime: nil, device: nil, isSimulated: options.listener != nil)
   }
 
   private static func report(_ record: ABXRecord, savedTo path: String?, asJSON: Bool, _ terminal: Terminal) throws {
@@ -119,12 +133,17 @@ enum ABXVerb {
 
   private static func report(_ levels: MatchedLevels, on console: LiveConsole) {
     guard levels.match != .none else {
-      return console.report("The levels are not matched: a difference in level alone can be heard.")
+      return console.remark("The levels are not matched: a difference in level alone can be heard.")
     }
     let (a, b) = (NumberFormatting.gain(levels.gains[0]), NumberFormatting.gain(levels.gains[1]))
     let measure = levels.match == .weighted ? "felt energy" : levels.match.rawValue
     console.remark("Levels matched by \(measure): A \(a), B \(b).")
   }
+}
+
+/// The error of a test whose takes differ in level only, and whose levels were matched.
+struct NoDifferenceLeft: Error, Equatable, CustomStringConvertible {
+  var description: String { "after matching, A and B are identical; use '--match none'" }
 }
 
 struct ABXOptions {
@@ -156,7 +175,7 @@ struct ABXOptions {
     defaultText: "\(defaultTrialCount)"
   ).int(in: 0...maximumTrialCount)
   private static let levelMatch = Option("--match", value: "MATCH", help: "Level matching.")
-    .choice(default: LevelMatch.loudness)
+    .choice(default: LevelMatch.none)
   static let seedOption = Option(
     "--seed", value: "N", help: "Seed of the random order, 0 to \(ABXTest.greatestSeed).", defaultText: "random"
   ).int(in: 0...Int(ABXTest.greatestSeed))
@@ -212,6 +231,7 @@ final class ABXTask: SessionTask {
   var state: PlaybackStatus.State { deck.state }
   var place: (position: Double, duration: Double?) { deck.shownPlace }
   var isBlind: Bool { true }
+  var hasFixedLevel: Bool { true }
 
   var title: SessionTitle? {
     let count = test.plannedCount.map { " of \($0)" } ?? ""

@@ -10,7 +10,8 @@ struct ABXRecordTests {
     let record = ABXRecord(
       test: test, a: .init(name: "one.ahap", hash: "00", gain: 0.5, duration: 1.5),
       b: .init(name: "two.wav", hash: "ff", gain: 1, duration: 2), match: "felt", profile: "phone",
-      program: "temblor 1.0", renderingModel: 1, startTime: "2026-01-31T12:00:00Z", device: "null", isSimulated: false)
+      strength: 0.5, program: "temblor 1.0", renderingModel: 1, startTime: "2026-01-31T12:00:00Z",
+      device: "null", isSimulated: false)
     #expect(
       String(decoding: record.json(), as: UTF8.self) == """
         {
@@ -22,6 +23,7 @@ struct ABXRecordTests {
           "device": "null",
           "simulated": false,
           "profile": "phone",
+          "strength": 0.5,
           "match": "felt",
           "a": {
             "name": "one.ahap",

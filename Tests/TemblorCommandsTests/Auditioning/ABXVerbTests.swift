@@ -50,6 +50,7 @@ import Testing
     #expect(
       stage.recorded.output.replacing("\n  ", with: " ") == """
         2 of 3 correct; a guesser would do this well 50 % of the time; at least 5 trials are needed for a result.
+        Levels were not matched; a difference in level alone may explain the result.
         \(place("r.json")): written
 
         """)
@@ -73,15 +74,21 @@ import Testing
     #expect(
       table.columns == [
         "a", "b", "seed", "trial", "x", "answer", "correct", "heardA", "heardB", "heardX", "onset", "answered",
-        "responseTime",
+        "responseTime", "match", "gainA", "gainB", "strength", "profile", "device", "program",
+        "simulated",
       ])
+    let conditions = table.rows.map { Array($0.fields[13...]) }
+    #expect(
+      conditions.allSatisfy {
+        $0 == ["none", "1", "1", "1", "phone", "default", "temblor \(temblorVersion)", "false"]
+      })
     #expect(table.rows.map { $0.fields[1].hasSuffix("b, c.wav") } == [true, true, true])
     #expect(
       table.rows.map { Array($0.fields[2..<10]) } == [
         ["3", "1", "a", "a", "true", "1", "0", "1"], ["3", "2", "b", "b", "true", "1", "1", "1"],
         ["3", "3", "b", "a", "false", "2", "1", "2"],
       ])
-    let times = table.rows.map { $0.fields[10...].compactMap(Double.init) }
+    let times = table.rows.map { $0.fields[10..<13].compactMap(Double.init) }
     #expect(times.map(\.count) == [3, 3, 3])
     #expect(times.allSatisfy { abs($0[1] - $0[0] - $0[2]) < 0.001_5 })
     // A trial begins where the one before was answered.
@@ -134,7 +141,7 @@ import Testing
     let one = try line(xIsA)
     #expect(one == (try line(xIsB)))
     #expect(one.contains("> X 0:00."))
-    #expect(one.contains("   X is B? enter   trial 1 of 16   loop strength 100% 0 underruns"))
+    #expect(one.contains("   X is B? enter   trial 1 of 16   loop 0 underruns"))
     #expect(!one.contains("voice"))
     #expect(!one.contains("·"))
   }
@@ -219,10 +226,57 @@ import Testing
       stage.recorded.output.contains("Levels were not matched; a difference in level alone may explain the result.\n"))
   }
 
+  @Test("The levels of patterns are part of the test unless they are matched")
+  func levelsAreKept() throws {
+    let words = [
+      try place.hum("half.ahap", 0.4, intensity: 0.5), try place.hum("full.ahap", 0.4), "--save",
+      place("r.json"),
+    ]
+    let stage = VirtualStage(keys("x1!q"))
+    #expect(try abx(words, on: stage) == .done)
+    #expect(try record().contains(#""match": "none""#))
+    #expect(try record().matches(of: /"gain": 1\.0,/).count == 2)
+  }
+
+  @Test(
+    "A test whose takes are identical after matching stops and names the remedy",
+    arguments: ["loudness", "felt"])
+  func matchingThatLeavesNoDifferenceStops(match: String) throws {
+    let samples = noise(48_000)
+    let weaker = samples.map { ($0 * 0.3 * 32_768).rounded() / 32_768 }
+    let pairs = [
+      [try place.hum("half.ahap", 1, intensity: 0.5), try place.hum("full.ahap", 1)],
+      [try place.sound("a.wav", samples), try place.sound("b.wav", weaker + silence(100))],
+    ]
+    for pair in pairs {
+      let stage = VirtualStage(keys("x1!q"))
+      let words = pair + ["--match", match, "--save", place("r.json")]
+      let error = #expect(throws: NoDifferenceLeft.self) { try abx(words, on: stage) }
+      #expect(error?.description == "after matching, A and B are identical; use '--match none'")
+      #expect(FileSystem.entry(at: place("r.json")) == .nothing)
+      #expect(try abx(pair + ["--save", place("r.json")], on: VirtualStage(keys("x1!q"))) == .done)
+      try FileSystem.remove(place("r.json"))
+    }
+  }
+
+  @Test("No key changes the strength or mutes during a test, and the record contains the strength")
+  func theLevelIsFixed() throws {
+    let words = ["light", "medium", "--strength", "0.5", "--save", place("r.json")]
+    let stage = VirtualStage(keys("?-+--mx1!q") + [(0.35, .key(.down))])
+    #expect(try abx(words, on: stage) == .done)
+    let engine = try #require(stage.engine)
+    #expect(engine.strength == 0.5)
+    #expect(!engine.isMuted)
+    #expect(!stage.recorded.error.contains("mute"))
+    #expect(!stage.recorded.error.contains("strength"))
+    #expect(try record().contains(#""strength": 0.5"#))
+  }
+
   @Test func matchedLevelsAreTold() throws {
     let words = [
-      try place.sound("a.wav", noise(48_000)), try place.sound("b.wav", noise(48_000, level: 0.5)), "--save",
-      place("r.json"),
+      try place.sound("a.wav", noise(48_000)),
+      try place.sound("b.wav", noise(48_000, seed: 2, level: 0.5)),
+      "--match", "loudness", "--save", place("r.json"),
     ]
     let stage = VirtualStage(keys("x1!q"))
     #expect(try abx(words, on: stage) == .done)

@@ -50,13 +50,15 @@ extension Scratch {
     return self(name)
   }
 
-  /// Writes a pattern that hums at full strength; answers its path.
-  func hum(_ name: String, _ seconds: Double, sharpness: Double = 0.5) throws -> String {
+  /// Writes a pattern of one continuous event; returns its path.
+  func hum(_ name: String, _ seconds: Double, intensity: Double = 1, sharpness: Double = 0.5) throws
+    -> String
+  {
     try write(
       """
       {"Version": 1.0, "Pattern": [{"Event": {"Time": 0, "EventType": "HapticContinuous",
         "EventDuration": \(seconds), "EventParameters": [
-        {"ParameterID": "HapticIntensity", "ParameterValue": 1},
+        {"ParameterID": "HapticIntensity", "ParameterValue": \(intensity)},
         {"ParameterID": "HapticSharpness", "ParameterValue": \(sharpness)}]}}]}
       """, to: name)
     return self(name)

@@ -85,9 +85,12 @@ struct StudyVerbTests {
       try study([table, "--repeats", "4", "--participant", name, "--simulate", word, "--save", place("\(name).csv")])
     }
     let files = ["x", "y", "z"].map { place("\($0).csv") }
-    #expect(try study(["--report"] + files) == "a  8 of 12 right; guessing does as well 19 % of the time\n")
     #expect(
-      try study(["--report", "--csv"] + files).hasPrefix("stimulus,count,figure,low,high,pValue\r\na,12,8.0,,,0.193"))
+      try study(["--report"] + files)
+        == "Simulated answers:\na  8 of 12 right; guessing does as well 19 % of the time\n")
+    #expect(
+      try study(["--report", "--csv"] + files).hasPrefix(
+        "stimulus,count,figure,low,high,pValue,simulated\r\na,12,8.0,,,0.193"))
     try study([table, "--procedure", "rating", "--simulate", "random", "--save", place("rating.csv")])
     #expect {
       try study(["--report", files[0], place("rating.csv")])
@@ -161,7 +164,9 @@ struct StudyVerbTests {
     try study([table, "--procedure", "staircase", "--simulate", "wrong", "--save", place("w.csv")])
     // Without a threshold there is none, in JSON too.
     #expect(try !study(["--report", "--json", place("w.csv")]).contains("figure"))
-    #expect(try study(["--report", place("w.csv")]) == "p1 (seed 3)  no threshold after 100 trials\n")
+    #expect(
+      try study(["--report", place("w.csv")])
+        == "Simulated answers:\np1 (seed 3)  no threshold after 100 trials\n")
     #expect {
       try study(["--report", place("w.csv"), place("w.csv")])
     } throws: {
@@ -195,5 +200,239 @@ struct StudyVerbTests {
   @Test(arguments: [(1, 12.706), (2, 4.303), (3, 3.182), (5, 2.571), (10, 2.228), (30, 2.042)])
   func intervalsAreStudents(degrees: Int, point: Double) {
     #expect(abs(StudyReport.studentT(degrees) - point) < 0.004)
+  }
+
+  // MARK: - Conditions
+
+  private static let pair = "id,level\nreference,-40\na,-30\n"
+
+  /// Answers the one trial of `pair` by key.
+  @discardableResult private func answerByKey(
+    _ table: String, to name: String, _ options: [String] = [], participant: String = "p1"
+  ) throws -> VirtualStage {
+    let stage = VirtualStage(keys("2!"))
+    try study([table, "--save", place(name), "--participant", participant] + options, on: stage)
+    return stage
+  }
+
+  /// Writes results as they were before they had conditions: without the last four columns.
+  private func writeWithoutConditions(_ name: String, to other: String) throws -> String {
+    let text = String(decoding: try FileSystem.read(place(name)), as: UTF8.self)
+    let lines = text.split(separator: "\r\n").map { line in
+      line.split(separator: ",", omittingEmptySubsequences: false).dropLast(4).joined(
+        separator: ",")
+    }
+    return try write(other, lines.joined(separator: "\r\n") + "\r\n")
+  }
+
+  @Test("No key changes the strength or mutes during a study")
+  func theLevelIsFixed() throws {
+    let table = try write("t.csv", Self.pair)
+    let stage = VirtualStage(keys("?--+m2!"))
+    try study([table, "--save", place("r.csv")], on: stage)
+    let engine = try #require(stage.engine)
+    #expect(engine.strength == 1)
+    #expect(!engine.isMuted)
+    #expect(!stage.recorded.error.contains("mute"))
+    #expect(!stage.recorded.error.contains("strength"))
+    #expect(try rows("r.csv").count == 1)
+  }
+
+  @Test("Results contain the conditions of each answer")
+  func conditionsAreRecorded() throws {
+    let table = try write("t.csv", Self.pair)
+    try answerByKey(table, to: "r.csv", ["--strength", "0.5"])
+    let row = try #require(try rows("r.csv").first)
+    #expect(row["strength"] == "0.5")
+    #expect(row["device"] == "default")
+    #expect(row["profile"] == "phone")
+    #expect(row["program"] == "temblor \(temblorVersion)")
+    #expect(row["simulated"] == "false")
+    try study([table, "--simulate", "right", "--save", place("s.csv")])
+    let simulated = try #require(try rows("s.csv").first)
+    #expect(simulated["simulated"] == "true")
+    #expect(simulated["strength"] == "" && simulated["device"] == "")
+  }
+
+  @Test("A saved strength is refused, since it would change the levels of the table")
+  func aSavedStrengthIsRefused() throws {
+    let table = try write("t.csv", Self.pair)
+    func run(_ words: [String], _ stage: VirtualStage) throws {
+      var arguments = try StudyVerb.description().parse([table] + words)
+      if arguments.value("--strength") == nil {
+        arguments.choose(["0.2"], for: "--strength", from: "config.json")
+      }
+      _ = try StudyVerb.run(
+        arguments, stage.recorded.terminal, on: stage, seed: { 3 },
+        now: { CalendarTime(seconds: 0) })
+    }
+    let stage = VirtualStage(keys("2!"))
+    #expect {
+      try run(["--save", place("r.csv")], stage)
+    } throws: {
+      "\($0)" == "config.json sets the strength to 0.2, which changes the levels of the study; "
+        + "use '--strength 1' to play them exactly, or '--strength 0.2' to scale and record them"
+    }
+    #expect(stage.engine == nil)
+    #expect(FileSystem.entry(at: place("r.csv")) == .nothing)
+    try run(["--strength", "1", "--save", place("r.csv")], stage)
+    #expect(try rows("r.csv").first?["strength"] == "1")
+    // Nothing plays in a simulation.
+    try run(["--simulate", "right", "--save", place("s.csv")], VirtualStage([]))
+  }
+
+  @Test("A study does not continue at another strength, or with answers of another origin")
+  func otherConditionsAreNotContinued() throws {
+    let table = try write("t.csv", "id,level\nreference,-40\na,-30\nb,-20\n")
+    let save = [table, "--save", place("r.csv")]
+    try study(save, on: VirtualStage(keys("2!q")))
+    for (words, column) in [
+      (["--strength", "0.5"], "'1' as strength, and this study '0.5'"),
+      (["--simulate", "right"], "'1' as strength, and this study ''"),
+    ] {
+      #expect {
+        try study(save + words)
+      } throws: {
+        "\($0)" == "\(place("r.csv")):2:1: error: has \(column); save to another file"
+      }
+    }
+    try study([table, "--simulate", "right", "--save", place("s.csv")])
+    #expect {
+      try study([table, "--save", place("s.csv")])
+    } throws: {
+      "\($0)".hasSuffix(
+        "error: has 'true' as simulated, and this study 'false'; save to another file")
+    }
+  }
+
+  @Test("The conditions of earlier answers are kept when a study continues")
+  func earlierConditionsAreKept() throws {
+    let table = try write("t.csv", "id,level\nreference,-40\na,-30\nb,-20\n")
+    try study([table, "--save", place("r.csv")], on: VirtualStage(keys("2!q")))
+    try study(
+      [table, "--save", place("r.csv"), "--profile", "speaker"], on: VirtualStage(keys("2!")))
+    #expect(try rows("r.csv").map { $0["profile"] } == ["phone", "speaker"])
+  }
+
+  @Test("A simulation writes results only with --save")
+  func aSimulationIsNotSaved() throws {
+    // The name of the folder is unique, so that no other test writes to this file.
+    let name = FileSystem.name(of: FileSystem.folder(of: place("t.csv")))
+    let table = try write("\(name).csv", Self.pair)
+    #expect(try study([table, "--simulate", "right"]) == "1 of 1 simulated trial, 1 right\n")
+    #expect(FileSystem.entry(at: "study-\(name)-p1.csv") == .nothing)
+  }
+
+  @Test("A complete study says that nothing was played")
+  func aCompleteStudyPlaysNothing() throws {
+    let table = try write("t.csv", Self.pair)
+    try answerByKey(table, to: "r.csv")
+    let stage = VirtualStage([])
+    let text = try study([table, "--save", place("r.csv")], on: stage)
+    #expect(text.hasPrefix("\(place("r.csv")): 1 of 1 trial, "))
+    #expect(text.hasSuffix(" right; already complete, nothing was played\n"))
+    #expect(stage.engine == nil)
+  }
+
+  @Test("A report does not pool simulated answers, or answers at another strength, with others")
+  func differentConditionsAreNotPooled() throws {
+    let table = try write("t.csv", Self.pair)
+    try answerByKey(table, to: "real.csv", participant: "anna")
+    try answerByKey(table, to: "half.csv", ["--strength", "0.5"], participant: "ben")
+    try study([table, "--simulate", "right", "--save", place("s.csv")])
+    let former = try writeWithoutConditions("real.csv", to: "former.csv")
+    let files = ["real.csv", "half.csv", "s.csv"].map { place($0) }
+    let simulated = "and '\(files[2])' has simulated answers"
+    for (pool, message) in [
+      ([files[0], files[2]], "\(files[0]):2:1: error: has answers of a person, \(simulated)"),
+      ([files[2], files[0]], "\(files[0]):2:1: error: has answers of a person, \(simulated)"),
+      (
+        [files[2], former], "\(former):2:1: error: has answers that may be simulated, \(simulated)"
+      ),
+      (
+        [files[0], files[1]],
+        "\(files[1]):2:1: error: was played at strength 0.5, and '\(files[0])' at 1"
+      ),
+    ] {
+      #expect {
+        try study(["--report"] + pool)
+      } throws: {
+        "\($0)" == message + "; report them separately"
+      }
+    }
+    #expect(try study(["--report", "--json", files[2]]).contains(#""simulated": true"#))
+    #expect(try study(["--report", "--json", files[0]]).contains(#""simulated": false"#))
+    #expect(try !study(["--report", files[0]]).contains("Simulated"))
+  }
+
+  @Test("Results without conditions are reported with a note, and can be continued")
+  func resultsWithoutConditionsAreRead() throws {
+    let table = try write("t.csv", "id,level\nreference,-40\na,-30\nb,-20\n")
+    try study([table, "--save", place("r.csv")], on: VirtualStage(keys("2!q")))
+    let former = try writeWithoutConditions("r.csv", to: "former.csv")
+    let stage = VirtualStage([])
+    #expect(try study(["--report", former], on: stage).contains("of 1 right"))
+    #expect(
+      stage.recorded.error.replacing("\n  ", with: " ")
+        == "\(former): does not record strength, or whether its answers were simulated\n")
+    try study([table, "--save", former], on: VirtualStage(keys("2!")))
+    #expect(try rows("former.csv").map { $0["simulated"] } == ["", "false"])
+    #expect(throws: InputError.self) {
+      try study([
+        table, "--simulate", "right", "--save",
+        try writeWithoutConditions("r.csv", to: "again.csv"),
+      ])
+    }
+  }
+
+  // MARK: - Questions
+
+  @Test(
+    "A participant reads the question on a line of its own at any width",
+    arguments: StudyProcedure.allCases, [40, 80])
+  func theQuestionIsVisible(procedure: StudyProcedure, width: Int) throws {
+    let table = try write("t.csv", Self.pair)
+    let stage = VirtualStage(keys("4q"))
+    stage.recorded.resize(to: width)
+    try study([table, "--procedure", procedure.rawValue, "--save", place("r.csv")], on: stage)
+    let text = stage.recorded.error
+    let words = text.replacing("\n", with: " ").split(separator: " ").joined(separator: " ")
+    #expect(words.contains("1\(procedure.plannedText): \(procedure.question) "))
+    #expect(text.contains("answer: 4 "))
+    #expect(!text.contains("0:00.0"))
+    #expect(!text.contains("?:"))
+  }
+
+  @Test("An answer that the procedure does not take is answered with those that it takes")
+  func otherAnswersAreNamed() throws {
+    let table = try write("t.csv", Self.pair)
+    let stage = VirtualStage(keys("3!q"))
+    try study([table, "--save", place("r.csv")], on: stage)
+    #expect(stage.recorded.error.contains("Type 1 or 2, then press Enter.\n"))
+  }
+
+  @Test("The last line contains the number of trials and the result")
+  func theLastLineCountsTrials() throws {
+    let table = try write("steps.csv", Self.steps)
+    let save = ["--save", place("r.csv")]
+    #expect(
+      try study([table, "--procedure", "magnitude", "--simulate", "right"])
+        == "9 of 9 simulated trials\n")
+    let stage = VirtualStage([
+      (4, .key(.character("1"))), (4.1, .key(.enter)), (4.2, .key(.character("q"))),
+    ])
+    let text = try study([table, "--procedure", "staircase"] + save, on: stage)
+    #expect(text == "\(place("r.csv")): 1 trial, no threshold yet\n")
+  }
+}
+
+extension StudyProcedure {
+  /// The words that follow the number of the first trial of a table of a reference and a stimulus.
+  fileprivate var plannedText: String {
+    switch self {
+    case .staircase: ""
+    case .magnitude, .rating: " of 2"
+    case .abx, .twoChoices: " of 1"
+    }
   }
 }
