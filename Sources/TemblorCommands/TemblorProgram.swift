@@ -23,8 +23,13 @@
 
 /// The `temblor` program.
 public enum TemblorProgram {
-  /// - Parameter choices: What was chosen beforehand; nothing where the program is asked for its words alone.
-  static func program(_ formats: FormatRegistry = .standard, choices: Choices = .none) -> Program {
+  /// - Parameters:
+  ///   - choices: What was chosen beforehand; nothing where the program is asked for its words alone.
+  ///   - prepare: Called with the arguments of a verb before it runs.
+  static func program(
+    _ formats: FormatRegistry = .standard, choices: Choices = .none,
+    prepare: @escaping @Sendable (ParsedArguments) throws -> Void = { _ in }
+  ) -> Program {
     Program(
       "temblor", version: temblorVersion, date: "2026-11-23", abstract: "Turns haptic patterns into sound.",
       discussion: """
@@ -69,7 +74,10 @@ public enum TemblorProgram {
           """
         ),
       ], alternatives: alternatives, flagsOfEveryVerb: [SharedOptions.noConfig.key],
-      prepare: choices.complete(_:on:), optionHints: optionHints,
+      prepare: { arguments, terminal in
+        try choices.complete(&arguments, on: terminal)
+        try prepare(arguments)
+      }, optionHints: optionHints,
       message: Failure.message(_:), status: Failure.status(of:))
   }
 
@@ -102,7 +110,8 @@ public enum TemblorProgram {
   ///   - formats: The formats of patterns; a program with formats of its own adds them here.
   public static func run(_ words: [String], formats: FormatRegistry = .standard) -> Int32 {
     SignalHandling.watch()
-    let status = program(formats, choices: .ofProcess).run(words, on: .system { SystemTimeSource().now })
+    let status = program(formats, choices: .ofProcess, prepare: DeviceOptions.pin).run(
+      words, on: .system { SystemTimeSource().now })
     SignalHandling.endByNotedSignal()
     return status.rawValue
   }

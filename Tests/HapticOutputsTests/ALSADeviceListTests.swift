@@ -24,7 +24,8 @@ import Testing
   }
 
   @Test func aDeviceThatCannotBeAskedTellsWhy() {
-    for device in ALSABackend().outputs(probing: true) {
+    // The sinks of a sound server are listed without capabilities.
+    for device in ALSABackend().outputs(probing: true) where NamedSink(device: device.name) == nil {
       #expect((device.capabilities == nil) == (device.problem != nil))
       #expect(!device.description.contains("\n"))
     }

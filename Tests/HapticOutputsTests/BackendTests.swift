@@ -43,6 +43,8 @@ import Testing
     #expect(kind("wav:/nowhere/a.wav") == .cannotWrite)
     #expect(kind("wav:/nowhere/a.wav", OutputRequest(encoding: "s24_3")) == .unsupportedFormat)
     #expect(kind("wav:") == .invalidName)
+    #expect(kind("pipewire:NODE=-1") == .invalidName)
+    #expect(kind("alsa:pulse:DEVICE=") == .invalidName)
     #expect(!outputs.isAvailable(outputs.name("no-such-device")))
     #expect(outputs.isAvailable(outputs.name("null")))
   }

@@ -8,6 +8,12 @@ import Testing
 @testable import CommandLineKit
 @testable import TemblorCommands
 
+extension SoundServers {
+  /// No server runs.
+  fileprivate static let none = SoundServers(
+    pipeWireSinks: { _ in .failure(.absent) }, pulseAudio: { _ in .failure(.absent) })
+}
+
 /// `temblor follow`.
 @Suite struct FollowVerbTests {
   private let place: Scratch
@@ -38,11 +44,71 @@ import Testing
   }
 
   private func follow(
-    _ words: [String], on stage: VirtualStage, source: @escaping () throws -> any CaptureSource = { SilentSource() }
+    _ words: [String], on stage: VirtualStage, servers: SoundServers = .none,
+    source: @escaping () throws -> any CaptureSource = { SilentSource() }
   ) throws -> CommandLineKit.ExitStatus {
-    try FollowVerb.run(FollowVerb.description.parse(words), stage.recorded.terminal, on: stage) { _, _, _ in
+    try FollowVerb.run(FollowVerb.description.parse(words), stage.recorded.terminal, on: stage, servers: servers) {
+      _, _, _ in
       try source()
     }
+  }
+
+  /// PulseAudio with two sinks, the first of which is the default.
+  private static let desktop = SoundServers(
+    pipeWireSinks: { _ in .failure(.absent) },
+    pulseAudio: { _ in
+      let sinks = ["desktop", "shaker"].map { SoundServers.Sink(name: $0, monitor: $0 + ".monitor") }
+      let server = SoundServers.PulseAudio(defaultSink: "desktop", defaultSource: "desktop.monitor", sinks: sinks)
+      return .success(server)
+    })
+
+  private func refusal(from source: String, device: String, isServerStream: Bool = true) -> String? {
+    var output = DeviceSummary(OpenedOutput(sink: NullSink(OutputRequest().format), name: device))
+    output.isServerStream = isServerStream
+    do {
+      try FollowedSource(source, on: Self.desktop).check(output)
+      return nil
+    } catch { return "\(error)" }
+  }
+
+  @Test func theMonitorHasTheNameOfTheDefaultSink() throws {
+    let source = try FollowedSource("monitor", on: Self.desktop)
+    #expect(source.device == "pulse:DEVICE=desktop.monitor")
+    #expect(source.sink == "desktop")
+    #expect(try FollowedSource("hw:2", on: .none).device == "hw:2")
+    #expect(throws: FileError.self) { try FollowedSource("monitor", on: .none) }
+    #expect(throws: FileError.self) { try FollowedSource("pulse:DEVICE=shaker.monitor", on: .none) }
+  }
+
+  @Test(
+    "A sink that is recorded is not played on",
+    arguments: [
+      ("monitor", "pulse:DEVICE=desktop"), ("monitor", "pipewire:NODE=desktop"), ("monitor", "default"),
+      ("monitor", "pulse"), ("pulse:DEVICE=shaker.monitor", "pipewire:NODE=shaker"), ("pulse", "pulse:DEVICE=desktop"),
+      ("pulse:DEVICE=@DEFAULT_MONITOR@", "pulse:DEVICE=desktop"), ("default", "pulse:DEVICE=desktop"),
+      ("pulse:DEVICE=@DEFAULT_SOURCE@", "pulse:DEVICE=desktop"), ("pipewire:NODE=shaker", "pulse:DEVICE=shaker"),
+    ])
+  func recordedSinkIsRefused(source: String, device: String) {
+    #expect(refusal(from: source, device: device)?.contains("which would feed itself; name another sink") == true)
+  }
+
+  @Test(
+    "Another sink, a card and a source that records no sink are accepted",
+    arguments: [
+      ("monitor", "pulse:DEVICE=shaker", true), ("monitor", "pipewire:NODE=shaker", true),
+      ("monitor", "default", false),
+      ("monitor", "plughw:1", false), ("pulse:DEVICE=microphone", "default", true), ("hw:2", "default", true),
+      ("pulse:DEVICE=shaker.monitor", "pulse:DEVICE=desktop", true),
+    ])
+  func otherOutputsAreAccepted(source: String, device: String, isServerStream: Bool) {
+    #expect(refusal(from: source, device: device, isServerStream: isServerStream) == nil)
+  }
+
+  @Test func theRefusalNamesWhatHelps() {
+    #expect(
+      refusal(from: "monitor", device: "default")
+        == "'--from' records the sink 'desktop', and the device 'default' plays on the desktop's default sink, which "
+        + "would feed itself; name another sink with '--device': pulse:DEVICE=shaker")
   }
 
   private func onset(_ samples: [Float]) -> Double {
@@ -71,6 +137,31 @@ import Testing
     #expect(told.components(separatedBy: "hw:7 is silent: is its volume at 0").count == 2)
     #expect(told.components(separatedBy: "hw:7: gone").count == 2)
     #expect(told.contains("hw:7: follows again after 1 s"))
+  }
+
+  @Test(
+    "The name of a sink is not a number and not empty",
+    arguments: ["pipewire:NODE=-1", "alsa:pipewire:NODE=", "pulse:DEVICE=3"])
+  func invalidSinkIsAnErrorOfUsage(device: String) {
+    let recorded = RecordedTerminal()
+    #expect(TemblorProgram.program().run(["play", "light", "-d", device], on: recorded.terminal) == .usage)
+    #expect(recorded.error.contains("run 'temblor devices' to list sinks"))
+  }
+
+  @Test func aMissingSinkIsToldWithTheOthers() {
+    let error = OutputError(
+      .notFound, output: "pulse:DEVICE=a", "no such PulseAudio sink; available: b", alternatives: ["b"])
+    #expect(Failure.message(error) == "pulse:DEVICE=a: no such PulseAudio sink; available: b")
+    #expect(
+      Failure.message(OutputError(.notFound, output: "a", "no such device"))
+        == "a: no such device; run 'temblor devices' to list devices")
+  }
+
+  @Test func devicesEndWithTheOptionOfEachSink() {
+    let sink = OutputListing(name: "pipewire:NODE=shaker", description: "PipeWire sink, The shaker")
+    #expect(
+      DevicesVerb.advice([sink]) == "To play on a sink, use its option, or save it with 'temblor setup':\n"
+        + "  --device pipewire:NODE=shaker  PipeWire sink, The shaker\n")
   }
 
   @Test func whatCannotBeFollowedIsSaid() {

@@ -16,7 +16,7 @@ public struct ALSABackend: OutputBackend {
 
   /// All devices that have a name: the default first, then sound servers and cards, then the rest.
   ///
-  /// Nothing is played, a device in use is left alone, and one that does not answer within 2 s has that as its problem.
+  /// The sinks of PipeWire and PulseAudio are among them. Nothing is played, a device in use is left alone, and one that does not answer within 2 s has that as its problem.
   public func outputs(probing: Bool) -> [OutputListing] {
     var devices = [OutputListing(name: "default", description: "Default device of the ALSA configuration")]
     for device in DeviceNameBindings.hints() + DeviceNameBindings.cardDevices()
@@ -27,6 +27,7 @@ public struct ALSABackend: OutputBackend {
         devices.append(device)
       }
     }
+    devices += SoundServers.system.listings(plugIns: Set(devices.map(\.name)))
     if probing { devices = devices.map(probed) }
     // Sorting keeps no order of equals.
     return devices.enumerated().sorted {
@@ -36,6 +37,8 @@ public struct ALSABackend: OutputBackend {
 
   /// The entry with its capabilities, asked on a thread of its own that is left behind where the device hangs.
   public func probed(_ listing: OutputListing) -> OutputListing {
+    // A server's plug-in has the same capabilities for every sink.
+    if NamedSink(device: listing.name) != nil { return listing }
     let box = Locked(listing)
     var failed = listing
     do throws(PlaybackError) {
@@ -96,13 +99,18 @@ public struct ALSABackend: OutputBackend {
         .unsupportedFormat, output: name,
         "unknown sample format '\(word)'; use " + SampleEncoding.allCases.map(\.rawValue).joined(separator: ", "))
     }
+    let namedSink = NamedSink(device: name)
+    if let namedSink { try SinkPinning.require(for: namedSink, device: name) }
+    let pinnedStreamCount = SinkPinning.pinnedStreamCount
     let sink = try ALSASink(
       PCMRequest(
         device: name, rate: request.rate, allowsOtherRate: request.allowsOtherRate, channels: request.channels,
         encoding: encoding, periodSize: request.periodSize, bufferSize: request.bufferSize, leadIn: Self.leadIn),
       timekeeper: time)
+    if let namedSink { try SinkPinning.checkPinned(namedSink, since: pinnedStreamCount, device: name) }
     return OpenedOutput(
-      sink: sink, name: name, encoding: sink.granted.encoding.rawValue, isHardware: sink.granted.isHardware)
+      sink: sink, name: name, encoding: sink.granted.encoding.rawValue, isHardware: sink.granted.isHardware,
+      isServerStream: sink.granted.isServerStream)
   }
 }
 

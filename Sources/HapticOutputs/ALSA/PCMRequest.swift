@@ -52,6 +52,8 @@ package struct PCMConfiguration: Equatable, Sendable {
   package var isHardware: Bool
   /// Whether the device takes frames faster than time goes by, so that the clock holds them back.
   package var isPaced: Bool
+  /// A Boolean value that indicates whether the device is a stream of PulseAudio or PipeWire.
+  package var isServerStream: Bool
   /// Whether the device is a client of JACK, which loses its connections when it is stopped.
   package var isJACKClient: Bool
 }
@@ -73,6 +75,8 @@ struct PCMNegotiation {
       guard let name = LastingName.resolved(request.device) else {
         throw OutputError(PCMFailure(.open, code: ENOENT), device: request.device)
       }
+      // A server that lost the sink may accept the stream and play nothing.
+      try NamedSink(device: name)?.find(on: .system)
       let pcm = try PCMBindings(opening: name, interception: interception)
       return (pcm, try negotiate(pcm))
     } catch let failure as PCMFailure { throw error(for: failure) } catch let error as OutputError { throw error } catch
@@ -110,7 +114,9 @@ struct PCMNegotiation {
     return PCMConfiguration(
       rate: rate, channelCount: channelCount, encoding: encoding, access: access, periodSize: periodSize,
       bufferSize: bufferSize, isHardware: pcm.isCard || anatomy.mentions("Hardware PCM card"),
-      isPaced: anatomy.mentions("Null PCM"), isJACKClient: anatomy.mentions("JACK"))
+      isPaced: anatomy.mentions("Null PCM"),
+      isServerStream: anatomy.mentions("PulseAudio PCM") || anatomy.mentions("PipeWire PCM"),
+      isJACKClient: anatomy.mentions("JACK"))
   }
 
   /// Mapped memory, but not that of a plug-in, where the library only emulates it.

@@ -56,10 +56,19 @@ public struct OpenedOutput {
   public let encoding: String
   /// Whether a sound card plays the frames without a sound server between.
   public let isHardware: Bool
+  /// A Boolean value that indicates whether PulseAudio or PipeWire plays the frames.
+  public let isServerStream: Bool
 
   /// Makes an opened output.
-  public init(sink: any AudioSink, name: String, encoding: String = "float", isHardware: Bool = false) {
-    (self.sink, self.name, self.encoding, self.isHardware) = (sink, name, encoding, isHardware)
+  public init(
+    sink: any AudioSink, name: String, encoding: String = "float", isHardware: Bool = false,
+    isServerStream: Bool = false
+  ) {
+    self.sink = sink
+    self.name = name
+    self.encoding = encoding
+    self.isHardware = isHardware
+    self.isServerStream = isServerStream
   }
 
   /// What was granted.
@@ -102,10 +111,15 @@ public struct OutputError: Error, Equatable, Sendable, CustomStringConvertible {
   public var output: String
   /// One line for the user, without the output's name.
   public var description: String
+  /// The names that exist in the place of one that was not found, if the description lists them.
+  public var alternatives: [String]
 
   /// Makes an error.
-  public init(_ kind: Kind, output: String, _ description: String) {
-    (self.kind, self.output, self.description) = (kind, output, description)
+  public init(_ kind: Kind, output: String, _ description: String, alternatives: [String] = []) {
+    self.kind = kind
+    self.output = output
+    self.description = description
+    self.alternatives = alternatives
   }
 }
 

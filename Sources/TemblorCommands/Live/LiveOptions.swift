@@ -98,15 +98,17 @@ struct LiveOptions {
     -> LiveSession
   { LiveSession(on: backend, terminal: terminal, isQuiet: isQuiet || !isWatched, wantsRecords: wantsRecords || asJSON) }
 
-  /// Plays in a session; with `isListened`, somebody hears or feels it, who is to know which band that is.
+  /// Plays in a session; with `isListened`, somebody hears or feels it, who is to know which band that is. `check` may
+  /// refuse the opened device.
   func play<Task: SessionTask>(
     in session: LiveSession, placeCount: Int = 0, recordingsOf channelCounts: [Int] = [], isListened: Bool = true,
-    makeTask: (PlaybackEngine) throws -> Task
+    check: (DeviceSummary) throws -> Void = { _ in }, makeTask: (PlaybackEngine) throws -> Task
   ) throws -> (outcome: LiveOutcome, task: Task) {
     do {
       return try session.run(
         device, keepsAwake: keepsAwake, recording: recordPath, upTo: recordSeconds, rotation: rotation
       ) { granted in
+        try check(granted)
         let engine = try engine(for: granted, placeCount: placeCount, recordingsOf: channelCounts)
         for note in engine.profiles.compactMap({ CalibrationAge.note(on: $0) }) { session.console.remark(note) }
         if isListened, !hasChosenProfile {
@@ -155,7 +157,8 @@ struct DeviceOptions: Sendable {
 
   static let device = Option(
     "-d", "--device", value: "NAME",
-    help: "Output: an ALSA device such as plughw:1, a card by card:ID or usb:VENDOR:PRODUCT[:SERIAL], or wav:FILE.",
+    help:
+      "Output: an ALSA device such as plughw:1, a card by card:ID or usb:VENDOR:PRODUCT[:SERIAL], a sink by pipewire:NODE=NAME or pulse:DEVICE=NAME, or wav:FILE.",
     defaultText: defaultDevice, completion: Completion(query: "devices --names"))
   private static let rate = Option(
     "--rate", value: "HZ", help: "Sample rate, \(SharedOptions.sampleRateText).",
@@ -224,14 +227,39 @@ struct DeviceOptions: Sendable {
     if let name, name.isEmpty || name.utf8.contains(0) {
       throw UsageError("'--device' requires the name of an output device, not \(name.inQuotes)")
     }
+    if let name, let sink = namedSink(name) {
+      do throws(OutputError) { try sink.validate() } catch {
+        throw UsageError("'--device': \(name.printable): \(error.description)")
+      }
+    }
     return name
+  }
+
+  /// The sink of a sound server that a device names; nil for other devices.
+  static func namedSink(_ device: String) -> NamedSink? {
+    let name = OutputRegistry.standard.name(device)
+    return name.scheme == ALSABackend().scheme ? NamedSink(device: name.rest) : nil
+  }
+
+  /// Gives the streams of a live verb their name in the desktop's mixer, and keeps them on the sink that they name.
+  ///
+  /// Call it before the process has a second thread.
+  static func pin(_ arguments: ParsedArguments) throws {
+    guard arguments.command.option(named: "--device") != nil else { return }
+    let device = try name(arguments)
+    // 'setup' asks for the device later, and a source to follow is recorded by its name.
+    let isChosenLater = device == nil && arguments.command.name == "setup"
+    let records = arguments.command.name == "follow"
+    let namesSink = device.flatMap(namedSink) != nil || isChosenLater || records
+    try SinkPinning.apply(namesSink: namesSink)
   }
 }
 
 extension OutputError {
   var message: String {
     // The list of devices is this program's own to name.
-    let reason = kind == .notFound ? "no such device; run 'temblor devices' to list devices" : description
+    let isListed = kind != .notFound || !alternatives.isEmpty
+    let reason = isListed ? description : "no such device; run 'temblor devices' to list devices"
     return "\(output.printable): \(reason)"
   }
 }
@@ -255,9 +283,15 @@ struct DeviceSummary: Equatable, Sendable {
   var encoding: String
   /// Whether a sound card plays the frames without a sound server between.
   var isHardware = false
+  /// A Boolean value that indicates whether PulseAudio or PipeWire plays the frames.
+  var isServerStream = false
 
   init(_ output: OpenedOutput) {
-    (name, format, encoding, isHardware) = (output.name, output.format, output.encoding, output.isHardware)
+    name = output.name
+    format = output.format
+    encoding = output.encoding
+    isHardware = output.isHardware
+    isServerStream = output.isServerStream
   }
 
   /// `default: 2 channels at 48000 Hz, float, periods of 240 in 960 frames`.

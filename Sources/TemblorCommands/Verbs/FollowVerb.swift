@@ -1,9 +1,8 @@
 enum FollowVerb {
-  private static let monitor = "monitor"
   private static let from = Option(
     "--from", value: "SOURCE",
     help: "What is followed: monitor (what the default output plays), a recording device of ALSA, or a sound file.",
-    defaultText: monitor, completion: .file)
+    defaultText: FollowedSource.monitor, completion: .file)
   private static let style = Option("--style", value: "STYLE", help: "What is made of the sound.")
     .choice(default: FollowingOptions.Style.full)
   private static let low = Option(
@@ -23,6 +22,8 @@ enum FollowVerb {
 
       What is spoken is not felt: a gate weighs what lies below 60 Hz against the rest. A slow gain of at most 12 dB evens out quiet and loud sources.
 
+      The output may not play on the sink that is followed, or follow the desktop's default sink: name another sink or a card with --device.
+
       The clocks of source and output may differ. A source that loses frames or goes away is tried again. On a terminal, a status line shows the levels in and out, the gate, the latency of all buffers and the difference of the clocks in parts per million. A file is followed at the pace of the output.
       """,
     options: [
@@ -36,11 +37,11 @@ enum FollowVerb {
       .init("temblor follow --from film.wav --device wav:felt.wav", "Write what a film would be felt as."),
     ]
   ) { arguments, terminal in
-    try run(arguments, terminal, on: SystemBackend()) { try LiveCapture($0, rates: $1, period: $2) }
+    try run(arguments, terminal, on: SystemBackend(), servers: .system) { try LiveCapture($0, rates: $1, period: $2) }
   }
 
   static func run(
-    _ arguments: ParsedArguments, _ terminal: Terminal, on backend: any SessionBackend,
+    _ arguments: ParsedArguments, _ terminal: Terminal, on backend: any SessionBackend, servers: SoundServers,
     capture: (_ device: String, _ rates: [Int], _ period: Double) throws -> any CaptureSource
   ) throws -> ExitStatus {
     let options = try LiveOptions(arguments)
@@ -53,30 +54,29 @@ enum FollowVerb {
     let following = FollowingOptions(
       style: try arguments[style], band: low...high, keepsVoices: arguments.flag("--keep-voices"),
       keepsLevel: arguments.flag("--no-ride"))
-    let name = arguments.value("--from") ?? monitor
+    let name = arguments.value("--from") ?? FollowedSource.monitor
     let delay = try arguments[delay] / 1_000
     let isFile = TakeInput.isSound(name) || SoundFileFormat.container(ofName: name) != nil
     let file = isFile ? try TakeInput.read(name, RenderJob(profile: options.profile)).signal : nil
     try options.checkOutputs(reading: file == nil ? [] : [name])
+    let source = file == nil ? try FollowedSource(name, on: servers) : nil
     let session = options.session(on: backend, terminal)
     var task: FollowTask?
     defer { task?.end() }
-    let (outcome, _) = try options.play(in: session) { engine in
+    let (outcome, _) = try options.play(in: session, check: { try source?.check($0) }) { engine in
       let made: FollowTask
       if let file {
         made = try FollowTask(file, following, delay: delay, on: engine, session: session, named: name)
       } else {
-        // The plug-ins of ALSA for PulseAudio, and PipeWire in its place, know this name.
-        let device = name == monitor ? "pulse:DEVICE=@DEFAULT_MONITOR@" : name
         let period = Double(options.device.request.periodSize) / Double(options.device.request.rate)
         do {
-          let source = try capture(device, [Int(engine.rate), 48_000, 44_100], period)
+          let capture = try capture(source?.device ?? name, [Int(engine.rate), 48_000, 44_100], period)
           made = try FollowTask(
-            SoundFeed(source, following, outputRate: engine.rate, period: period, delay: delay), on: engine,
+            SoundFeed(capture, following, outputRate: engine.rate, period: period, delay: delay), on: engine,
             session: session, named: name)
         } catch let error as OutputError {
           let needs = "needs PulseAudio or PipeWire, and the package libasound2-plugins; or name a device with '--from'"
-          throw FileError(name, name == monitor ? "\(error.description); \(needs)" : error.description)
+          throw FileError(name, name == FollowedSource.monitor ? "\(error.description); \(needs)" : error.description)
         }
       }
       task = made

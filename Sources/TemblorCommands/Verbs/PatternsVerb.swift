@@ -65,7 +65,7 @@ enum DevicesVerb {
   static let description = CommandDescription(
     "devices", abstract: "List output devices.",
     discussion: """
-      Each device is opened briefly to query its capabilities; nothing is played, and busy devices are skipped. A device that does not respond within two seconds is listed as such. The first device is the default.
+      Each device is opened briefly to query its capabilities; nothing is played, and busy devices are skipped. A device that does not respond within two seconds is listed as such. The first device is the default. The sinks of PipeWire and PulseAudio are listed with the option that plays on them.
       """,
     options: [Option("--names", help: "Print only the names, one per line; no device is opened."), SharedOptions.json],
     examples: [.init("temblor devices", "List the devices.")]
@@ -90,12 +90,14 @@ enum DevicesVerb {
 
   /// What to type to play on each card.
   static func advice(_ devices: [OutputListing]) -> String {
-    let cards = devices.compactMap(SoundCard.init)
-    guard !cards.isEmpty else {
+    let cards = devices.compactMap(SoundCard.init).map { ["  --device \($0.device)", $0.name] }
+    let sinks = devices.filter { NamedSink(device: $0.name) != nil }
+    let rows = cards + sinks.map { ["  --device \($0.name.printable)", $0.description.printable] }
+    guard !rows.isEmpty else {
       return "No sound card was found: connect one, or write a file with --device wav:FILE.\n"
     }
-    return "To play on a card, use its option, or save it with 'temblor setup':\n"
-      + ColumnText.text(cards.map { ["  --device \($0.device)", $0.name] })
+    let noun = sinks.isEmpty ? "a card" : cards.isEmpty ? "a sink" : "a card or a sink"
+    return "To play on \(noun), use its option, or save it with 'temblor setup':\n" + ColumnText.text(rows)
   }
 
   static func text(_ devices: [OutputListing], for output: Output) -> String {

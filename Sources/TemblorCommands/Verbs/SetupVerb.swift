@@ -182,7 +182,9 @@ struct SetupQuestions {
         // What ALSA converts to has any number of channels.
         let own = usable.first { $0.name == card.hardware }?.capabilities?.channelCounts.max()
         rows.append((card.device, card.name, min(own ?? 2, 8)))
-      } else if ["default", "pipewire", "pulse", "jack"].contains(output.name) {
+      } else if ["default", "pipewire", "pulse", "jack"].contains(output.name)
+        || NamedSink(device: output.name) != nil
+      {
         rows.append((output.name, output.description.printable, 2))
       }
     }

@@ -1,0 +1,133 @@
+package import HapticPlayback
+
+/// A sink of a sound server that the name of an ALSA device names, such as `pipewire:NODE=shaker` or
+/// `pulse:DEVICE=shaker`.
+package struct NamedSink: Equatable, Sendable {
+  /// The sound servers whose ALSA plug-ins accept the name of a sink.
+  package enum Server: String, CaseIterable, Sendable {
+    case pipeWire = "PipeWire"
+    case pulseAudio = "PulseAudio"
+
+    /// The name of the plug-in in ALSA's configuration.
+    fileprivate var plugIn: String {
+      switch self {
+      case .pipeWire: "pipewire"
+      case .pulseAudio: "pulse"
+      }
+    }
+
+    /// The plug-in's arguments up to the sink's, in the order of ALSA's configuration.
+    fileprivate var arguments: [String] {
+      switch self {
+      case .pipeWire: ["SERVER", "NODE"]
+      case .pulseAudio: ["DEVICE"]
+      }
+    }
+
+    /// The device that plays on a sink.
+    package func device(_ sink: String) -> String { "\(plugIn):\(arguments.last ?? "")=\(sink)" }
+  }
+
+  package let server: Server
+  /// The name of the sink: the `node.name` of PipeWire.
+  package let sink: String
+  /// The name of the PipeWire server; nil for the user's.
+  package let remote: String?
+  /// The device as the user named it.
+  private let device: String
+
+  /// Reads the name of a device; nil if the device follows the server's default sink or belongs to no sound server.
+  package init?(device: String) {
+    for server in Server.allCases {
+      guard let words = Self.arguments(of: server.plugIn, in: device) else { continue }
+      var values: [String: String] = [:]
+      for (index, word) in words.enumerated() {
+        let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        if parts.count == 2 {
+          values[String(parts[0])] = Self.unquoted(parts[1])
+        } else if index < server.arguments.count {
+          values[server.arguments[index]] = Self.unquoted(parts[0])
+        }
+      }
+      guard let key = server.arguments.last, let sink = values[key] else { continue }
+      self.server = server
+      self.sink = sink
+      self.device = device
+      remote = values["SERVER"].flatMap { $0.isEmpty ? nil : $0 }
+      return
+    }
+    return nil
+  }
+
+  /// Refuses a name that a server would not read as the name of a sink: PipeWire plays on any sink for `-1` and on the
+  /// object of a number, PulseAudio on its default for no name.
+  package func validate() throws(OutputError) {
+    guard !sink.isEmpty, Int(sink) == nil else {
+      throw OutputError(
+        .invalidName, output: device,
+        "a \(server.rawValue) sink has a name, not \(sink.isEmpty ? "an empty one" : "a number"); "
+          + "run 'temblor devices' to list sinks")
+    }
+    guard !sink.contains(where: { "{}\"'".contains($0) }) else {
+      throw OutputError(.invalidName, output: device, "cannot read the sink's name; use '\(server.device("NAME"))'")
+    }
+  }
+
+  /// Finds the sink on its server.
+  ///
+  /// - Throws: `notFound` with the names of the sinks that exist, or `serverUnavailable`.
+  package func find(on servers: SoundServers) throws(OutputError) {
+    try validate()
+    let sinks: [SoundServers.Sink]
+    switch server {
+    case .pipeWire: sinks = try servers.pipeWireSinks(remote).unwrapped(for: device)
+    case .pulseAudio: sinks = try servers.pulseAudio(true).unwrapped(for: device).sinks
+    }
+    let matches = sinks.count { $0.name == sink }
+    if matches == 1 { return }
+    guard matches == 0 else {
+      throw OutputError(
+        .other, output: device, "\(matches) sinks have this name; give each a 'node.name' of its own in PipeWire")
+    }
+    let names = sinks.map(\.name).sorted()
+    throw OutputError(
+      .notFound, output: device,
+      "no such \(server.rawValue) sink; "
+        + (names.isEmpty ? "the server has none" : "available: \(names.joined(separator: ", "))"), alternatives: names)
+  }
+
+  /// The arguments of a plug-in in a device's name, which may be the slave of another plug-in; nil without any.
+  private static func arguments(of plugIn: String, in device: String) -> [String]? {
+    let prefix = plugIn + ":"
+    let start = device.indices.first { device[$0...].hasPrefix(prefix) && isWordStart($0, in: device) }
+    guard let start else { return nil }
+    let text = device[start...].dropFirst(prefix.count)
+    // A name within quotation marks ends with them.
+    let before = device[..<start].last
+    let isQuoted = before == "'" || before == "\""
+    let end = isQuoted ? text.firstIndex { $0 == before } ?? text.endIndex : text.endIndex
+    return text[..<end].split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+  }
+
+  private static func isWordStart(_ index: String.Index, in text: String) -> Bool {
+    guard index > text.startIndex else { return true }
+    return ":'\"=,".contains(text[text.index(before: index)])
+  }
+
+  private static func unquoted(_ text: Substring) -> String {
+    guard text.count >= 2, let first = text.first, first == text.last, first == "'" || first == "\"" else {
+      return String(text)
+    }
+    return String(text.dropFirst().dropLast())
+  }
+}
+
+extension Result where Failure == SoundServers.Problem {
+  /// The value, or the problem as an error of a device.
+  fileprivate func unwrapped(for device: String) throws(OutputError) -> Success {
+    switch self {
+    case .success(let value): return value
+    case .failure(let problem): throw problem.error(for: device)
+    }
+  }
+}

@@ -1,0 +1,141 @@
+internal import CSoundServers
+internal import SystemSupport
+package import HapticPlayback
+
+/// The sound servers of the user, asked through their own client libraries.
+package struct SoundServers: Sendable {
+  /// A sink of a server.
+  package struct Sink: Equatable, Sendable {
+    package var name: String
+    package var description: String
+    /// The source that records the sink; nil if the server does not name it.
+    package var monitor: String?
+
+    package init(name: String, description: String = "", monitor: String? = nil) {
+      self.name = name
+      self.description = description
+      self.monitor = monitor
+    }
+  }
+
+  /// A PulseAudio server, or PipeWire in its place.
+  package struct PulseAudio: Equatable, Sendable {
+    package var name: String
+    package var defaultSink: String
+    package var defaultSource: String
+    package var sinks: [Sink]
+
+    package init(name: String = "pulseaudio", defaultSink: String = "", defaultSource: String = "", sinks: [Sink] = [])
+    {
+      self.name = name
+      self.defaultSink = defaultSink
+      self.defaultSource = defaultSource
+      self.sinks = sinks
+    }
+
+    /// A Boolean value that indicates whether PipeWire answers in the place of PulseAudio.
+    package var isPipeWire: Bool { name.mentions("PipeWire") }
+  }
+
+  /// The reason that a server has no answer.
+  package enum Problem: Error, Equatable, Sendable {
+    case libraryMissing
+    case absent
+    case silent
+
+    package func error(for device: String) -> OutputError {
+      switch self {
+      case .libraryMissing:
+        OutputError(
+          .serverUnavailable, output: device,
+          "the sound server's client library is not installed; install libpulse0 or libpipewire-0.3-0")
+      case .absent: OutputError(.serverUnavailable, output: device, "the sound server does not respond; start it")
+      case .silent: OutputError(.unresponsive, output: device, "the sound server does not respond; restart it")
+      }
+    }
+  }
+
+  /// The sinks of a PipeWire server by its name; nil is the user's.
+  package var pipeWireSinks: @Sendable (_ remote: String?) -> Result<[Sink], Problem>
+  /// The PulseAudio server, which is started on request if the user's settings allow that.
+  package var pulseAudio: @Sendable (_ mayStart: Bool) -> Result<PulseAudio, Problem>
+
+  package init(
+    pipeWireSinks: @escaping @Sendable (String?) -> Result<[Sink], Problem>,
+    pulseAudio: @escaping @Sendable (Bool) -> Result<PulseAudio, Problem>
+  ) {
+    self.pipeWireSinks = pipeWireSinks
+    self.pulseAudio = pulseAudio
+  }
+
+  /// The servers that run.
+  package static let system = SoundServers(
+    pipeWireSinks: { remote in
+      var answer = Answer()
+      let status = unsafe withUnsafeMutablePointer(to: &answer) {
+        unsafe temblor_pipewire_sinks(remote, Int32(limit), Answer.addSink, $0)
+      }
+      return Answer.result(status, answer.server.sinks)
+    },
+    pulseAudio: { mayStart in
+      var answer = Answer()
+      let status = unsafe withUnsafeMutablePointer(to: &answer) {
+        unsafe temblor_pulse_sinks(mayStart, limit, Answer.setServer, Answer.addSink, $0)
+      }
+      return Answer.result(status, answer.server)
+    })
+
+  /// The time that a server has to answer, in seconds; one that has to be started needs some.
+  private static let limit = 5.0
+
+  /// The sinks that can be played on by name through ALSA's plug-ins, each with the device to use.
+  ///
+  /// - Parameter plugIns: The names of ALSA's configuration.
+  func listings(plugIns: Set<String>) -> [OutputListing] {
+    var listings: [OutputListing] = []
+    func list(_ sinks: [Sink], of server: NamedSink.Server) {
+      listings += sinks.map { sink in
+        let description = sink.description.isEmpty ? sink.name : sink.description
+        return OutputListing(name: server.device(sink.name), description: "\(server.rawValue) sink, \(description)")
+      }
+    }
+    if plugIns.contains("pipewire"), case .success(let sinks) = pipeWireSinks(nil) { list(sinks, of: .pipeWire) }
+    if plugIns.contains("pulse"), case .success(let server) = pulseAudio(false) {
+      // PipeWire's sinks have one name already.
+      if !server.isPipeWire || listings.isEmpty { list(server.sinks, of: .pulseAudio) }
+    }
+    return listings
+  }
+}
+
+/// The answer of a server while it arrives.
+private struct Answer {
+  var server = SoundServers.PulseAudio(name: "")
+
+  static let setServer: temblor_server_visitor = { context, name, sink, source in
+    guard let answer = unsafe context?.assumingMemoryBound(to: Answer.self) else { return }
+    unsafe answer.pointee.server.name = text(name)
+    unsafe answer.pointee.server.defaultSink = text(sink)
+    unsafe answer.pointee.server.defaultSource = text(source)
+  }
+
+  static let addSink: temblor_sink_visitor = { context, name, description, monitor in
+    guard let answer = unsafe context?.assumingMemoryBound(to: Answer.self) else { return }
+    let sink = unsafe SoundServers.Sink(
+      name: text(name), description: text(description), monitor: monitor.map { unsafe String(cString: $0) })
+    unsafe answer.pointee.server.sinks.append(sink)
+  }
+
+  static func result<Value>(_ status: temblor_server_answer, _ value: Value) -> Result<Value, SoundServers.Problem> {
+    switch status {
+    case TEMBLOR_SERVER_ANSWERED: .success(value)
+    case TEMBLOR_SERVER_LIBRARY_MISSING: .failure(.libraryMissing)
+    case TEMBLOR_SERVER_SILENT: .failure(.silent)
+    default: .failure(.absent)
+    }
+  }
+
+  private static func text(_ pointer: UnsafePointer<CChar>?) -> String {
+    unsafe pointer.map { unsafe String(cString: $0) } ?? ""
+  }
+}

@@ -1,0 +1,83 @@
+/// A recording device to follow, and the sink of a sound server that it records.
+///
+/// Vibration that is played on the sink that is recorded is followed again, without end.
+struct FollowedSource: Equatable {
+  /// The word for the default sink's monitor.
+  static let monitor = "monitor"
+
+  /// The device to open. A source that follows the server's default has the name of the default at the start, so that
+  /// it stays the same source.
+  let device: String
+  /// The sink that the device records; nil for other sources.
+  let sink: String?
+  /// The sinks of the server.
+  private let sinks: [String]
+
+  /// Finds a source through the sound server.
+  ///
+  /// - Throws: `FileError` if the source belongs to a sound server that does not answer.
+  init(_ name: String, on servers: SoundServers) throws {
+    let pulse = "pulse:DEVICE="
+    let named = NamedSink(device: name)
+    let isDefault = [Self.monitor, "default", "pulse", "pipewire"].contains(name)
+    guard isDefault || named != nil else {
+      device = name
+      sink = nil
+      sinks = []
+      return
+    }
+    let server: SoundServers.PulseAudio
+    switch servers.pulseAudio(true) {
+    case .success(let answer): server = answer
+    case .failure(let problem):
+      guard name == Self.monitor || named?.server == .pulseAudio else {
+        // A server that PulseAudio's clients do not reach cannot be asked for its default source.
+        device = name
+        sink = named?.sink
+        sinks = []
+        return
+      }
+      throw FileError(
+        name,
+        "\(problem.error(for: name).description); needs PulseAudio or PipeWire, and the package libasound2-plugins; "
+          + "or name a device with '--from'")
+    }
+    sinks = server.sinks.map(\.name)
+    func recorded(by source: String) -> String? { server.sinks.first { $0.monitor == source }?.name }
+    switch (name, named?.sink) {
+    case (Self.monitor, _), (_, "@DEFAULT_MONITOR@"):
+      let monitor = server.sinks.first { $0.name == server.defaultSink }?.monitor
+      device = pulse + (monitor ?? "@DEFAULT_MONITOR@")
+      sink = server.defaultSink
+    case (_, "@DEFAULT_SOURCE@"), ("pulse", nil):
+      device = pulse + server.defaultSource
+      sink = recorded(by: server.defaultSource)
+    case (_, let source?):
+      device = name
+      // PipeWire records the monitor of a sink by the name of the sink.
+      sink = recorded(by: source) ?? (sinks.contains(source) ? source : nil)
+    default:
+      device = name
+      sink = recorded(by: server.defaultSource)
+    }
+  }
+
+  /// Refuses an output that plays on the recorded sink, or may come to play there.
+  ///
+  /// - Parameter output: The opened output.
+  func check(_ output: DeviceSummary) throws(UsageError) {
+    guard let sink, output.isServerStream else { return }
+    let named = NamedSink(device: output.name)
+    guard named == nil || named?.sink == sink else { return }
+    let others = sinks.filter { $0 != sink }.map { "pulse:DEVICE=" + $0.printable }
+    let remedy =
+      others.isEmpty
+      ? "name a sound card with '--device', such as plughw:1"
+      : "name another sink with '--device': \(others.joinedWithOr)"
+    let reason =
+      named == nil
+      ? "the device \(output.name.inQuotes) plays on the desktop's default sink"
+      : "the device \(output.name.inQuotes) plays on this sink"
+    throw UsageError("'--from' records the sink \(sink.inQuotes), and \(reason), which would feed itself; \(remedy)")
+  }
+}

@@ -1,0 +1,106 @@
+import HapticPlayback
+import Testing
+
+@testable import HapticOutputs
+
+/// Sinks of sound servers in the names of devices.
+@Suite struct NamedSinkTests {
+  private func servers(_ names: [String], pulse: Result<SoundServers.PulseAudio, SoundServers.Problem>? = nil)
+    -> SoundServers
+  {
+    let sinks = names.map { SoundServers.Sink(name: $0, description: "The \($0)", monitor: $0 + ".monitor") }
+    return SoundServers(
+      pipeWireSinks: { $0 == nil ? .success(sinks) : .failure(.absent) },
+      pulseAudio: { _ in pulse ?? .success(SoundServers.PulseAudio(sinks: sinks)) })
+  }
+
+  private func refusal(_ device: String, on servers: SoundServers) throws -> OutputError? {
+    let sink = try #require(NamedSink(device: device))
+    do throws(OutputError) {
+      try sink.find(on: servers)
+      return nil
+    } catch { return error }
+  }
+
+  @Test(
+    "A device names a sink by its key, by its position, or within another plug-in",
+    arguments: [
+      ("pipewire:NODE=shaker", "shaker"), ("pipewire:,shaker", "shaker"),
+      ("pipewire:NODE=shaker,EXCLUSIVE=1", "shaker"),
+      ("plug:'pipewire:NODE=shaker'", "shaker"), ("plug:SLAVE=\"pulse:DEVICE=shaker\"", "shaker"),
+      ("pulse:shaker", "shaker"), ("pulse:DEVICE=shaker", "shaker"), ("pulse:DEVICE='a b'", "a b"),
+      ("pipewire:NODE=", ""), ("pulse:", ""),
+    ]) func deviceNamesSink(device: String, sink: String)
+  { #expect(NamedSink(device: device)?.sink == sink) }
+
+  @Test(
+    "Other devices name no sink",
+    arguments: [
+      "default", "pipewire", "pulse", "hw:1", "plughw:CARD=pulse", "pipewire:SERVER=other", "jack", "mypulse:DEVICE=a",
+      "card:pulse",
+    ]) func deviceNamesNoSink(device: String)
+  { #expect(NamedSink(device: device) == nil) }
+
+  @Test func theServerOfADeviceIsRead() {
+    #expect(NamedSink(device: "pipewire:NODE=a,SERVER=other")?.remote == "other")
+    #expect(NamedSink(device: "pipewire:NODE=a")?.remote == nil)
+    #expect(NamedSink(device: "pulse:DEVICE=a")?.server == .pulseAudio)
+  }
+
+  @Test(
+    "A name that a server reads as any sink, or as an object's number, is refused",
+    arguments: [
+      "pipewire:NODE=-1", "pipewire:NODE=", "pipewire:NODE=57", "pulse:", "pulse:DEVICE=0", "pipewire:{NODE a,x}",
+    ])
+  func nameIsInvalid(device: String) throws {
+    let error = try refusal(device, on: servers(["-1", "", "57", "0"]))
+    #expect(error?.kind == .invalidName)
+    #expect(error?.output == device)
+  }
+
+  @Test func aSinkThatExistsIsFound() throws {
+    #expect(try refusal("pipewire:NODE=shaker", on: servers(["desktop", "shaker"])) == nil)
+    #expect(try refusal("pulse:DEVICE=shaker", on: servers(["desktop", "shaker"])) == nil)
+  }
+
+  @Test func aMissingSinkIsRefusedWithTheSinksThatExist() throws {
+    let error = try refusal("pipewire:NODE=shakr", on: servers(["shaker", "desktop"]))
+    #expect(error?.kind == .notFound)
+    #expect(error?.description == "no such PipeWire sink; available: desktop, shaker")
+    #expect(error?.alternatives == ["desktop", "shaker"])
+    let pulse = try refusal("pulse:DEVICE=Shaker", on: servers(["shaker"]))
+    #expect(pulse?.description == "no such PulseAudio sink; available: shaker")
+  }
+
+  @Test func twoSinksOfOneNameAreRefused() throws {
+    let error = try refusal("pipewire:NODE=shaker", on: servers(["shaker", "shaker"]))
+    #expect(error?.kind == .other)
+    #expect(error?.description.hasPrefix("2 sinks have this name") == true)
+  }
+
+  @Test(
+    "A server without an answer is an error",
+    arguments: zip(
+      [SoundServers.Problem.absent, .silent, .libraryMissing],
+      [OutputError.Kind.serverUnavailable, .unresponsive, .serverUnavailable]))
+  func serverHasNoAnswer(problem: SoundServers.Problem, kind: OutputError.Kind) throws {
+    #expect(try refusal("pulse:DEVICE=a", on: servers([], pulse: .failure(problem)))?.kind == kind)
+    #expect(try refusal("pipewire:NODE=a,SERVER=other", on: servers(["a"]))?.kind == .serverUnavailable)
+  }
+
+  @Test func sinksAreListedWithTheirDevices() {
+    let both: Set = ["pipewire", "pulse"]
+    let pulse = SoundServers.PulseAudio(sinks: [.init(name: "hdmi")])
+    let listings = servers(["shaker"], pulse: .success(pulse)).listings(plugIns: both)
+    #expect(listings.map(\.name) == ["pipewire:NODE=shaker", "pulse:DEVICE=hdmi"])
+    #expect(listings.map(\.description) == ["PipeWire sink, The shaker", "PulseAudio sink, hdmi"])
+    #expect(servers(["shaker"]).listings(plugIns: []) == [])
+  }
+
+  @Test func sinksOfPipeWireAreListedOnce() {
+    let replacement = SoundServers.PulseAudio(name: "PulseAudio (on PipeWire 1.4.2)", sinks: [.init(name: "shaker")])
+    let listed = servers(["shaker"], pulse: .success(replacement))
+    #expect(listed.listings(plugIns: ["pipewire", "pulse"]).map(\.name) == ["pipewire:NODE=shaker"])
+    #expect(listed.listings(plugIns: ["pulse"]).map(\.name) == ["pulse:DEVICE=shaker"])
+  }
+}
