@@ -16,6 +16,7 @@ sent to other processes, whichever method starts those. A process forks once the
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import functools
 import json
@@ -285,7 +286,10 @@ def render(pattern: Pattern | PathLike, profile: PathLike = "phone", rate: float
         number = host.profile(profile)
         count = host.call("render", pattern._slot(host), number, float(rate))
         if count > 0:
-            return numpy.ctypeslib.as_array(host.call("samples"), (count,)).copy()
+            # Copied without the interpreter's lock, so that other threads go on.
+            samples = numpy.empty(count, numpy.float32)
+            ctypes.memmove(samples.ctypes.data, host.call("samples"), samples.nbytes)
+            return samples
         failure = host.output()
     if failure:
         raise HapticError.of(failure)
