@@ -70,7 +70,8 @@ int32_t temblor_trace(temblor *host, int32_t slot, const char *name, int32_t nam
 // Adds a profile by the JSON text of its file; its number, or -1.
 int32_t temblor_add_profile(temblor *host, const char *content, int32_t length);
 // Renders a slot with a profile at frames per second, 8,000 to 192,000; how many samples of one channel, the same as
-// those of `temblor render --sample-format float`, with the silence in which the hardware comes to rest.
+// those of `temblor render --sample-format float`, with the silence in which the hardware comes to rest. 0 where it cannot
+// be rendered, and the output is why; after a rendering without samples the output is empty.
 int32_t temblor_render(temblor *host, int32_t slot, int32_t profile, double rate);
 // The same as the bytes of a WAV file of 32-bit floats.
 int32_t temblor_wav(temblor *host, int32_t slot, int32_t profile, double rate);

@@ -26,6 +26,7 @@ Requires-Python: >=3.9
 Requires-Dist: numpy
 Provides-Extra: test
 Requires-Dist: pytest; extra == "test"
+Requires-Dist: dask; extra == "test"
 Description-Content-Type: text/markdown
 
 {(here / "README.md").read_text()}"""

@@ -8,21 +8,28 @@
         print(finding)
 
 Times are seconds, intensities and sharpnesses 0..1, levels decibels of full scale (dBFS) unless said otherwise.
-Patterns may be used by several threads, which take turns.
+A path may be the name of a shipped pattern, in every function that takes a pattern; a file of that name goes first.
+
+Threads work at once, each with a host of the library. Patterns are copied and pickled by name and content, so they may be
+sent to other processes, whichever method starts those. A process forks once the calls of its other threads have ended.
 """
 
 from __future__ import annotations
 
+import ctypes
+import errno
+import functools
 import json
 import os
 import tempfile
 import time
-import weakref
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Iterable, Mapping, Sequence, Union
 
-from ._core import HapticError, Host, shared as _shared
+from ._core import HapticError, Host
+from ._core import shared as _shared
 
 if TYPE_CHECKING:
     import numpy
@@ -48,6 +55,9 @@ class Transient:
     intensity: float = 1.0
     sharpness: float = 0.5
 
+    def __post_init__(self) -> None:
+        _require_event(self)
+
     def _entry(self) -> dict[str, Any]:
         return _event("HapticTransient", self.time, {"HapticIntensity": self.intensity, "HapticSharpness": self.sharpness})
 
@@ -64,6 +74,10 @@ class Continuous:
     decay: float | None = None
     release: float | None = None
     sustained: bool | None = None
+
+    def __post_init__(self) -> None:
+        _require_event(self)
+        _require("duration", self.duration, 0, _DAY)
 
     def _entry(self) -> dict[str, Any]:
         values = {
@@ -88,11 +102,33 @@ class Curve:
     control: str
     points: Sequence[tuple[float, float]]
 
+    def __post_init__(self) -> None:
+        if self.control in _CONTROL_RANGES:
+            for time, value in self.points:
+                _require("the time of a point", time, 0, _DAY)
+                _require(f"a point of {self.control}", value, *_CONTROL_RANGES[self.control])
+
     def _entry(self) -> dict[str, Any]:
         names = {"intensity": "HapticIntensityControl", "sharpness": "HapticSharpnessControl"}
         points = [{"Time": float(time), "ParameterValue": float(value)} for time, value in self.points]
         return {"ParameterCurve": {
             "ParameterID": names.get(self.control, self.control), "Time": 0, "ParameterCurveControlPoints": points}}
+
+
+_DAY = 86_400
+_CONTROL_RANGES = {"intensity": (0, 1), "sharpness": (-1, 1)}
+
+
+def _require(name: str, value: float, low: float, high: float) -> None:
+    """Refuses a value outside its range, and one that is no number."""
+    if not low <= value <= high:
+        raise ValueError(f"{name} must be from {low:,} to {high:,}, not {value}")
+
+
+def _require_event(event: Transient | Continuous) -> None:
+    _require("time", event.time, 0, _DAY)
+    _require("intensity", event.intensity, 0, 1)
+    _require("sharpness", event.sharpness, 0, 1)
 
 
 def _event(kind: str, time: float, values: Mapping[str, float | None]) -> dict[str, Any]:
@@ -102,6 +138,8 @@ def _event(kind: str, time: float, values: Mapping[str, float | None]) -> dict[s
 
 class Pattern:
     """A haptic pattern: of a file in any format that is read, or built of events and curves.
+
+    Copies and pickled patterns keep name and content, nothing else.
 
     Args:
         *parts: `Transient`, `Continuous` and `Curve` in any order.
@@ -147,23 +185,37 @@ class Pattern:
         Raises:
             HapticError: None has this name.
         """
-        status, printed, reported = _shared().run("patterns", name)
-        if status != 0:
-            raise _failure(reported)
-        return cls.parse(printed, f"{name}.ahap")
+        return cls.parse(_shipped_text(name), f"{name}.ahap")
 
     def _open(self, name: str, content: bytes) -> None:
-        host = _shared()
+        self._restore(name, content)
+        self._slot(_shared())
+
+    def _restore(self, name: str, content: bytes) -> None:
         self.name = name
         self._content = content
-        self._slot = host.open(name, content)
-        self._end = weakref.finalize(self, host.close, self._slot)
-        self._end.atexit = False
+
+    def _slot(self, host: Host) -> int:
+        """The slot of the pattern in a host; valid in a `with` statement of the host."""
+        return host.slot(self.name, self._content)
+
+    def _report(self, name: str, raw: bool = False) -> Any:
+        with _shared() as host:
+            return host.report(name, self._slot(host), raw=raw)
+
+    def __copy__(self) -> "Pattern":
+        return _restored(type(self), self.name, self._content)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Pattern":
+        return self.__copy__()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (type(self), self.name, self._content)
 
     @property
     def text(self) -> str:
         """The pattern as AHAP; a file of AHAP to the byte."""
-        return _shared().report("text", self._slot, raw=True).decode()
+        return self._report("text", raw=True).decode()
 
     @property
     def content(self) -> bytes:
@@ -173,15 +225,22 @@ class Pattern:
     @property
     def format(self) -> str:
         """The id of the format that it was read from, as `formats()` has it."""
-        return _shared().report("origin", self._slot)["format"]
+        return self._report("origin")["format"]
 
     @property
     def duration(self) -> float:
         """Seconds from the start to the end of the last event."""
-        return float(_shared().report("score", self._slot)["duration"])
+        return float(self._report("score")["duration"])
 
     def __repr__(self) -> str:
         return f"<Pattern {self.name!r}, {self.format}, {self.duration:.3f} s>"
+
+
+def _restored(kind: type[Pattern], name: str, content: bytes) -> Pattern:
+    """A pattern whose content was read before, maybe in another process; it is opened by its first use."""
+    made = kind.__new__(kind)
+    made._restore(name, content)
+    return made
 
 
 # What is known.
@@ -199,8 +258,7 @@ def formats() -> dict[str, str]:
 
 def shipped() -> list[str]:
     """The names of the shipped patterns, in alphabetical order."""
-    printed = json.loads(_ran("patterns", "--json"))
-    return sorted(each["name"] for each in printed["patterns"])
+    return list(_shipped_names())
 
 
 # Sound.
@@ -210,7 +268,7 @@ def render(pattern: Pattern | PathLike, profile: PathLike = "phone", rate: float
     """Renders a pattern as `temblor render` does, sample for sample.
 
     Args:
-        pattern: A pattern, or the path of its file. Sound files that it plays are left out.
+        pattern: A pattern, the path of its file, or the name of a shipped one. Sound files that it plays are left out.
         profile: The name of a profile, or the path of its JSON file.
         rate: Frames per second, 8,000..192,000.
 
@@ -222,15 +280,23 @@ def render(pattern: Pattern | PathLike, profile: PathLike = "phone", rate: float
     """
     import numpy
 
-    pattern, host = _pattern(pattern), _shared()
-    if not 8_000 <= rate <= 192_000:
-        raise ValueError(f"rate must be from 8,000 to 192,000, not {rate}")
-    number = host.profile(profile)
-    with host.lock:
-        count = host.call("render", pattern._slot, number, float(rate))
-        if count == 0:
-            return numpy.zeros(0, numpy.float32)
-        return numpy.ctypeslib.as_array(host.call("samples"), (count,)).copy()
+    _require("rate", rate, *_RATES)
+    pattern = _pattern(pattern)
+    with _shared() as host:
+        number = host.profile(profile)
+        count = host.call("render", pattern._slot(host), number, float(rate))
+        if count > 0:
+            # Copied without the interpreter's lock, so that other threads go on.
+            samples = numpy.empty(count, numpy.float32)
+            ctypes.memmove(samples.ctypes.data, host.call("samples"), samples.nbytes)
+            return samples
+        failure = host.output()
+    if failure:
+        raise HapticError.of(failure)
+    return numpy.zeros(0, numpy.float32)
+
+
+_RATES = (8_000, 192_000)
 
 
 def measure(sound: "ArrayLike | PathLike", rate: float = 48_000) -> dict[str, Any]:
@@ -248,7 +314,7 @@ def measure(sound: "ArrayLike | PathLike", rate: float = 48_000) -> dict[str, An
         HapticError: The sound cannot be read.
     """
     with _Files() as files:
-        return json.loads(_ran("info", files.path(sound, rate), "--json"))["takes"][0]
+        return json.loads(files.ran("info", files.path(sound, rate, "sound"), "--json"))["takes"][0]
 
 
 def trace(sound: "ArrayLike | PathLike", *options: str, rate: float = 48_000) -> Pattern:
@@ -264,7 +330,7 @@ def trace(sound: "ArrayLike | PathLike", *options: str, rate: float = 48_000) ->
     """
     with _Files() as files, tempfile.TemporaryDirectory(prefix="temblor-") as folder:
         path = os.path.join(folder, "trace.ahap")
-        _ran("trace", files.path(sound, rate), "-q", "-o", path, *options)
+        files.ran("trace", files.path(sound, rate, "sound"), "-q", "-o", path, *options)
         return Pattern.read(path)
 
 
@@ -303,13 +369,13 @@ def check(pattern: Pattern | PathLike, profile: PathLike = "phone") -> list[Find
 
     A file that cannot be read is a list of its errors, not an exception.
     """
-    host = _shared()
-    try:
-        pattern = _pattern(pattern)
-    except HapticError as error:
-        return [Finding("error", error.rule, error.message, error.hint, error.line, error.column, "", error.file)]
+    with _shared() as host:
+        try:
+            slot = _pattern(pattern)._slot(host)
+        except HapticError as error:
+            return [Finding("error", error.rule, error.message, error.hint, error.line, error.column, "", error.file)]
+        found = host.report("check", slot, host.profile(profile))
     known = Finding.__dataclass_fields__
-    found = host.report("check", pattern._slot, host.profile(profile))
     return [Finding(**{key: value for key, value in each.items() if key in known}) for each in found]
 
 
@@ -352,7 +418,8 @@ def compare(a: "Pattern | ArrayLike | PathLike", b: "Pattern | ArrayLike | PathL
         HapticError: One of the two cannot be read.
     """
     with _Files() as files:
-        result = json.loads(_ran("compare", files.path(a, rate), files.path(b, rate), "--json", *options, good=(0, 3)))
+        paths = [files.path(a, rate, "a"), files.path(b, rate, "b")]
+        result = json.loads(files.ran("compare", *paths, "--json", *options, good=(0, 3)))
     first = result["comparisons"][0]
     differences = first["differences"]
     return Comparison(first["equality"], [each["sentence"] for each in differences], differences, first["gain"], result)
@@ -368,12 +435,13 @@ def convert(pattern: Pattern | PathLike, format: str) -> tuple[bytes, list[str]]
     Raises:
         HapticError: The format is unknown or cannot be written.
     """
-    pattern, host = _pattern(pattern), _shared()
     if format not in formats():
         raise HapticError(f"no format has the id {format!r}", hint="formats() lists them")
-    with host.lock:
-        content = host.bytes("save", pattern._slot, format.encode(), len(format.encode()))
-        losses = host.report("origin", pattern._slot)["losses"] + host.report("losses")
+    pattern = _pattern(pattern)
+    with _shared() as host:
+        slot = pattern._slot(host)
+        content = host.bytes("save", slot, format.encode(), len(format.encode()))
+        losses = host.report("origin", slot)["losses"] + host.report("losses")
     if not content:
         raise HapticError(f"the pattern cannot be written as {format}", pattern.name)
     return content, [f"{each['kind']}: {each['message']}" for each in losses]
@@ -389,8 +457,7 @@ class Play:
         self._session, self._number = session, number
 
     def _state(self) -> dict[str, Any]:
-        plays = self._session._status()["plays"]
-        return next((each for each in plays if each["id"] == self._number), {"state": "ended"})
+        return next((each for each in self._session._plays() if each["id"] == self._number), {"state": "ended"})
 
     @property
     def state(self) -> str:
@@ -409,15 +476,32 @@ class Play:
         return self._state().get("onset")
 
     def set(self, *, intensity: float | None = None, sharpness: float | None = None, gain: float | None = None,
-            over: float = 0.0, at: float | None = None) -> None:
-        """Moves controls within `over` seconds, from a time of the session on or at once."""
-        for control, value in enumerate((intensity, sharpness, gain)):
-            if value is not None:
-                self._session._control(self._number, control, value, over, at)
+            over: float = 0.0, at: float | None = None) -> bool:
+        """Moves controls within `over` seconds, from a time of the session on or at once.
 
-    def stop(self, at: float | None = None) -> None:
-        """Fades it out within 2 ms, at a time of the session or at once."""
-        self._session._control(self._number, 3, 0.0, 0.0, at)
+        Args:
+            intensity: A factor, 0..1.
+            sharpness: An addition, -1..1.
+            gain: A factor, 0..1,000.
+
+        Returns:
+            False if the play has ended.
+        """
+        values = (intensity, sharpness, gain)
+        ranges = {"intensity": (0, 1), "sharpness": (-1, 1), "gain": (0, 1_000)}
+        for value, (name, limits) in zip(values, ranges.items()):
+            if value is not None:
+                _require(name, value, *limits)
+        _require("over", over, 0, _DAY)
+        moved = [
+            self._session._control(self._number, control, value, over, at)
+            for control, value in enumerate(values) if value is not None
+        ]
+        return all(moved)
+
+    def stop(self, at: float | None = None) -> bool:
+        """Fades it out within 2 ms, at a time of the session or at once; False if the play has ended."""
+        return self._session._control(self._number, 3, 0.0, 0.0, at)
 
     def wait(self, timeout: float | None = None) -> bool:
         """Waits until it has ended; False where a time in seconds passed before."""
@@ -435,8 +519,10 @@ class Session:
     Args:
         device: As `temblor --device` has it: "default", "plughw:CARD=Device", "wav:FILE", "null:".
         profile: The name of a profile, or the path of its file.
-        rate: Frames per second; the nearest that the device has is taken.
+        rate: Frames per second, 8,000..192,000; the nearest that the device has is taken.
         strength: A factor on everything, 0..1.
+
+    A session belongs to the process that opened it: it cannot be pickled, and calls in a child after a fork raise.
 
     Raises:
         HapticError: The device or the profile cannot be used.
@@ -450,13 +536,15 @@ class Session:
 
     def __init__(self, device: str = "default", profile: PathLike = "phone", rate: float = 48_000,
                  strength: float = 1.0) -> None:
+        _require("rate", rate, *_RATES)
+        _require("strength", strength, 0, 1)
         self._host = Host()
         self._profile = self._host.profile(profile)
-        self._slots: "weakref.WeakKeyDictionary[Pattern, int]" = weakref.WeakKeyDictionary()
+        self._ended_plays: list[dict[str, Any]] | None = None
         self.events: list[dict[str, Any]] = []
         """What happened at the device so far: kind, frames that were missed, text."""
         name = device.encode()
-        with self._host.lock:
+        with self._host:
             if not self._host.call("session_open", name, len(name), self._profile, float(rate), float(strength)):
                 raise HapticError.of(self._host.output())
         status = self._status()
@@ -471,9 +559,15 @@ class Session:
         self.close()
 
     def close(self) -> None:
-        """Fades out, lets the rest be heard and closes the device."""
-        with self._host.lock:
+        """Fades out, lets the rest be heard and closes the device. Does nothing in a child after a fork."""
+        if self._host.is_inherited or self._ended_plays is not None:
+            return
+        with self._host:
+            self._ended_plays = [{**each, "state": "ended"} for each in self._status()["plays"]]
             self._host.call("session_close")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise TypeError("a session cannot be copied or pickled; open one in each process")
 
     def _status(self) -> dict[str, Any]:
         found = self._host.bytes("session_status")
@@ -483,12 +577,15 @@ class Session:
         self.events += status["events"]
         return status
 
+    def _plays(self) -> list[dict[str, Any]]:
+        return self._status()["plays"] if self._ended_plays is None else self._ended_plays
+
     def _frame(self, at: float | None) -> int:
         return -1 if at is None else max(0, round(at * self.rate))
 
-    def _control(self, number: int, control: int, value: float, over: float, at: float | None) -> None:
-        with self._host.lock:
-            self._host.call("session_control", number, control, float(value), float(over), self._frame(at))
+    def _control(self, number: int, control: int, value: float, over: float, at: float | None) -> bool:
+        with self._host:
+            return self._host.call("session_control", number, control, float(value), float(over), self._frame(at)) == 1
 
     @property
     def now(self) -> float:
@@ -517,12 +614,9 @@ class Session:
             HapticError: The pattern cannot be used, or too much is played already.
         """
         pattern = _pattern(pattern)
-        with self._host.lock:
-            if pattern not in self._slots:
-                slot = self._host.open(pattern.name, pattern.content)
-                self._slots[pattern] = slot
-                weakref.finalize(pattern, self._host.close, slot).atexit = False
-            number = self._host.call("session_play", self._slots[pattern], self._profile, self._frame(at))
+        with self._host:
+            slot = pattern._slot(self._host)
+            number = self._host.call("session_play", slot, self._profile, self._frame(at))
             if number < 0:
                 raise HapticError.of(self._host.output())
         return Play(self, number)
@@ -532,7 +626,29 @@ class Session:
 
 
 def _pattern(pattern: Pattern | PathLike) -> Pattern:
-    return pattern if isinstance(pattern, Pattern) else Pattern.read(pattern)
+    """A pattern by the rule of the program: a file, or else a shipped pattern, whose name may have an extension."""
+    if isinstance(pattern, Pattern):
+        return pattern
+    path = os.fspath(pattern)
+    if os.path.lexists(path):
+        return Pattern.read(path)
+    endings = [f".{each}" for form in _shared().report("formats") for each in form["extensions"]]
+    ending = max((each for each in endings if path.lower().endswith(each)), key=len, default="")
+    name = path[:len(path) - len(ending)]
+    if name not in _shipped_names():
+        raise FileNotFoundError(errno.ENOENT, "no such file, and no shipped pattern has this name", path)
+    return Pattern.shipped(name)
+
+
+@functools.lru_cache(maxsize=None)
+def _shipped_names() -> tuple[str, ...]:
+    printed = json.loads(_ran("patterns", "--json"))
+    return tuple(sorted(each["name"] for each in printed["patterns"]))
+
+
+@functools.lru_cache(maxsize=None)
+def _shipped_text(name: str) -> str:
+    return _ran("patterns", name)
 
 
 def _failure(reported: str) -> HapticError:
@@ -540,9 +656,12 @@ def _failure(reported: str) -> HapticError:
     return HapticError(lines[0].removeprefix("temblor: ").removeprefix("error: "))
 
 
-def _ran(*words: str, good: Iterable[int] = (0,)) -> str:
+def _ran(*words: str, good: Iterable[int] = (0,), titles: Mapping[str, str] = MappingProxyType({})) -> str:
+    """What a verb prints; `titles` are those of paths, for messages."""
     status, printed, reported = _shared().run(*words)
     if status not in good:
+        for path, title in titles.items():
+            reported = reported.replace(path, title)
         raise _failure(reported)
     return printed
 
@@ -552,25 +671,30 @@ class _Files:
 
     def __enter__(self) -> "_Files":
         self._folder = tempfile.TemporaryDirectory(prefix="temblor-")
-        self._count = 0
+        self._titles: dict[str, str] = {}
         return self
 
     def __exit__(self, *_: object) -> None:
         self._folder.cleanup()
 
-    def path(self, take: Any, rate: float) -> str:
+    def path(self, take: Any, rate: float, title: str) -> str:
+        """The path of a file with a pattern or sound; messages call an array by a title."""
         if isinstance(take, (str, os.PathLike)):
             return os.fspath(take)
-        self._count += 1
-        folder = Path(self._folder.name, str(self._count))
+        folder = Path(self._folder.name, title)
         folder.mkdir()
         if isinstance(take, Pattern):
             path = folder / Path(take.name).name
             path.write_bytes(take.content)
+            self._titles[str(path)] = take.name
             return str(path)
         path = folder / "sound.wav"
         path.write_bytes(_wav(take, rate))
+        self._titles[str(path)] = title
         return str(path)
+
+    def ran(self, *words: str, good: Iterable[int] = (0,)) -> str:
+        return _ran(*words, good=good, titles=self._titles)
 
 
 def _wav(samples: "ArrayLike", rate: float) -> bytes:

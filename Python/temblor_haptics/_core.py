@@ -1,4 +1,9 @@
-"""The C library, and hosts of it: nothing else touches its memory."""
+"""The C library, and hosts of it: nothing else touches its memory.
+
+Each thread has a host, so that threads render at once. A fork copies the memory of the library together with the locks
+that other threads hold at that moment, but not those threads. A fork therefore waits until no call is in progress, and
+the child makes hosts of its own.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +11,10 @@ import ctypes
 import json
 import os
 import threading
+from collections import OrderedDict
 from ctypes import POINTER, c_char_p, c_double, c_float, c_int32, c_int64, c_uint8, c_void_p
 from pathlib import Path
+from typing import Any
 
 LIBRARY = Path(os.environ.get("TEMBLOR_LIBRARY_PATH") or Path(__file__).parent / "libtemblor.so.0")
 
@@ -43,10 +50,6 @@ def _load() -> ctypes.CDLL:
     return library
 
 
-_library: ctypes.CDLL | None = None
-_loading = threading.Lock()
-
-
 class HapticError(Exception):
     """What is wrong with a pattern, a profile or a device.
 
@@ -66,97 +69,255 @@ class HapticError(Exception):
         place = ":".join(str(part) for part in (file, line, column) if part)
         super().__init__((f"{place}: " if place else "") + message + (f"; {hint}" if hint else ""))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Exceptions are pickled by their arguments, here the whole line; processes hand them back with all attributes.
+        return type(self), (self.message, self.file, self.line, self.column, self.rule, self.hint)
+
     @classmethod
     def of(cls, output: bytes) -> "HapticError":
         fields = json.loads(output) if output else {"message": "the library refuses"}
         return cls(**{key: fields[key] for key in ("message", "file", "line", "column", "rule", "hint") if key in fields})
 
 
+class _Gate:
+    """The calls of one process into the library, and the forks that wait for them. Use it in a `with` statement."""
+
+    FORK_SECONDS = 5.0
+    """The longest time that a fork waits for calls of other threads."""
+
+    def __init__(self, is_usable: bool = True) -> None:
+        self.process = os.getpid()
+        self._is_usable = is_usable
+        # Reentrant, since a handler of a signal may fork or call while its thread holds it.
+        self._condition = threading.Condition(threading.RLock())
+        self._depths: dict[int, int] = {}
+        """The number of nested calls of each thread that is in one."""
+        self._fork_count = 0
+        self._library: ctypes.CDLL | None = None
+        self._loading = threading.Lock()
+
+    def __enter__(self) -> None:
+        if not self._is_usable:
+            raise HapticError(
+                "this process was forked while the library was at work in another thread",
+                hint="start processes with the method spawn or forkserver")
+        thread = threading.get_ident()
+        with self._condition:
+            # A thread that is in a call already passes: the fork waits for it.
+            while self._fork_count > 0 and thread not in self._depths:
+                self._condition.wait()
+            self._depths[thread] = self._depths.get(thread, 0) + 1
+
+    def __exit__(self, *_: object) -> None:
+        thread = threading.get_ident()
+        with self._condition:
+            self._depths[thread] -= 1
+            if self._depths[thread] == 0:
+                del self._depths[thread]
+                if self._fork_count > 0:
+                    self._condition.notify_all()
+
+    @property
+    def library(self) -> ctypes.CDLL:
+        with self._loading:
+            if self._library is None:
+                self._library = _load()
+            return self._library
+
+    def _is_quiet(self) -> bool:
+        """Whether no other thread is in a call."""
+        return self._depths.keys() <= {threading.get_ident()}
+
+    def before_fork(self) -> None:
+        """Lets calls end and none begin. Other threads wait until `after_fork`."""
+        self._condition.acquire()
+        self._fork_count += 1
+        self._condition.wait_for(self._is_quiet, self.FORK_SECONDS)
+
+    def after_fork(self) -> None:
+        self._fork_count -= 1
+        self._condition.notify_all()
+        self._condition.release()
+
+    def made_anew(self) -> "_Gate":
+        """The gate of a child; closed if a call of the parent may have left locks behind."""
+        gate = _Gate(is_usable=self._is_usable and self._is_quiet())
+        gate._library = self._library
+        return gate
+
+
+_gate = _Gate()
+
+
+def _current_gate() -> _Gate:
+    """The gate of this process.
+
+    By its number, since a child releases the objects of the parent's other threads before it runs any hook.
+    """
+    global _gate
+    if _gate.process != os.getpid():
+        _gate = _gate.made_anew()
+    return _gate
+
+
+os.register_at_fork(
+    before=lambda: _current_gate().before_fork(), after_in_parent=lambda: _gate.after_fork(),
+    after_in_child=_current_gate)
+
+
 class Host:
-    """A host of the library; threads take turns."""
+    """A host of the library, for one process. Threads that share it take turns, in `with` statements."""
+
+    PATTERN_LIMIT = 256
+    """The number of patterns that stay open."""
+    CONTENT_LIMIT = 16 << 20
+    """The number of bytes of all patterns that stay open; one stays in any case."""
 
     def __init__(self) -> None:
-        global _library
-        with _loading:
-            if _library is None:
-                _library = _load()
-        self.lock = threading.RLock()
-        self._address = _library.temblor_create()
+        self._gate = _current_gate()
+        self._lock = threading.RLock()
+        self._address: int | None = None
+        with self._gate:
+            self._library = self._gate.library
+            self._address = self._library.temblor_create()
+        self._slots: OrderedDict[tuple[str, bytes], int] = OrderedDict()
+        """The slots of open patterns by name and content, the one that was used last at the end."""
+        self._slot_count = 0
+        self._content_length = 0
         self._free: list[int] = []
-        self._count = 0
-        self.profiles = {each["name"]: number for number, each in enumerate(self.report("profiles"))}
+        self._added_profiles: dict[bytes, int] = {}
 
     def __del__(self) -> None:
-        if _library is not None and getattr(self, "_address", None):
-            _library.temblor_release(self._address)
+        # The memory of the parent's hosts stays as it is: devices and threads that they have are the parent's.
+        if getattr(self, "_address", None) and not self.is_inherited:
+            with self._gate:
+                self._library.temblor_release(self._address)
             self._address = None
 
-    def call(self, name: str, *arguments):
-        return getattr(_library, f"temblor_{name}")(self._address, *arguments)
+    @property
+    def is_inherited(self) -> bool:
+        """Whether this process is a child, by a fork, of the process that made the host."""
+        return self._gate.process != os.getpid()
+
+    def __enter__(self) -> "Host":
+        self._require_process()
+        self._lock.acquire()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+    def _require_process(self) -> None:
+        if self.is_inherited:
+            raise HapticError(
+                "the session belongs to the process that this one was forked from", hint="open a session in this process")
+
+    def call(self, name: str, *arguments: Any) -> Any:
+        self._require_process()
+        with self._gate:
+            return getattr(self._library, f"temblor_{name}")(self._address, *arguments)
 
     def output(self, length: int | None = None) -> bytes:
         """The bytes that the last call has made."""
         return ctypes.string_at(self.call("output"), self.call("output_length") if length is None else length)
 
-    def bytes(self, name: str, *arguments) -> bytes:
+    def bytes(self, name: str, *arguments: Any) -> bytes:
         """What a call makes that answers how many bytes it is."""
-        with self.lock:
+        with self:
             return self.output(max(0, self.call(name, *arguments)))
 
-    def report(self, name: str, slot: int = 0, profile: int = 0, raw: bool = False):
+    def report(self, name: str, slot: int = 0, profile: int = 0, raw: bool = False) -> Any:
         found = self.bytes("report", name.encode(), len(name), slot, profile)
         return found if raw else json.loads(found)
 
-    def open(self, name: str, content: bytes) -> int:
-        """Reads a file into a slot that is free; its number."""
-        with self.lock:
-            slot = self._free.pop() if self._free else self._count
-            self._count = max(self._count, slot + 1)
+    def slot(self, name: str, content: bytes) -> int:
+        """The slot of a pattern, which is opened if it is not. Valid in the `with` statement around the call.
+
+        Raises:
+            HapticError: The content is no pattern that can be used.
+        """
+        key = (name, content)
+        with self:
+            if key in self._slots:
+                self._slots.move_to_end(key)
+                return self._slots[key]
+            slot = self._vacate(len(content))
             title = name.encode()
             if not self.call("open", slot, title, len(title), content, len(content)):
                 error = HapticError.of(self.output())
                 self._free.append(slot)
                 raise error
+            self._content_length += len(content)
+            self._slots[key] = slot
             return slot
 
-    def close(self, slot: int) -> None:
-        with self.lock:
-            if self._address:
-                self.call("open", slot, b"", 0, b"", 0)
-                self._free.append(slot)
+    def _vacate(self, length: int) -> int:
+        """A slot for a pattern of some bytes, from which the patterns that were used least recently are removed."""
+        while self._slots and self._content_length + length > self.CONTENT_LIMIT:
+            slot = self._remove_oldest()
+            self.call("open", slot, b"", 0, _EMPTY, len(_EMPTY))
+            self._free.append(slot)
+        if self._free:
+            return self._free.pop()
+        if self._slots and self._slot_count >= self.PATTERN_LIMIT:
+            return self._remove_oldest()
+        # A number is never given twice, even if an interrupt loses one.
+        self._slot_count += 1
+        return self._slot_count - 1
+
+    def _remove_oldest(self) -> int:
+        (_, content), slot = self._slots.popitem(last=False)
+        self._content_length -= len(content)
+        return slot
 
     def profile(self, profile: "str | os.PathLike[str]") -> int:
         """The number of a profile by its name, or by the path of its file."""
         key = os.fspath(profile)
-        with self.lock:
-            if key in self.profiles:
-                return self.profiles[key]
-            if not key.endswith(".json"):
-                raise HapticError(f"no profile has the name {key!r}", hint="profiles() lists them; or give the path of a file")
-            content = Path(key).read_bytes()
-            number = self.call("add_profile", content, len(content))
-            if number < 0:
-                error = HapticError.of(self.output())
-                error.file = key
-                raise error
-            self.profiles[key] = number
+        shipped = self._shipped_profiles()
+        if key in shipped:
+            return shipped[key]
+        if not key.endswith(".json"):
+            raise HapticError(f"no profile has the name {key!r}", hint="profiles() lists them; or give the path of a file")
+        # By content, since the file may have changed since the last call.
+        content = Path(key).read_bytes()
+        with self:
+            number = self._added_profiles.get(content)
+            if number is None:
+                number = self.call("add_profile", content, len(content))
+                if number < 0:
+                    error = HapticError.of(self.output())
+                    error.file = key
+                    raise error
+                self._added_profiles[content] = number
             return number
+
+    _profile_numbers: dict[str, int] = {}
+
+    def _shipped_profiles(self) -> dict[str, int]:
+        """The numbers of the shipped profiles by name, the same in every host."""
+        if not Host._profile_numbers:
+            Host._profile_numbers = {each["name"]: number for number, each in enumerate(self.report("profiles"))}
+        return Host._profile_numbers
 
     def run(self, *words: str) -> tuple[int, str, str]:
         """Runs a verb of the program: its exit status, what it prints and what it reports."""
         line = b"".join(word.encode() + b"\0" for word in words)
-        with self.lock:
+        with self:
             status = self.call("run", line, len(line))
             printed, _, reported = self.output().decode().partition("\0")
         return status, printed, reported
 
 
-_shared: Host | None = None
+_EMPTY = b'{"Version":1,"Pattern":[]}'
+"""A pattern without events, which frees the memory of the one before it."""
+
+_local = threading.local()
 
 
 def shared() -> Host:
-    """The host that all patterns share."""
-    global _shared
-    if _shared is None:
-        _shared = Host()
-    return _shared
+    """The host of this thread."""
+    host: Host | None = getattr(_local, "host", None)
+    if host is None or host.is_inherited:
+        host = Host()
+        _local.host = host
+    return host

@@ -2,6 +2,7 @@
 
 import ctypes
 import importlib.metadata
+import itertools
 import json
 import resource
 import struct
@@ -154,7 +155,7 @@ def test_controls_move():
         session.now
 
 
-def test_threads_take_turns():
+def test_threads_render_the_same():
     expected = haptics.render(haptics.Pattern.shipped("heartbeat"))
     wrong = []
 
@@ -180,13 +181,78 @@ def test_memory_stays():
 
     def calls(count):
         for _ in range(count):
-            haptics.Pattern(haptics.Transient(0))
+            # The time differs, so that each pattern is read.
+            haptics.Pattern(haptics.Transient(next(times)))
             haptics.render(pattern, rate=8_000)
 
+    times = (number / 10_000 for number in itertools.count())
     calls(5_000)
     before = resident()
     calls(50_000)
     assert resident() - before < 4 << 20
+
+
+def test_names_of_shipped_patterns_are_patterns(tmp_path, monkeypatch):
+    shipped = haptics.Pattern.shipped("light")
+    for name in ("light", "light.ahap", Path("light")):
+        assert numpy.array_equal(haptics.render(name), haptics.render(shipped))
+        assert haptics.check(name) == haptics.check(shipped)
+        assert haptics.convert(name, "haptic") == haptics.convert(shipped, "haptic")
+        assert not haptics.compare(name, shipped)
+        assert haptics.measure(name)["duration"] > 0
+    with haptics.Session("null:") as session:
+        assert session.play("light").wait(timeout=30)
+    # As in the program, a file goes first.
+    monkeypatch.chdir(tmp_path)
+    Path("light").write_bytes(haptics.Pattern.shipped("heartbeat").content)
+    assert numpy.array_equal(haptics.render("light"), haptics.render("heartbeat"))
+    with pytest.raises(FileNotFoundError, match="no such file, and no shipped pattern has this name: 'lihgt'"):
+        haptics.check("lihgt")
+
+
+@pytest.mark.parametrize("make, message", [
+    (lambda: haptics.Transient(-1), "time must be from 0 to 86,400, not -1"),
+    (lambda: haptics.Transient(0, intensity=7), "intensity must be from 0 to 1, not 7"),
+    (lambda: haptics.Transient(0, sharpness=float("nan")), "sharpness must be from 0 to 1, not nan"),
+    (lambda: haptics.Continuous(0, -1), "duration must be from 0 to 86,400, not -1"),
+    (lambda: haptics.Continuous(float("inf"), 1), "time must be from 0 to 86,400, not inf"),
+    (lambda: haptics.Curve("intensity", [(0, 2)]), "a point of intensity must be from 0 to 1, not 2"),
+    (lambda: haptics.Curve("sharpness", [(-1, 0)]), "the time of a point must be from 0 to 86,400, not -1"),
+    (lambda: haptics.Session("null:", strength=9), "strength must be from 0 to 1, not 9"),
+    (lambda: haptics.Session("null:", strength=float("nan")), "strength must be from 0 to 1, not nan"),
+    (lambda: haptics.Session("null:", rate=-1), "rate must be from 8,000 to 192,000, not -1"),
+])
+def test_numbers_outside_their_range_are_refused(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_a_play_that_ended_says_so():
+    tap = haptics.Pattern(haptics.Transient(0))
+    with haptics.Session("null:") as session:
+        play = session.play(tap)
+        with pytest.raises(ValueError, match="gain must be from 0 to 1,000, not -1"):
+            play.set(gain=-1)
+        assert play.wait(timeout=30)
+        assert not play.set(gain=0.5)
+        assert not play.stop()
+        start = play.start
+    assert (play.state, play.start) == ("ended", start)
+    session.close()
+
+
+def test_messages_name_what_was_given():
+    with pytest.raises(haptics.HapticError, match="^sound: "):
+        haptics.measure(numpy.zeros(0))
+    with pytest.raises(haptics.HapticError, match="^b: "):
+        haptics.compare(numpy.ones(4_800), numpy.zeros(0))
+
+
+def test_a_process_that_rendered_ends_without_a_word():
+    code = "import threading, temblor_haptics as haptics; haptics.render('light'); session = haptics.Session('null:'); " \
+        "thread = threading.Thread(target=haptics.render, args=('light',)); thread.start(); thread.join()"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, timeout=60)
+    assert (ended.stdout, ended.stderr) == (b"", b"")
 
 
 def test_the_program_is_there():
@@ -196,5 +262,5 @@ def test_the_program_is_there():
 
 def test_importing_is_quick():
     """Importing loads neither numpy nor the library."""
-    code = "import sys, temblor_haptics; print('numpy' in sys.modules, temblor_haptics._core._library)"
+    code = "import sys, temblor_haptics; print('numpy' in sys.modules, temblor_haptics._core._gate._library)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout == b"False None\n"

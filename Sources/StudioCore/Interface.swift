@@ -249,14 +249,23 @@ public func temblorAddProfile(_ host: Handle, _ content: Bytes?, _ length: Int32
 }
 
 /// Renders a slot; the number of samples, of one channel.
+///
+/// Returns 0 if the slot cannot be rendered, and the output is the reason. After a rendering the output is empty, also
+/// after one without samples.
 @_expose(wasm, "render") @_cdecl("temblor_render")
 public func temblorRender(_ host: Handle, _ slot: Int32, _ profile: Int32, _ rate: Double) -> Int32 {
   let host = unsafe Host.of(host)
-  guard host.has(slot) else { return 0 }
-  let samples = host.studio.render(Int(slot), profile: Int(profile), rate: rate)
-  host.studio.rendered = (samples, rate, Int(profile))
-  host.samples = FixedBuffer(samples)
-  return Int32(clamping: samples.count)
+  host.studio.rendered = ([], rate, Int(profile))
+  host.samples = FixedBuffer(repeating: 0, count: 0)
+  do throws(InputError) {
+    let samples = try host.studio.samples(of: Int(slot), profile: Int(profile), rate: rate)
+    host.studio.rendered.samples = samples
+    host.samples = FixedBuffer(samples)
+    _ = host.give([UInt8]())
+    return Int32(clamping: samples.count)
+  } catch {
+    return host.fail(error)
+  }
 }
 
 /// The bytes of a sound file of 32-bit floats.

@@ -242,13 +242,23 @@ final class Studio {
 
   /// Compiles what sounds of a slot; nil where it has nothing that can be compiled.
   func plan(_ slot: Int, profile: Int, rate: Double) -> RenderPlan? {
-    guard slots.indices.contains(slot), let composition = slots[slot].composition else { return nil }
-    return try? plan(of: composition, profile: profile, rate: rate)
+    try? compile(slot, profile: profile, rate: rate)
   }
 
+  private static let emptySlot = Rule.error("slot-empty", "syntax", "A slot must have a pattern before it is rendered.")
+
   /// Renders a slot as `temblor render` does by itself: one channel, with the silence in which its hardware comes to rest.
+  ///
+  /// - Returns: The samples, in −1…1; none if the slot cannot be rendered.
   func render(_ slot: Int, profile index: Int, rate: Double) -> [Float] {
-    guard let plan = plan(slot, profile: index, rate: rate) else { return [] }
+    (try? samples(of: slot, profile: index, rate: rate)) ?? []
+  }
+
+  /// Renders a slot, or tells why it cannot be rendered.
+  ///
+  /// - Throws: An error if the slot has no pattern, or if its pattern cannot be compiled at the rate.
+  func samples(of slot: Int, profile index: Int, rate: Double) throws(InputError) -> [Float] {
+    let plan = try compile(slot, profile: index, rate: rate)
     let routing = OutputRouting().fitted(to: [profile(index)])
     let tail = FrameConversion.frame(seconds: routing.tail(rate: rate), rate: rate)
     let length = plan.length + tail
@@ -257,6 +267,20 @@ final class Studio {
       plan: plan,
       settings: RenderSettings(routing: routing, length: length, fadeLength: max(min(fade, tail), min(48, length))))
     return renderer.samples()
+  }
+
+  /// Compiles the pattern of a slot, or tells why it cannot be compiled.
+  private func compile(_ slot: Int, profile: Int, rate: Double) throws(InputError) -> RenderPlan {
+    guard slots.indices.contains(slot), let composition = slots[slot].composition else {
+      let place = SourcePlace(name: slots.indices.contains(slot) ? slots[slot].name : "")
+      throw InputError(Finding(Self.emptySlot, place: place, "slot \(slot) has no pattern"))
+    }
+    do throws(RenderError) {
+      return try plan(of: composition, profile: profile, rate: rate)
+    } catch {
+      let file = SourceFile(slots[slot].text, name: slots[slot].name)
+      throw InputError(error, places: HapticFormat.ahap.examine(file).places.place(of:))
+    }
   }
 
   /// The acceleration of a profile's transducer for what a slot drives it with, 1 for a full-scale sine at resonance;

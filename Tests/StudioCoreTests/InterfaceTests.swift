@@ -73,9 +73,26 @@ import Testing
     #expect(open(-1, "a.ahap", "{}") == 0)
     #expect(report("text", -1) == "")
     #expect(report("nothing") == "")
-    #expect(unsafe temblorRender(host, 3, 0, 48_000) == 0)
     #expect(unsafe temblorLivePlan(host, 2, 0, 0) == 0)
     #expect(unsafe with("{}") { unsafe temblorAddProfile(host, $0, $1) } == -1)
+  }
+
+  @Test("A rendering that fails is told from one without samples by its output")
+  func renderingFailsWithAReason() throws {
+    let text = String(decoding: try #require(ShippedPatterns.text(named: "heartbeat")), as: UTF8.self)
+    #expect(open(0, "heartbeat.ahap", text) == 1)
+    #expect(unsafe temblorRender(host, 3, 0, 48_000) == 0)
+    #expect(failure.contains(#""message":"slot 3 has no pattern""#))
+    #expect(unsafe temblorRender(host, -1, 0, 48_000) == 0)
+    #expect(failure.contains(#""message":"slot -1 has no pattern""#))
+    #expect(unsafe temblorRender(host, 1, 0, 48_000) == 0)
+    #expect(failure.contains(#""message":"slot 1 has no pattern""#))
+    for rate in [10, .nan, .infinity, 1e12] {
+      #expect(unsafe temblorRender(host, 0, 0, rate) == 0)
+      #expect(failure.contains(#""rule":"frame-rate""#), "\(rate): \(failure)")
+    }
+    #expect(unsafe temblorRender(host, 0, 0, 48_000) > 0)
+    #expect(failure.isEmpty)
   }
 
   @Test func aSoundBecomesAPattern() throws {
