@@ -1,0 +1,82 @@
+import Foundation
+import HapticFormats
+import VendorFormats
+import HapticModel
+import TestSupport
+import Testing
+
+@testable import PatternWorkflows
+
+/// What conversions keep, against what the documentation says, and against what is reported.
+@Suite struct FormatMatrixTests {
+  private static let formats = FormatRegistry.standard.formats.filter(\.isWritable)
+  private static let article = URL(filePath: #filePath).deletingLastPathComponent().appending(
+    path: "../../../Sources/Core/HapticFormats/HapticFormats.docc/Conversion.md"
+  ).standardizedFileURL
+
+  private static let marks: [FormatMatrix.Grade: String] = [.exact: "L", .close: "l", .approximate: "A", .none: "–"]
+
+  /// The tables as the article has them.
+  private static func tables() -> String {
+    var text = ""
+    for content in FormatMatrix.Content.allCases {
+      let title =
+        switch content {
+        case .transients: "Transients"
+        case .continuous: "Continuous events with curves, one after the other"
+        case .mixed: "Transients above continuous events that overlap, with envelope times"
+        case .audio: "Audio events beside a transient"
+        }
+      text += "\n### \(title)\n\n| from \\ to | "
+      text += formats.map(\.id).joined(separator: " | ") + " |\n"
+      text += "|---|" + formats.map { _ in "---|" }.joined() + "\n"
+      for source in formats {
+        let cells = formats.map { target in marks[FormatMatrix.measure(content, from: source, to: target).grade] ?? "?"
+        }
+        text += "| " + ([source.id] + cells).joined(separator: " | ") + " |\n"
+      }
+    }
+    return text
+  }
+
+  @Test func theArticleSaysWhatIsMeasured() throws {
+    let marker = "<!-- measured -->\n"
+    let given = try String(contentsOf: Self.article, encoding: .utf8)
+    let head = try #require(given.range(of: marker)).upperBound
+    let measured = given[..<head] + Self.tables()
+    if ProcessInfo.processInfo.environment["TEMBLOR_TEST_RECORD"] != nil {
+      try measured.write(to: Self.article, atomically: true, encoding: .utf8)
+    } else {
+      #expect(given == measured, "run this test with TEMBLOR_TEST_RECORD=1 to write the article again")
+    }
+  }
+
+  /// A format gives back what it holds.
+  @Test func everyFormatReadsWhatItWrote() {
+    for format in Self.formats {
+      for content in [FormatMatrix.Content.transients, .continuous, .mixed] {
+        let measured = FormatMatrix.measure(content, from: format, to: format)
+        #expect(measured.grade == .exact || measured.grade == .close, "\(format.id) \(content)")
+      }
+    }
+  }
+
+  /// Compositions of all kinds, from every format into every other: a difference is never silent.
+  @Test func noDifferenceIsWithoutALoss() {
+    var generator = PatternGenerator(seed: 11)
+    let count = Int(ProcessInfo.processInfo.environment["TEMBLOR_TEST_CONVERSIONS"] ?? "") ?? 6
+    for round in 0..<count {
+      let composition = HapticComposition(generator.pattern())
+      for source in Self.formats {
+        guard let given = FormatMatrix.pass(composition, through: source) else { continue }
+        for target in Self.formats {
+          guard let arrived = FormatMatrix.pass(given.composition, through: target) else { continue }
+          let difference = CompositionDifference(given.composition, arrived.composition)
+          if difference.largest > FormatMatrix.closeness {
+            #expect(!arrived.losses.isEmpty, "\(source.id) to \(target.id), composition \(round): \(difference)")
+          }
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,149 @@
+import Foundation
+import ShippedFiles
+import TestSupport
+import Testing
+
+@testable import StudioCore
+
+/// The C interface, as a program calls it.
+@safe final class InterfaceTests {
+  private let host = unsafe temblorCreate()
+
+  deinit { unsafe temblorRelease(host) }
+
+  private func with<Result>(_ text: String, _ body: (Bytes?, Int32) -> Result) -> Result {
+    unsafe Array(text.utf8).withUnsafeBufferPointer { unsafe body($0.baseAddress, Int32($0.count)) }
+  }
+
+  private func taken(_ count: Int32) -> [UInt8] {
+    let place = unsafe temblorOutput(host)
+    return (0..<Int(count)).map { unsafe place[$0] }
+  }
+
+  private func report(_ name: String, _ slot: Int32 = 0) -> String {
+    unsafe String(decoding: taken(with(name) { unsafe temblorReport(host, $0, $1, slot, 0) }), as: UTF8.self)
+  }
+
+  private var failure: String { unsafe String(decoding: taken(temblorOutputLength(host)), as: UTF8.self) }
+
+  private func open(_ slot: Int32, _ name: String, _ text: String) -> Int32 {
+    unsafe with(name) { name, nameLength in
+      unsafe with(text) { unsafe temblorOpen(host, slot, name, nameLength, $0, $1) }
+    }
+  }
+
+  private func change(_ changes: String) -> Int32 { unsafe with(changes) { unsafe temblorChange(host, 0, $0, $1) } }
+
+  @Test func aPatternIsOpenedChangedAndPlayed() throws {
+    let text = String(decoding: try #require(ShippedPatterns.text(named: "earthquake-splash")), as: UTF8.self)
+    #expect(open(0, "splash.ahap", text) == 1)
+    #expect(report("text") == text)
+    unsafe with("Louder") { unsafe temblorBegin(host, 0, $0, $1) }
+    #expect(change(#"[{"set":"events[0].intensity","to":0.123}]"#) == 1)
+    #expect(report("text") != text)
+    #expect(report("history").contains("\"undo\":\"Louder\""))
+    #expect(change(#"[{"remove":"events[9999]"}]"#) == 0)
+    #expect(failure.contains("events[9999]"))
+    #expect(unsafe temblorStep(host, 0, 0) == 1)
+    #expect(report("text") == text)
+    #expect(unsafe temblorRender(host, 0, 0, 48_000) > 48_000)
+    #expect(unsafe taken(temblorSpectrogram(host, 8, 4, 0, 1)).count == 8 * 4 * 4)
+    unsafe temblorLiveStart(host, 48_000)
+    let plan = unsafe taken(temblorPlan(host, 0, 0, 48_000))
+    let place = unsafe temblorLivePlanInput(host, Int32(plan.count))
+    for (index, byte) in plan.enumerated() { unsafe place[index] = byte }
+    #expect(unsafe temblorLivePlan(host, 0, Int32(plan.count), 0) == 1)
+    unsafe temblorLivePlay(host, 1, 0)
+    _ = unsafe temblorLiveRender(host, 128)
+    #expect(unsafe temblorLivePhase(host) == 1)
+    #expect(unsafe temblorLivePosition(host) == 128)
+  }
+
+  @Test func whatIsWrongHasAPlace() {
+    #expect(open(0, "a.ahap", "{\n  \"Version\": 1, \"Pattern\": [\n") == 0)
+    let error = #"""
+      {"severity":"error","rule":"syntax","message":"the text ends inside the array that begins at 2:28",\#
+      "file":"a.ahap","line":3,"column":1,"place":""}
+      """#
+    #expect(failure == error + "\n")
+  }
+
+  @Test func wrongNumbersAreRefused() {
+    #expect(open(65_536, "a.ahap", "{}") == 0)
+    #expect(open(-1, "a.ahap", "{}") == 0)
+    #expect(report("text", -1) == "")
+    #expect(report("nothing") == "")
+    #expect(unsafe temblorLivePlan(host, 2, 0, 0) == 0)
+    #expect(unsafe with("{}") { unsafe temblorAddProfile(host, $0, $1) } == -1)
+  }
+
+  @Test("A rendering that fails is told from one without samples by its output")
+  func renderingFailsWithAReason() throws {
+    let text = String(decoding: try #require(ShippedPatterns.text(named: "heartbeat")), as: UTF8.self)
+    #expect(open(0, "heartbeat.ahap", text) == 1)
+    #expect(unsafe temblorRender(host, 3, 0, 48_000) == 0)
+    #expect(failure.contains(#""message":"slot 3 has no pattern""#))
+    #expect(unsafe temblorRender(host, -1, 0, 48_000) == 0)
+    #expect(failure.contains(#""message":"slot -1 has no pattern""#))
+    #expect(unsafe temblorRender(host, 1, 0, 48_000) == 0)
+    #expect(failure.contains(#""message":"slot 1 has no pattern""#))
+    for rate in [10, .nan, .infinity, 1e12] {
+      #expect(unsafe temblorRender(host, 0, 0, rate) == 0)
+      #expect(failure.contains(#""rule":"frame-rate""#), "\(rate): \(failure)")
+    }
+    #expect(unsafe temblorRender(host, 0, 0, 48_000) > 0)
+    #expect(failure.isEmpty)
+  }
+
+  @Test func aSoundBecomesAPattern() throws {
+    let rate = 8_000.0
+    // Two hums of 150 Hz, each 200 ms long.
+    let samples = (0..<8_000).map { frame in
+      let time = Double(frame) / rate
+      return [0.2..<0.4, 0.6..<0.8].contains { $0.contains(time) } ? Float(0.4 * sin(2 * .pi * 150 * time)) : 0
+    }
+    func trace(_ samples: [Float], rate: Double) -> Int32 {
+      unsafe with("hum.ahap") { name, length in
+        unsafe samples.withUnsafeBufferPointer {
+          unsafe temblorTrace(host, 1, name, length, $0.baseAddress, Int32($0.count), 1, rate, 0)
+        }
+      }
+    }
+    #expect(trace(samples, rate: rate) == 1)
+    let read = try JSONSerialization.jsonObject(with: Data(report("text", 1).utf8)) as? [String: Any]
+    let events = try #require(read?["Pattern"] as? [[String: Any]]).compactMap { $0["Event"] as? [String: Any] }
+    #expect(events.map { $0["EventType"] as? String } == ["HapticContinuous", "HapticContinuous"])
+    let times = events.compactMap { $0["Time"] as? Double }
+    #expect(zip(times, [0.2, 0.6]).allSatisfy { abs($0 - $1) < 0.01 })
+    #expect(trace(samples, rate: 100) == 0)
+    #expect(failure.contains("hum.ahap") && failure.contains("has 100.0 Hz; 500 to 1000000 Hz are traced"))
+  }
+}
+
+/// The module of the studio's pages, which is checked in.
+struct ModuleTests {
+  private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent()
+
+  @Test func theModuleIsMadeOfTheseSources() throws {
+    let (status, listed, _) = try run(Self.root.path + "/Tools/studio-core/build", ["--sources"])
+    #expect(status == 0)
+    let kept = try String(contentsOf: Self.root.appending(path: "Tools/studio-core/studio.sources"), encoding: .utf8)
+    let changed = Set(listed.split(separator: "\n")).symmetricDifference(
+      kept.split(separator: "\n").filter { $0.contains("/") })
+    let files = Set(changed.compactMap { $0.split(separator: " ").last.map(String.init) }).sorted()
+    #expect(files.isEmpty, "the module is older than these; run Tools/studio-core/build")
+  }
+
+  private func run(_ path: String, _ arguments: [String]) throws -> (Int32, String, String) {
+    let process = Process()
+    let pipe = Pipe()
+    process.executableURL = URL(filePath: path)
+    process.arguments = arguments
+    process.standardOutput = pipe
+    try process.run()
+    let output = pipe.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    return (process.terminationStatus, String(decoding: output, as: UTF8.self), "")
+  }
+}

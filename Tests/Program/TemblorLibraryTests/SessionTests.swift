@@ -1,0 +1,145 @@
+import Foundation
+import HapticPlayback
+import TestSupport
+import Testing
+
+@testable import StudioCore
+@testable import TemblorLibrary
+
+/// What the library has more than the core, as a program in C calls it.
+@safe final class SessionTests {
+  private let host = unsafe temblorCreate()
+
+  deinit { unsafe temblorRelease(host) }
+
+  private func with<Result>(_ text: String, _ body: (Bytes?, Int32) -> Result) -> Result {
+    unsafe Array(text.utf8).withUnsafeBufferPointer { unsafe body($0.baseAddress, Int32($0.count)) }
+  }
+
+  private func taken(_ count: Int32) -> String {
+    let place = unsafe temblorOutput(host)
+    return String(decoding: (0..<Int(count)).map { unsafe place[$0] }, as: UTF8.self)
+  }
+
+  private var output: String { unsafe taken(temblorOutputLength(host)) }
+
+  private func status() throws -> [String: Any] {
+    let text = unsafe taken(temblorSessionStatus(host))
+    return try #require(JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+  }
+
+  private func open(_ pattern: String) -> Int32 {
+    unsafe with("a.ahap") { name, length in
+      unsafe with(pattern) { unsafe temblorOpen(host, 0, name, length, $0, $1) }
+    }
+  }
+
+  private func openSession(_ device: String) -> Int32 {
+    unsafe with(device) { unsafe temblorSessionOpen(host, $0, $1, 0, 48_000, 1) }
+  }
+
+  private let tap = #"{"Version":1,"Pattern":[{"Event":{"Time":0,"EventType":"HapticTransient"}}]}"#
+
+  /// A session in virtual time.
+  private func virtualSession() -> VirtualPlayback {
+    let engine = PlaybackEngine()
+    let playback = VirtualPlayback(engine)
+    unsafe Host.of(host).companion = Session(engine, clock: playback.playbackClock)
+    return playback
+  }
+
+  private func plays() throws -> [[String: Any]] { try #require(try status()["plays"] as? [[String: Any]]) }
+
+  @Test func whatIsPlayedStartsAtItsFrame() throws {
+    #expect(open(tap) == 1)
+    let playback = virtualSession()
+    playback.advance(seconds: 0.1)
+    let frames: [Int64] = [7_777, 10_177, 12_577]
+    #expect(frames.map { unsafe temblorSessionPlay(host, 0, 0, $0) } == [1, 2, 3])
+    #expect(try plays().map { $0["state"] as? String } == ["waiting", "waiting", "waiting"])
+    playback.advance(seconds: 1)
+    #expect(try plays().map { $0["state"] as? String } == ["ended", "ended", "ended"])
+    #expect(try plays().map { $0["start"] as? Int } == frames.map { Int($0) })
+    // The first sample that is heard is 96 frames of the limiter behind the start.
+    let first = try #require(playback.samples().firstIndex { abs($0) > 1e-4 })
+    #expect((7_873...7_877).contains(first))
+    #expect(try status()["latency"] as? Int == 96)
+    let onsets = try plays().compactMap { $0["onset"] as? Double }
+    #expect(zip(onsets, onsets.dropFirst()).allSatisfy { abs($1 - $0 - 0.05) < 1e-6 })
+    #expect(abs(onsets[0] - 7_873 / 48_000) < 0.002)
+    playback.advance(seconds: 10)
+    #expect(try plays().compactMap { $0["onset"] as? Double } == onsets)
+    #expect(unsafe temblorSessionControl(host, 1, 2, 0.5, 0, -1) == 0)
+  }
+
+  @Test func controlsMoveAndEnd() throws {
+    #expect(
+      open(
+        #"{"Version":1,"Pattern":[{"Event":{"Time":0,"EventType":"HapticContinuous","EventDuration":30}}]}"#) == 1)
+    let playback = virtualSession()
+    #expect(unsafe temblorSessionPlay(host, 0, 0, -1) == 1)
+    playback.advance(seconds: 1)
+    #expect(unsafe temblorSessionControl(host, 1, 2, 0.5, 0.1, -1) == 1)
+    playback.advance(seconds: 1)
+    func peak(_ seconds: ClosedRange<Double>) -> Float {
+      playback.samples()[Int(seconds.lowerBound * 48_000)..<Int(seconds.upperBound * 48_000)].max() ?? 0
+    }
+    #expect(abs(peak(1.5...1.9) / peak(0.5...0.9) - 0.5) < 0.001)
+    #expect(unsafe temblorSessionControl(host, 1, 0, 0.5, 0.1, 144_000) == 1)
+    #expect(unsafe temblorSessionControl(host, 1, 1, -0.5, 0, -1) == 1)
+    playback.advance(seconds: 2)
+    // The phone's amplitude is the square of intensity.
+    #expect(abs(peak(3.5...3.9) / peak(2.5...2.9) - 0.25) < 0.01)
+    #expect(unsafe temblorSessionControl(host, 1, 4, 0, 0, -1) == 0)
+    #expect(unsafe temblorSessionControl(host, 9, 3, 0, 0, -1) == 0)
+    #expect(unsafe temblorSessionControl(host, 1, 3, 0, 0, 200_000) == 1)
+    playback.advance(seconds: 1)
+    #expect(try plays().map { $0["end"] as? Int } == [200_000])
+  }
+
+  @Test func aDeviceIsOpenedAndClosed() throws {
+    #expect(open(tap) == 1)
+    #expect(openSession("null:") == 1)
+    #expect(try status()["channels"] as? Int == 2)
+    #expect(unsafe temblorSessionPlay(host, 0, 0, -1) == 1)
+    unsafe temblorSessionClose(host)
+    #expect(unsafe temblorSessionStatus(host) == 0)
+    #expect(unsafe temblorSessionPlay(host, 0, 0, -1) == -1)
+    #expect(
+      output == #"{"severity":"error","rule":"device","message":"no device is open","file":"","place":""}"# + "\n")
+  }
+
+  @Test func aDeviceThatCannotBeOpenedIsNamed() {
+    #expect(openSession("wav:/nowhere/a.wav") == 0)
+    #expect(output.hasPrefix(#"{"severity":"error","rule":"device","message":""#))
+    #expect(output.contains(#""file":"wav:/nowhere/a.wav""#))
+  }
+
+  @Test func verbsRunOnMemory() throws {
+    func run(_ words: String...) -> Int32 {
+      unsafe with(words.map { $0 + "\0" }.joined()) { unsafe temblorRun(host, $0, $1) }
+    }
+    #expect(run("--version") == 0)
+    #expect(output.hasPrefix("temblor 0."))
+    #expect(run("compare", "light", "light", "--json") == 0)
+    #expect(output.contains(#""equality": "identical""#))
+    #expect(run("render", "nowhere.ahap") != 0)
+    #expect(output.hasPrefix("\0") && output.contains("nowhere.ahap"))
+  }
+
+  @Test func theHeaderNamesWhatThereIs() throws {
+    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
+    func names(_ path: String, _ pattern: String) throws -> Set<String> {
+      let text = try String(contentsOf: root.appending(path: path), encoding: .utf8)
+      return Set(text.matches(of: try Regex(pattern)).compactMap { $0.output[1].substring.map(String.init) })
+    }
+    let made = try ["StudioCore/Interface", "TemblorLibrary/Program", "TemblorLibrary/Session"].reduce(into: Set()) {
+      $0.formUnion(try names("Sources/Program/\($1).swift", #"@_cdecl\("(\w+)"\)"#))
+    }
+    let header = try names("Library/temblor.h", #"\n[\w *]*?(temblor_\w+)\("#)
+    // Pages alone put their bytes into memory of the module.
+    #expect(made.subtracting(["temblor_input"]) == header)
+    #expect(header.count <= 40)
+  }
+}
